@@ -1,0 +1,1 @@
+//! The embedder: text in, vectors out, built in or remote.

@@ -1,0 +1,1 @@
+//! The track index: hybrid search over what is indexed, embedded or in Qdrant.

@@ -1,0 +1,6 @@
+//! What the house can do: every service, built once.
+
+pub mod embed;
+pub mod index;
+pub mod models;
+pub mod music;

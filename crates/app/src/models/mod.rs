@@ -1,0 +1,1 @@
+//! Models: the providers, and the one that needs none.

@@ -1,0 +1,1 @@
+//! Music: recording codes, the Tidal catalogue, and what a track is.

@@ -1,0 +1,19 @@
+//! How a turn runs: ask the model, call its tools, ask again. No IO of its own.
+
+mod event;
+mod ids;
+mod message;
+mod model;
+mod reply;
+pub mod script;
+mod tool;
+mod toolbox;
+mod turn;
+
+pub use event::{Event, FailureCode, Kind, StopReason};
+pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
+pub use message::{Block, Message, Role};
+pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage};
+pub use tool::{Effect, Report, Timings, Tool, ToolContext, ToolError};
+pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Toolbox};
+pub use turn::{End, Finished, Limits, Turn, run};

@@ -1,0 +1,61 @@
+//! Messages and their blocks: what a conversation is made of, as it is stored and as a model reads it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::CallId;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub role: Role,
+    pub content: Vec<Block>,
+}
+
+/// One piece of a message, in the order it happened.
+///
+/// The order tells which calls were made together: calls of one reply stand side by side before their results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        id: CallId,
+        name: String,
+        input: Value,
+    },
+    ToolResult {
+        tool_use_id: CallId,
+        content: Value,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, content: vec![Block::Text { text: text.into() }] }
+    }
+
+    pub fn assistant(content: Vec<Block>) -> Self {
+        Self { role: Role::Assistant, content }
+    }
+
+    /// The words of the message, without its tool calls.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| match block {
+            Block::Text { text } => Some(text.as_str()),
+            Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+        });
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+}

@@ -1,0 +1,76 @@
+//! One model reply: a pure fold from deltas to events and blocks.
+
+use serde_json::Value;
+
+use crate::{Block, CallId, Delta, Kind, Usage};
+
+/// What a reply has said so far.
+#[derive(Default)]
+pub(crate) struct Reply {
+    pub(crate) blocks: Vec<Block>,
+    /// Set by the delta that ends the reply; without it the stream was cut.
+    pub(crate) usage: Option<Usage>,
+    open_text: Option<(u32, String)>,
+    next_text_block: u32,
+}
+
+impl Reply {
+    /// `next_text_block`: how many text blocks the message holds already.
+    pub(crate) fn new(next_text_block: u32) -> Self {
+        Self { next_text_block, ..Self::default() }
+    }
+
+    pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
+        match delta {
+            Delta::Text(text) if text.is_empty() => {}
+            Delta::Text(text) => self.push_text(text, emit),
+            Delta::ToolCall { name, input } => {
+                self.close_text(emit);
+                self.blocks.push(Block::ToolUse { id: CallId::new(), name, input: parse_input(input) });
+            }
+            Delta::End { usage } => {
+                self.close_text(emit);
+                self.usage = Some(usage);
+            }
+        }
+    }
+
+    /// Ends an open text block: the reply is over, or something else begins.
+    pub(crate) fn close_text(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
+        let Some((block, text)) = self.open_text.take() else { return };
+        self.blocks.push(Block::Text { text: text.clone() });
+        emit(Kind::TextDone { block, text });
+    }
+
+    pub(crate) fn next_text_block(&self) -> u32 {
+        self.next_text_block
+    }
+
+    pub(crate) fn calls(&self) -> Vec<(CallId, String, Value)> {
+        let calls = self.blocks.iter().filter_map(|block| match block {
+            Block::ToolUse { id, name, input } => Some((*id, name.clone(), input.clone())),
+            Block::Text { .. } | Block::ToolResult { .. } => None,
+        });
+        calls.collect()
+    }
+
+    fn push_text(&mut self, text: String, emit: &mut (dyn FnMut(Kind) + Send)) {
+        let (block, so_far) = self.open_text.get_or_insert_with(|| {
+            let block = self.next_text_block;
+            self.next_text_block += 1;
+            emit(Kind::TextStarted { block });
+            (block, String::new())
+        });
+        so_far.push_str(&text);
+        emit(Kind::TextDelta { block: *block, text });
+    }
+}
+
+/// Models send nothing for "no arguments". What is not JSON stays text and fails the tool's own check,
+/// so that the model reads what was wrong with it.
+fn parse_input(input: String) -> Value {
+    if input.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(&input).unwrap_or(Value::String(input))
+}

@@ -1,0 +1,296 @@
+//! All tools by name, and the one way to call one: validate, journal, deadline, retry once, outcome.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::future::BoxFuture;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tracing::{error, warn};
+
+use crate::{CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId};
+
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// A writing tool that is stopped in the middle may still commit; it gets this long to say so.
+const WRITE_GRACE: Duration = Duration::from_millis(500);
+
+/// One call, as the journal keeps it.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub id: CallId,
+    pub owner: UserId,
+    /// The answer it belongs to; none when a tool is called directly.
+    pub message: Option<MessageId>,
+    pub name: String,
+    pub input: Arc<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Done(Arc<Done>),
+    Failed(Failure),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    pub summary: String,
+    pub count: usize,
+    pub duration_ms: u64,
+    /// The whole output, with `summary` and `durationMs` inside.
+    pub output: Value,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub timings: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_retried: bool,
+}
+
+/// As it is stored in a `tool_result` with `is_error`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    pub error: String,
+    /// Whether the user may try again later.
+    pub retryable: bool,
+    pub was_retried: bool,
+    pub duration_ms: u64,
+}
+
+/// Where calls are written down, before they run and after. A tool's effect and its row commit together,
+/// so the row is the truth about whether the call happened.
+pub trait Journal: Send + Sync {
+    fn begin<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), JournalError>>;
+    /// Closes the row and answers what it says: an effect that was committed before an interruption stays done.
+    fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>>;
+}
+
+/// The journal cannot be written, so no tool may run.
+#[derive(Debug, thiserror::Error)]
+#[error("the journal cannot be written: {0}")]
+pub struct JournalError(pub anyhow::Error);
+
+/// For tests and tools without effects.
+pub struct NoJournal;
+
+impl Journal for NoJournal {
+    fn begin<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<(), JournalError>> {
+        Box::pin(async { Ok(()) })
+    }
+    fn finish<'a>(&'a self, _: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
+        Box::pin(async { Ok(outcome) })
+    }
+}
+
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    tools: BTreeMap<&'static str, Arc<dyn AnyTool>>,
+}
+
+impl Toolbox {
+    pub fn with<T: Tool>(mut self, tool: T) -> Self {
+        self.tools.insert(T::NAME, Arc::new(Typed { spec: spec::<T>(), tool }));
+        self
+    }
+
+    /// The tools named in `names`: what one agent may use.
+    pub fn only(&self, names: &[&str]) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| names.contains(name));
+        Self { tools: tools.map(|(name, tool)| (*name, tool.clone())).collect() }
+    }
+
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.get(name).map(|tool| tool.spec())
+    }
+
+    /// Whether a call may run beside others. A tool we do not have changes nothing.
+    pub(crate) fn only_reads(&self, name: &str) -> bool {
+        self.spec(name).is_none_or(|spec| spec.effect == Effect::Reads)
+    }
+
+    /// What a model reads of a stored output.
+    pub fn for_model(&self, name: &str, output: &Value) -> Value {
+        self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output))
+    }
+
+    /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;
+    /// everything else is an outcome the model can read.
+    pub async fn call(&self, journal: &dyn Journal, cx: &ToolContext, call: &Call) -> Result<Outcome, JournalError> {
+        let started = Instant::now();
+        let failed = |error: ToolError, was_retried| {
+            Outcome::Failed(Failure {
+                retryable: matches!(error, ToolError::Unavailable { retryable: true, .. }),
+                error: error.to_string(),
+                was_retried,
+                duration_ms: ms(started),
+            })
+        };
+        let Some(tool) = self.tools.get(call.name.as_str()) else {
+            let names: Vec<_> = self.tools.keys().copied().collect();
+            let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
+            return Ok(failed(ToolError::BadInput(error), false));
+        };
+        if let Err(error) = tool.check(&call.input) {
+            return Ok(failed(error, false));
+        }
+        journal.begin(call).await?;
+        let (result, was_retried) = attempt_twice(tool.as_ref(), cx, &call.input).await;
+        let outcome = match result {
+            Ok(done) => Outcome::Done(Arc::new(done.finish(ms(started), cx.timings.take(), was_retried))),
+            Err(error) => {
+                if let ToolError::Bug(cause) = &error {
+                    error!(tool.name = %call.name, call.id = %call.id, "Tool {} failed: {cause:#}", call.name);
+                }
+                failed(error, was_retried)
+            }
+        };
+        journal.finish(call, outcome).await
+    }
+}
+
+/// A retry follows only a transient failure, after one second, once.
+async fn attempt_twice(tool: &dyn AnyTool, cx: &ToolContext, input: &Value) -> (Result<Reported, ToolError>, bool) {
+    let first = attempt(tool, cx, input).await;
+    let Err(ToolError::Unavailable { message, .. }) = &first else { return (first, false) };
+    warn!(tool.name = tool.spec().name, "Tool {} will be retried: {message}", tool.spec().name);
+    tokio::select! {
+        () = tokio::time::sleep(RETRY_AFTER) => (attempt(tool, cx, input).await, true),
+        () = cx.cancel.cancelled() => (Err(interrupted()), false),
+    }
+}
+
+async fn attempt(tool: &dyn AnyTool, cx: &ToolContext, input: &Value) -> Result<Reported, ToolError> {
+    let work = tokio::time::timeout(tool.deadline(), tool.call(cx, input));
+    tokio::pin!(work);
+    let result = tokio::select! {
+        biased;
+        result = &mut work => result,
+        () = cx.cancel.cancelled(), if tool.spec().effect == Effect::Reads => return Err(interrupted()),
+        () = stopped_too_long(cx) => return Err(interrupted()),
+    };
+    result.unwrap_or_else(|_| {
+        let message = format!("{} took longer than {} s", tool.spec().title, tool.deadline().as_secs());
+        Err(ToolError::Unavailable { message, retryable: true })
+    })
+}
+
+async fn stopped_too_long(cx: &ToolContext) {
+    cx.cancel.cancelled().await;
+    tokio::time::sleep(WRITE_GRACE).await;
+}
+
+fn interrupted() -> ToolError {
+    ToolError::Refused("Interrupted".into())
+}
+
+fn ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// An output on its way to `Done`.
+struct Reported {
+    summary: String,
+    count: usize,
+    output: Value,
+}
+
+impl Reported {
+    fn finish(mut self, duration_ms: u64, timings: BTreeMap<String, u64>, was_retried: bool) -> Done {
+        if let Value::Object(fields) = &mut self.output {
+            fields.insert("summary".into(), json!(self.summary));
+            fields.insert("durationMs".into(), json!(duration_ms));
+        }
+        Done { summary: self.summary, count: self.count, duration_ms, output: self.output, timings, was_retried }
+    }
+}
+
+/// A tool with its types forgotten.
+trait AnyTool: Send + Sync {
+    fn spec(&self) -> &ToolSpec;
+    fn deadline(&self) -> Duration;
+    fn check(&self, input: &Value) -> Result<(), ToolError>;
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>>;
+    fn for_model(&self, output: &Value) -> Value;
+}
+
+struct Typed<T> {
+    spec: ToolSpec,
+    tool: T,
+}
+
+impl<T: Tool> Typed<T> {
+    fn parse(input: &Value) -> Result<T::Input, ToolError> {
+        T::Input::deserialize(input)
+            .map_err(|error| ToolError::BadInput(format!("Invalid input for {}: {error}", T::NAME)))
+    }
+}
+
+impl<T: Tool> AnyTool for Typed<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn deadline(&self) -> Duration {
+        T::DEADLINE
+    }
+
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        Self::parse(input).map(drop)
+    }
+
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
+        Box::pin(async move {
+            let output = self.tool.call(cx, Self::parse(input)?).await?;
+            let (summary, count) = (output.summary(), output.count());
+            let output = serde_json::to_value(&output).map_err(anyhow::Error::from)?;
+            Ok(Reported { summary, count, output })
+        })
+    }
+
+    fn for_model(&self, output: &Value) -> Value {
+        T::for_model(output)
+    }
+}
+
+fn spec<T: Tool>() -> ToolSpec {
+    let mut input_schema = schema_of::<T::Input>();
+    let description = input_schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Value::Object(fields) = &mut input_schema {
+        fields.remove("description");
+        fields.remove("title");
+    }
+    ToolSpec {
+        name: T::NAME,
+        title: T::TITLE,
+        description,
+        effect: T::EFFECT,
+        input_schema,
+        output_schema: with_report_fields(schema_of::<T::Output>()),
+    }
+}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    // Subschemas are spelled out in place: several model providers do not follow `$ref`.
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn with_report_fields(mut schema: Value) -> Value {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("summary".into(), json!({"type": "string"}));
+        properties.insert("durationMs".into(), json!({"type": "integer", "minimum": 0}));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.extend([json!("summary"), json!("durationMs")]);
+    }
+    schema
+}

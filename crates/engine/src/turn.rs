@@ -1,0 +1,330 @@
+//! The turn loop: ask, call tools, ask again.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use futures::{StreamExt, future::join_all};
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
+    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, reply::Reply,
+};
+
+/// What one turn needs. The prompt ends with the user's message.
+pub struct Turn<'a> {
+    pub model: &'a dyn Model,
+    pub toolbox: &'a Toolbox,
+    pub journal: &'a dyn Journal,
+    pub owner: UserId,
+    pub message: MessageId,
+    pub prompt: Prompt,
+    pub limits: Limits,
+    /// Cancelled when someone stops the turn.
+    pub cancel: CancellationToken,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Tool-calling rounds; after them the model must answer with what it has.
+    pub max_steps: u32,
+    pub first_delta: Duration,
+    pub silence: Duration,
+    pub whole_turn: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 5,
+            first_delta: Duration::from_secs(30),
+            silence: Duration::from_secs(60),
+            whole_turn: Duration::from_secs(300),
+        }
+    }
+}
+
+/// A turn that is over, with everything the answer holds.
+#[derive(Debug)]
+pub struct Finished {
+    pub content: Vec<Block>,
+    pub usage: Usage,
+    pub end: End,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum End {
+    Answered(StopReason),
+    Failed { code: FailureCode, message: String, retryable: bool },
+}
+
+/// The third time a model makes the very same call, it is told so instead.
+const SAME_CALL_LIMIT: u32 = 2;
+
+/// Runs a turn to its end, telling `emit` what happens as it happens. The closing event is the caller's:
+/// the answer is stored before anyone sees that it is complete.
+pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finished {
+    let mut run = Run {
+        deadline: Instant::now() + turn.limits.whole_turn,
+        content: Vec::new(),
+        usage: Usage::default(),
+        n_texts: 0,
+        seen: HashMap::new(),
+        turn,
+        emit,
+    };
+    let end = run.to_the_end().await;
+    Finished { content: run.content, usage: run.usage, end }
+}
+
+struct Run<'a, 'e> {
+    turn: Turn<'a>,
+    emit: &'e mut (dyn FnMut(Kind) + Send),
+    deadline: Instant,
+    content: Vec<Block>,
+    usage: Usage,
+    n_texts: u32,
+    /// How often each call was made with the same input.
+    seen: HashMap<(String, String), u32>,
+}
+
+impl Run<'_, '_> {
+    async fn to_the_end(&mut self) -> End {
+        self.turn.prompt.messages.push(crate::Message::assistant(Vec::new()));
+        for step in 0..=self.turn.limits.max_steps {
+            self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
+            (self.emit)(Kind::StepStarted { step });
+            let (reply, halt) = self.ask().await;
+            let step_usage = reply.usage.unwrap_or_default();
+            self.usage += step_usage;
+            self.n_texts = reply.next_text_block();
+            let calls = if halt.is_none() && self.turn.prompt.may_call_tools { reply.calls() } else { Vec::new() };
+            // A call that will not be made is no part of the answer.
+            let is_kept = |block: &Block| !matches!(block, Block::ToolUse { .. }) || !calls.is_empty();
+            self.keep(reply.blocks.into_iter().filter(is_kept));
+            if let Some(halt) = halt {
+                return halt.into_end();
+            }
+            if let Err(halt) = self.answer(&calls).await {
+                return halt.into_end();
+            }
+            (self.emit)(Kind::StepDone { step, usage: step_usage });
+            if calls.is_empty() {
+                let used_up = step > 0 && !self.turn.prompt.may_call_tools;
+                return End::Answered(if used_up { StopReason::MaxSteps } else { StopReason::Complete });
+            }
+        }
+        End::Answered(StopReason::MaxSteps)
+    }
+
+    /// One reply, as far as it came. A halt leaves the text so far in it.
+    async fn ask(&mut self) -> (Reply, Option<Halt>) {
+        let mut reply = Reply::new(self.n_texts);
+        let mut deltas = self.turn.model.reply(&self.turn.prompt);
+        let mut patience = self.turn.limits.first_delta;
+        let halt = loop {
+            let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
+            let next = tokio::select! {
+                biased;
+                () = self.turn.cancel.cancelled() => break Some(Halt::Stopped),
+                next = timeout(patience_left, deltas.next()) => next,
+            };
+            patience = self.turn.limits.silence;
+            match next {
+                Err(_) => break Some(Halt::TimedOut),
+                Ok(Some(Ok(delta))) => {
+                    let is_end = matches!(delta, Delta::End { .. });
+                    reply.push(delta, self.emit);
+                    if is_end {
+                        break None;
+                    }
+                }
+                Ok(Some(Err(error))) => break Some(Halt::Model(error)),
+                Ok(None) => break Some(Halt::Model(ModelError::Unavailable("its stream was cut".into()))),
+            }
+        };
+        reply.close_text(self.emit);
+        (reply, halt)
+    }
+
+    /// Runs the calls of one reply: reads together, writes one after the other. After a halt the rest are
+    /// closed as interrupted, so that no call is left without its result.
+    async fn answer(&mut self, calls: &[(CallId, String, Value)]) -> Result<(), Halt> {
+        let toolbox = self.turn.toolbox;
+        let mut halt = None;
+        for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.1) && toolbox.only_reads(&b.1)) {
+            halt = halt.or_else(|| self.halted());
+            for (id, name, input) in group {
+                let title = toolbox.spec(name).map_or(name.as_str(), |spec| spec.title).to_owned();
+                (self.emit)(Kind::ToolStarted { call: *id, name: name.clone(), title, input: Arc::new(input.clone()) });
+            }
+            let results = match halt {
+                None => self.call_together(group).await,
+                Some(_) => self.interrupt(group),
+            };
+            for ((id, name, _), result) in group.iter().zip(results) {
+                let outcome = result.unwrap_or_else(|error| {
+                    halt.get_or_insert(Halt::Journal(error));
+                    interrupted()
+                });
+                self.keep_result(*id, name, outcome);
+            }
+        }
+        halt.or_else(|| self.halted()).map_or(Ok(()), Err)
+    }
+
+    fn interrupt(&mut self, group: &[(CallId, String, Value)]) -> Vec<Result<Outcome, JournalError>> {
+        for (id, name, _) in group {
+            (self.emit)(closing_event(*id, name, &interrupted()));
+        }
+        group.iter().map(|_| Ok(interrupted())).collect()
+    }
+
+    async fn call_together(&mut self, group: &[(CallId, String, Value)]) -> Vec<Result<Outcome, JournalError>> {
+        let repeated: Vec<bool> = group.iter().map(|(_, name, input)| self.is_repeated(name, input)).collect();
+        let emit = std::sync::Mutex::new(&mut *self.emit);
+        let (turn, deadline) = (&self.turn, self.deadline);
+        join_all(group.iter().zip(repeated).map(async |((id, name, input), repeated)| {
+            let outcome =
+                if repeated { Ok(said_before(name)) } else { call_one(turn, deadline, *id, name, input).await };
+            let shown = outcome.as_ref().map_or_else(|_| interrupted(), Outcome::clone);
+            let mut emit = emit.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            (emit)(closing_event(*id, name, &shown));
+            outcome
+        }))
+        .await
+    }
+
+    fn is_repeated(&mut self, name: &str, input: &Value) -> bool {
+        let n_before = self.seen.entry((name.to_owned(), input.to_string())).or_default();
+        *n_before += 1;
+        *n_before > SAME_CALL_LIMIT
+    }
+
+    fn keep_result(&mut self, id: CallId, name: &str, outcome: Outcome) {
+        let for_model = match &outcome {
+            Outcome::Done(done) => self.turn.toolbox.for_model(name, &done.output),
+            Outcome::Failed(failure) => Value::String(failure.error.clone()),
+        };
+        let is_error = matches!(outcome, Outcome::Failed(_));
+        self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });
+        self.content.push(Block::ToolResult { tool_use_id: id, content: stored(outcome), is_error });
+    }
+
+    fn keep(&mut self, blocks: impl Iterator<Item = Block>) {
+        for block in blocks {
+            self.for_model(block.clone());
+            self.content.push(block);
+        }
+    }
+
+    fn for_model(&mut self, block: Block) {
+        let answer = self.turn.prompt.messages.last_mut().expect("the answer was pushed when the turn began");
+        answer.content.push(block);
+    }
+
+    fn halted(&self) -> Option<Halt> {
+        if self.turn.cancel.is_cancelled() {
+            return Some(Halt::Stopped);
+        }
+        (Instant::now() >= self.deadline).then_some(Halt::TimedOut)
+    }
+}
+
+async fn call_one(
+    turn: &Turn<'_>,
+    deadline: Instant,
+    id: CallId,
+    name: &str,
+    input: &Value,
+) -> Result<Outcome, JournalError> {
+    let cancel = turn.cancel.child_token();
+    let cx = ToolContext::new(turn.owner.clone(), id, cancel.clone());
+    let call = Call {
+        id,
+        owner: turn.owner.clone(),
+        message: Some(turn.message),
+        name: name.to_owned(),
+        input: Arc::new(input.clone()),
+    };
+    let work = turn.toolbox.call(turn.journal, &cx, &call);
+    tokio::pin!(work);
+    tokio::select! {
+        biased;
+        outcome = &mut work => outcome,
+        () = tokio::time::sleep_until(deadline) => {
+            cancel.cancel();
+            work.await
+        }
+    }
+}
+
+fn closing_event(call: CallId, name: &str, outcome: &Outcome) -> Kind {
+    match outcome {
+        Outcome::Done(done) => Kind::ToolDone { call, name: name.to_owned(), done: done.clone() },
+        Outcome::Failed(failure) => Kind::ToolFailed { call, name: name.to_owned(), failure: failure.clone() },
+    }
+}
+
+fn stored(outcome: Outcome) -> Value {
+    match outcome {
+        Outcome::Done(done) => Arc::try_unwrap(done).map_or_else(|done| done.output.clone(), |done| done.output),
+        Outcome::Failed(failure) => serde_json::to_value(failure).expect("a failure is plain data"),
+    }
+}
+
+fn interrupted() -> Outcome {
+    Outcome::Failed(Failure { error: "Interrupted".into(), retryable: true, was_retried: false, duration_ms: 0 })
+}
+
+fn said_before(name: &str) -> Outcome {
+    let error = format!(
+        "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
+    );
+    Outcome::Failed(Failure { error, retryable: false, was_retried: false, duration_ms: 0 })
+}
+
+/// Why a turn ends before its answer is complete.
+enum Halt {
+    Stopped,
+    TimedOut,
+    Model(ModelError),
+    Journal(JournalError),
+}
+
+impl Halt {
+    fn into_end(self) -> End {
+        let (code, message, retryable) = match self {
+            Halt::Stopped => return End::Answered(StopReason::Stopped),
+            Halt::TimedOut | Halt::Model(ModelError::TimedOut) => {
+                (FailureCode::Timeout, "The answer took too long. Please try again.", true)
+            }
+            Halt::Model(error) => {
+                tracing::error!("The turn failed: {error}");
+                match error {
+                    ModelError::RateLimited(_) => (
+                        FailureCode::RateLimited,
+                        "The model is at its rate limit. Please try again in a moment.",
+                        true,
+                    ),
+                    ModelError::Refused(_) => (
+                        FailureCode::AiServiceUnavailable,
+                        "The model refused the request. Please check its settings.",
+                        false,
+                    ),
+                    ModelError::Unavailable(_) | ModelError::TimedOut => (
+                        FailureCode::AiServiceUnavailable,
+                        "The model is unavailable right now. Please try again.",
+                        true,
+                    ),
+                }
+            }
+            Halt::Journal(error) => {
+                tracing::error!("The turn failed: {error}");
+                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.", true)
+            }
+        };
+        End::Failed { code, message: message.into(), retryable }
+    }
+}

@@ -1,0 +1,2 @@
+//! The doors.
+fn main() {}

@@ -1,0 +1,3 @@
+//! Import from the outside: every kind of file, matching, and the sources that enrich a track.
+
+mod files;

@@ -33,7 +33,7 @@ pub(super) fn entries(kind: Kind, source: impl BufRead + 'static) -> Box<dyn Ite
     match kind {
         Kind::M3u => Box::new(m3u(source)),
         Kind::IsrcList => Box::new(written_lines(source, |line, text, _| isrcs(line, text))),
-        _ => Box::new(written_lines(source, |line, text, playlist| typed(line, text, playlist))),
+        _ => Box::new(written_lines(source, typed)),
     }
 }
 

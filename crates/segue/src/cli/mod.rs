@@ -82,5 +82,5 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
 /// The house, opened for one command in the terminal.
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config)?;
-    Ok(App::start(config, model).await?)
+    App::start(config, model).await
 }

@@ -128,7 +128,8 @@ impl<R: Reader> Answer<R> {
                 self.is_over = true;
                 self.reader.close(&mut self.ready)
             }
-            Err(error) => Err(Failure::network(error)),
+            // Whatever broke, a reply that was complete stays complete.
+            Err(error) => self.reader.close(&mut self.ready).map_err(|_| Failure::network(error)),
         };
         if let Err(failure) = read {
             // Kept until what was said before it has been given out.

@@ -3,5 +3,6 @@
 mod support;
 
 mod errors;
+mod killed;
 mod tasks;
 mod turns;

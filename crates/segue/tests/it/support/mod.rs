@@ -1,6 +1,8 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
+mod process;
 mod sse;
+mod upstream;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-pub(crate) use sse::Stream;
+pub(crate) use self::{process::Process, sse::Stream, upstream::Upstream};
 
 pub(crate) struct TestApp {
     pub(crate) model: ScriptedModel,

@@ -93,7 +93,7 @@ async fn a_provider_that_is_not_there_is_unavailable() {
         assert_eq!(breaks.received().len(), 3, "{vendor:?}");
 
         let port = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
-        let nobody = told(&*vendor.model(&format!("http://ann:secret@{port}")), &hello()).await;
+        let nobody = told(&*vendor.model(&format!("http://ann:secret@{port}/v1?token=secret")), &hello()).await;
         assert!(nobody.starts_with("Unavailable(") && nobody.contains("refused"), "{vendor:?}: {nobody}");
         assert!(!nobody.contains("secret") && !nobody.contains("ann"), "{vendor:?}: {nobody}");
     }

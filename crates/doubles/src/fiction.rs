@@ -110,8 +110,8 @@ impl Press {
             self.piece(LEDGER, if n <= 26 { 1 } else { 2 }, &format!("Page {n}"));
         }
         self.album(ANTHOLOGY, "Anthology of Small Hours", MARLOW, "MIXTAPE");
-        for n in 1..=60 {
-            self.piece(ANTHOLOGY, (n + 19) / 20, &format!("Small Hour {n}"));
+        for n in 1..=60_u32 {
+            self.piece(ANTHOLOGY, n.div_ceil(20), &format!("Small Hour {n}"));
         }
     }
 

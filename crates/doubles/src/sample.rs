@@ -92,3 +92,33 @@ impl Adding<'_> {
         id
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_all_files_become_one_catalogue() {
+        let line = |isrc: &str, album: &str, n: u32| {
+            serde_json::json!({
+                "isrc": isrc, "title": format!("Song {n}"), "artist": "Ann", "album": album, "trackNumber": n,
+                "duration": 200, "releaseDate": "2019-05-03", "lyrics": null, "inLibrary": true,
+            })
+            .to_string()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let first = [line("XSGUE2600001", "One", 1), line("XSGUE2600002", "One", 2)].join("\n");
+        fs::write(folder.path().join("a.jsonl"), first).unwrap();
+        fs::write(folder.path().join("b.jsonl"), line("XSGUE2600003", "Two", 1)).unwrap();
+        fs::write(folder.path().join("notes.txt"), "not a track").unwrap();
+
+        let mut world = World::default();
+        assert_eq!(add_to(&mut world, folder.path()).unwrap(), 3);
+        assert_eq!((world.artists.len(), world.albums.len(), world.pieces.len()), (1, 2, 3));
+        assert_eq!(world.search("ann one", "US").tracks.len(), 2);
+
+        fs::write(folder.path().join("c.jsonl"), "{}").unwrap();
+        let error = add_to(&mut World::default(), folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("c.jsonl line 1"), "{error}");
+    }
+}

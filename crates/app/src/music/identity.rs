@@ -1,6 +1,6 @@
 //! Identity: are these two tracks the same recording, whatever their codes say?
 
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use unicode_normalization::UnicodeNormalization;
 
 /// Recordings that differ by more than this are different takes. Seconds.
 const SAME_LENGTH: f64 = 2.0;
@@ -205,7 +205,7 @@ fn fold(text: &str) -> String {
     let text = text.replace('&', " and ");
     let folded: String = text
         .nfkd()
-        .filter(|c| !(is_combining_mark(*c) && ('\u{300}'..='\u{36f}').contains(c)) && !matches!(c, '\'' | '’' | '‘'))
+        .filter(|c| !matches!(c, '\'' | '’' | '‘' | '\u{300}'..='\u{36f}'))
         .nfc()
         .flat_map(char::to_lowercase)
         .map(|c| if c.is_alphanumeric() { c } else { ' ' })

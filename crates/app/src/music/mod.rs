@@ -3,6 +3,7 @@
 pub mod identity;
 pub mod isrc;
 pub mod playlist_file;
+pub mod tidal;
 pub mod track;
 
 pub use isrc::Isrc;

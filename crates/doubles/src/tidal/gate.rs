@@ -13,7 +13,7 @@ use axum::{
 use futures::StreamExt;
 use serde::Deserialize;
 
-use super::refusal;
+use super::refusal::Refusal;
 
 /// A way to misbehave.
 #[derive(Clone, Debug, Deserialize)]
@@ -149,11 +149,11 @@ impl Fault {
         match self {
             Self::TooMany { retry_after, empty_body } => Some(too_many(retry_after.as_deref(), empty_body)),
             Self::Unauthorized => {
-                Some(refusal(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "The token has expired", None))
+                Some(Refusal::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "The token has expired").into_response())
             }
             Self::Status { code } => {
                 let status = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                Some(refusal(status, "DOUBLE_FAULT", "as asked", None))
+                Some(Refusal::new(status, "DOUBLE_FAULT", "as asked").into_response())
             }
             Self::Slow { ms } => {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -175,7 +175,7 @@ pub(crate) fn too_many(retry_after: Option<&str>, empty_body: bool) -> Response 
     let status = StatusCode::TOO_MANY_REQUESTS;
     let mut response = match empty_body {
         true => status.into_response(),
-        false => refusal(status, "TOO_MANY_REQUESTS", "Too many requests", None),
+        false => Refusal::new(status, "TOO_MANY_REQUESTS", "Too many requests").into_response(),
     };
     if let Some(value) = retry_after.and_then(|value| HeaderValue::from_str(value).ok()) {
         response.headers_mut().insert(header::RETRY_AFTER, value);

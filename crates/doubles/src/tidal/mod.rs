@@ -1,8 +1,11 @@
 //! Tidal's catalogue API v2 and its token service, as they behave in autumn 2026.
 
+mod asked;
 mod gate;
 mod include;
+mod refusal;
 mod render;
+mod token;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -21,21 +24,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::compression::{CompressionLayer, predicate::SizeAbove};
 
-pub use self::gate::{Fault, Limits};
 use self::{
+    asked::{Asked, Pairs},
     gate::Gate,
-    include::Includes,
+    refusal::Refusal,
     render::{Ref, View},
 };
-use crate::world::World;
+pub use self::{
+    gate::{Fault, Limits},
+    token::{CLIENT_ID, CLIENT_SECRET},
+};
+use crate::world::{Album, Piece, World};
 
 const JSON_API: &str = "application/vnd.api+json";
 const MAX_QUERY: usize = 256;
-const MAX_IDS: usize = 20;
-
-/// The only client this double knows.
-pub const CLIENT_ID: &str = "demo";
-pub const CLIENT_SECRET: &str = "demo-secret";
 
 /// Clones are handles to one double.
 #[derive(Clone)]
@@ -87,11 +89,11 @@ impl TidalDouble {
             .route("/albums/{id}/relationships/{name}", get(album_relationship))
             .route("/tracks", get(tracks))
             .route("/tracks/{id}", get(track))
-            .fallback(|| async { not_found() })
+            .fallback(|| async { Refusal::not_found() })
             .layer(middleware::from_fn_with_state(self.clone(), stand_guard));
         Router::new()
             .nest("/v2", catalogue)
-            .route("/v1/oauth2/token", post(token))
+            .route("/v1/oauth2/token", post(token::token))
             .route("/_double/faults", post(add_faults).delete(clear_faults))
             .layer(CompressionLayer::new().compress_when(SizeAbove::new(2048)))
             .with_state(self.clone())
@@ -125,41 +127,42 @@ async fn stand_guard(double: State<TidalDouble>, request: Request, next: Next) -
 fn entry_refused(gate: &mut Gate, headers: &HeaderMap) -> Option<Response> {
     if !gate.knows(headers) {
         let detail = "Invalid or missing Authorization Header";
-        return Some(refusal(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", detail, None));
+        return Some(Refusal::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", detail).into_response());
     }
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
     if !accepts.contains(JSON_API) && !accepts.contains("*/*") {
-        return Some(refusal(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", "Only JSON:API is spoken here", None));
+        let detail = "Only JSON:API is spoken here";
+        return Some(Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", detail).into_response());
     }
     (!gate.admit()).then(|| gate::too_many(None, true))
 }
 
+type Answer = Result<Response, Refusal>;
+
 /// `GET /searchResults?filter[query]=…`: an array of exactly one result.
-async fn search(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Result<Response, Response> {
-    let asked = Asked::read("searchResults", pairs, &["query"], 1)?;
-    let Some(query) = asked.filter("query") else {
-        let detail = "At least one filter is required";
-        return Err(refusal(StatusCode::BAD_REQUEST, "MISSING_REQUIRED_PARAMETER", detail, Some("filter[query]")));
-    };
+async fn search(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Answer {
+    let asked = Asked::read("/searchResults", "searchResults", pairs, &["query"])?;
+    let query = *asked.filters("query").first().ok_or_else(|| Refusal::no_filter("filter[query]"))?;
     if query.chars().count() > MAX_QUERY {
-        return Err(bad_request("filter[query]", "size must be between 0 and 256"));
+        return Err(Refusal::parameter("filter[query]", "size must be between 0 and 256"));
     }
     let result = Ref::new("searchResults", render::search_id(query));
-    let mut document = double.view(&asked).single(&result, &asked.includes, &asked.link).ok_or_else(not_found)?;
+    let mut document =
+        double.view(&asked).single(&result, &asked.includes, &asked.link).ok_or_else(Refusal::not_found)?;
     document["data"] = json!([document["data"]]);
-    Ok(json_api(document))
+    Ok(json_api(&document))
 }
 
 /// The form that worked until August 2026.
-async fn old_search() -> Response {
-    refusal(StatusCode::BAD_REQUEST, "INVALID_RESOURCE_ID", "Invalid resource id", Some("id"))
+async fn old_search() -> Refusal {
+    Refusal { code: "INVALID_RESOURCE_ID", ..Refusal::parameter("id", "Invalid resource id") }
 }
 
 async fn search_relationship(
     double: State<TidalDouble>,
     Path((id, name)): Path<(String, String)>,
     Query(pairs): Query<Pairs>,
-) -> Result<Response, Response> {
+) -> Answer {
     double.relationship(&Ref::new("searchResults", id), &name, pairs)
 }
 
@@ -167,43 +170,49 @@ async fn album_relationship(
     double: State<TidalDouble>,
     Path((id, name)): Path<(String, String)>,
     Query(pairs): Query<Pairs>,
-) -> Result<Response, Response> {
+) -> Answer {
     double.relationship(&Ref::new("albums", id), &name, pairs)
 }
 
-async fn album(double: State<TidalDouble>, id: Path<String>, Query(pairs): Query<Pairs>) -> Result<Response, Response> {
+async fn album(double: State<TidalDouble>, id: Path<String>, Query(pairs): Query<Pairs>) -> Answer {
     double.single(&Ref::new("albums", &*id), pairs)
 }
 
-async fn track(double: State<TidalDouble>, id: Path<String>, Query(pairs): Query<Pairs>) -> Result<Response, Response> {
+async fn track(double: State<TidalDouble>, id: Path<String>, Query(pairs): Query<Pairs>) -> Answer {
     double.single(&Ref::new("tracks", &*id), pairs)
 }
 
-async fn albums(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Result<Response, Response> {
-    let asked = Asked::read("albums", pairs, &["id", "barcodeId", "owners.id"], MAX_IDS)?;
+async fn albums(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Answer {
+    let asked = Asked::read("/albums", "albums", pairs, &["id", "barcodeId", "owners.id"])?;
     let view = double.view(&asked);
-    let is_there = |id: &&String| id.parse().is_ok_and(|id| view.world.album(id, view.country).is_some());
-    let found: Vec<_> = asked.filters("id").iter().filter(is_there).map(|id| Ref::new("albums", id)).collect();
-    Ok(json_api(view.collection(&found, asked.from, &asked.includes, &asked.link)))
+    let (ids, barcodes) = (asked.filters("id"), asked.filters("barcodeId"));
+    if ids.is_empty() && barcodes.is_empty() {
+        return Err(Refusal::no_filter("filter"));
+    }
+    let wanted = |album: &&Album| {
+        ids.contains(&album.id.to_string().as_str()) || barcodes.contains(&render::barcode(album).as_str())
+    };
+    let there = view.world.albums.values().filter(|album| view.world.album(album.id, view.country).is_some());
+    let found: Vec<_> = there.filter(wanted).map(|album| Ref::new("albums", album.id)).collect();
+    Ok(json_api(&view.collection(&found, asked.from, &asked.includes, &asked.link)))
 }
 
-async fn tracks(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Result<Response, Response> {
-    let asked = Asked::read("tracks", pairs, &["id", "isrc", "owners.id"], MAX_IDS)?;
+async fn tracks(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Answer {
+    let asked = Asked::read("/tracks", "tracks", pairs, &["id", "isrc", "owners.id"])?;
     let view = double.view(&asked);
     let (ids, codes) = (asked.filters("id"), asked.filters("isrc"));
     if ids.is_empty() && codes.is_empty() {
-        let detail = "At least one filter is required";
-        return Err(refusal(StatusCode::BAD_REQUEST, "MISSING_REQUIRED_PARAMETER", detail, Some("filter")));
+        return Err(Refusal::no_filter("filter"));
     }
-    let wanted = |id: u64, isrc: &str| ids.contains(&id.to_string()) || codes.iter().any(|code| code == isrc);
-    let mut found: Vec<_> = view.world.tracks(view.country).filter(|track| wanted(track.id, &track.isrc)).collect();
-    // One code gives every track that carries it, several give one track each, the most popular.
+    let wanted = |track: &&Piece| ids.contains(&track.id.to_string().as_str()) || codes.contains(&track.isrc.as_str());
+    let mut found: Vec<_> = view.world.tracks(view.country).filter(wanted).collect();
+    // One code gives every track that carries it, several give one track each: the most popular.
     if codes.len() > 1 {
-        found.sort_by(|a, b| (&a.isrc, b.popularity).partial_cmp(&(&b.isrc, a.popularity)).expect("no NaN"));
+        found.sort_by(|a, b| a.isrc.cmp(&b.isrc).then(b.popularity.total_cmp(&a.popularity)));
         found.dedup_by(|b, a| a.isrc == b.isrc);
     }
     let found: Vec<_> = found.iter().map(|track| Ref::new("tracks", track.id)).collect();
-    Ok(json_api(view.collection(&found, asked.from, &asked.includes, &asked.link)))
+    Ok(json_api(&view.collection(&found, asked.from, &asked.includes, &asked.link)))
 }
 
 impl TidalDouble {
@@ -211,149 +220,22 @@ impl TidalDouble {
         View { world: &self.world, country: &asked.country }
     }
 
-    fn single(&self, it: &Ref, pairs: Pairs) -> Result<Response, Response> {
-        let asked = Asked::read(it.kind, pairs, &[], 0)?.at(&format!("/{}/{}", it.kind, it.id));
-        let document = self.view(&asked).single(it, &asked.includes, &asked.link).ok_or_else(not_found)?;
-        Ok(json_api(document))
+    fn single(&self, it: &Ref, pairs: Pairs) -> Answer {
+        let asked = Asked::read(&format!("/{}/{}", it.kind, it.id), it.kind, pairs, &[])?;
+        let document = self.view(&asked).single(it, &asked.includes, &asked.link).ok_or_else(Refusal::not_found)?;
+        Ok(json_api(&document))
     }
 
-    fn relationship(&self, it: &Ref, name: &str, pairs: Pairs) -> Result<Response, Response> {
-        let asked = Asked::read(it.kind, pairs, &[], 0)?.at(&format!("/{}/{}/relationships/{name}", it.kind, it.id));
-        let view = self.view(&asked);
-        let document = view.relationship(it, name, asked.from, &asked.includes, &asked.link).ok_or_else(not_found)?;
-        Ok(json_api(document))
-    }
-}
-
-type Pairs = Vec<(String, String)>;
-
-/// What a request asks for, checked as Tidal checks it.
-struct Asked {
-    filters: Pairs,
-    includes: Includes,
-    country: String,
-    from: usize,
-    /// This request as a relative link, without its cursor.
-    link: String,
-}
-
-impl Asked {
-    fn read(kind: &str, pairs: Pairs, filters: &[&str], max_values: usize) -> Result<Self, Response> {
-        let mut asked = Self {
-            filters: vec![],
-            includes: Includes::default(),
-            country: "US".into(),
-            from: 0,
-            link: format!("/{kind}"),
-        };
-        let (mut paths, mut kept) = (vec![], vec![]);
-        for (key, value) in pairs {
-            // Lists come joined by commas, as repeated parameters, or both.
-            let values = || value.split(',').map(str::to_owned);
-            match key.as_str() {
-                "include" => paths.extend(values()),
-                "countryCode" => asked.country.clone_from(&value),
-                "page[cursor]" => {
-                    asked.from = render::offset(&value).ok_or_else(|| bad_request("page[cursor]", "Invalid cursor"))?;
-                    continue;
-                }
-                "sort" => return Err(bad_request("sort", "Sorting is not supported here")),
-                "filter[query]" if filters.contains(&"query") => asked.filters.push((key.clone(), value.clone())),
-                _ if key.starts_with("filter[") => {
-                    if !filters.iter().any(|filter| key == format!("filter[{filter}]")) {
-                        return Err(bad_request(&key, &format!("Unknown filter; available: {filters:?}")));
-                    }
-                    asked.filters.extend(values().map(|value| (key.clone(), value)));
-                }
-                _ => {}
-            }
-            kept.push(format!("{}={}", encode(&key), encode(&value)));
-        }
-        if asked.filters.len() > max_values {
-            return Err(bad_request("filter", &format!("At most {max_values} values")));
-        }
-        asked.includes = Includes::read(kind, &paths).map_err(|detail| bad_request("include", &detail))?;
-        asked.link = asked.link + "?" + &kept.join("&");
-        Ok(asked)
-    }
-
-    fn at(mut self, path: &str) -> Self {
-        let query = self.link.split_once('?').map_or("", |(_, query)| query);
-        self.link = format!("{path}?{query}");
-        self
-    }
-
-    fn filters(&self, name: &str) -> Vec<String> {
-        let key = format!("filter[{name}]");
-        self.filters.iter().filter(|(k, _)| *k == key).map(|(_, value)| value.clone()).collect()
-    }
-
-    fn filter(&self, name: &str) -> Option<&str> {
-        self.filters.iter().find(|(k, _)| *k == format!("filter[{name}]")).map(|(_, value)| value.as_str())
+    fn relationship(&self, it: &Ref, name: &str, pairs: Pairs) -> Answer {
+        let path = format!("/{}/{}/relationships/{name}", it.kind, it.id);
+        let asked = Asked::read(&path, it.kind, pairs, &[])?;
+        let document = self.view(&asked).relationship(it, name, asked.from, &asked.includes, &asked.link);
+        Ok(json_api(&document.ok_or_else(Refusal::not_found)?))
     }
 }
 
-fn encode(text: &str) -> String {
-    let byte = |b: u8| match b {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).to_string(),
-        _ => format!("%{b:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
-fn json_api(document: Value) -> Response {
+fn json_api(document: &Value) -> Response {
     ([(header::CONTENT_TYPE, JSON_API)], document.to_string()).into_response()
-}
-
-fn not_found() -> Response {
-    refusal(StatusCode::NOT_FOUND, "NOT_FOUND", "Resource not found", None)
-}
-
-fn bad_request(parameter: &str, detail: &str) -> Response {
-    refusal(StatusCode::BAD_REQUEST, "INVALID_REQUEST", detail, Some(parameter))
-}
-
-/// An error document. Like the real one it lacks `status` where the gateway itself says no.
-fn refusal(status: StatusCode, code: &str, detail: &str, parameter: Option<&str>) -> Response {
-    let error = match parameter {
-        Some(parameter) => json!({
-            "id": "0f1e2d3c", "status": status.as_str(), "code": code, "detail": detail,
-            "source": {"parameter": parameter},
-        }),
-        None => json!({"code": code, "detail": detail, "meta": {"category": "REQUEST_ERROR"}}),
-    };
-    (status, [(header::CONTENT_TYPE, JSON_API)], json!({"errors": [error]}).to_string()).into_response()
-}
-
-/// Client credentials, in the body or as HTTP Basic.
-async fn token(double: State<TidalDouble>, headers: HeaderMap, body: String) -> Response {
-    let body = form(&body);
-    let field = |name: &str| body.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    if field("grant_type") != Some("client_credentials") {
-        return token_error(StatusCode::BAD_REQUEST, "unsupported_grant_type", 1001);
-    }
-    let in_body = field("client_id") == Some(CLIENT_ID) && field("client_secret") == Some(CLIENT_SECRET);
-    let basic = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    if !in_body && basic != Some(BASIC) {
-        return token_error(StatusCode::UNAUTHORIZED, "invalid_client", 6001);
-    }
-    let (access_token, expires_in) = double.gate().issue_token();
-    Json(json!({"access_token": access_token, "token_type": "Bearer", "expires_in": expires_in, "scope": ""}))
-        .into_response()
-}
-
-/// `demo:demo-secret` in base 64.
-const BASIC: &str = "Basic ZGVtbzpkZW1vLXNlY3JldA==";
-
-fn token_error(status: StatusCode, error: &str, sub_status: u32) -> Response {
-    let body = json!({
-        "error": error, "error_description": "as asked", "status": status.as_u16(), "sub_status": sub_status,
-    });
-    (status, Json(body)).into_response()
-}
-
-fn form(body: &str) -> Pairs {
-    Query::try_from_uri(&format!("/?{body}").parse().unwrap_or_default()).map_or_else(|_| vec![], |Query(pairs)| pairs)
 }
 
 #[derive(Deserialize)]

@@ -202,12 +202,17 @@ fn search_refs(found: &Found, name: &str) -> Vec<Ref> {
     }
 }
 
+/// Zero-padded to fourteen digits.
+pub(crate) fn barcode(album: &Album) -> String {
+    format!("{:014}", 5_000_000_000 + album.id)
+}
+
 /// Some spellings are old: `type` instead of `albumType`, a plain string as copyright.
 fn album_attributes(album: &Album) -> Value {
     let is_old = album.id.is_multiple_of(2);
     let seconds = album.items.len() as u32 * 200;
     let mut attributes = json!({
-        "title": album.title, "barcodeId": format!("{:014}", 5_000_000_000 + album.id),
+        "title": album.title, "barcodeId": barcode(album),
         "numberOfItems": album.items.len(), "numberOfVolumes": album.items.iter().map(|item| item.volume).max(),
         "duration": iso_duration(seconds), "explicit": false, "popularity": 0.4271,
         "releaseDate": album.release_date, "mediaTags": ["LOSSLESS", "SPATIAL_9D"],

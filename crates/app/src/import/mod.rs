@@ -1,15 +1,19 @@
 //! Import: from the files people have to tracks, matched to recordings, with a report of what became of each line.
 //!
 //! [`recognise`] tells what a file is, [`read`] streams its entries, [`gather`] folds them into distinct tracks,
-//! [`matching`] finds the recording each one means, and [`Report`] says how that went.
+//! [`match_all`] finds the recording each one means, and [`Report`] says how that went.
 
 pub mod audio;
+mod catalogue;
 mod columns;
 mod documents;
 mod gather;
 mod json;
 mod kind;
 mod lines;
+mod matching;
+mod report;
+mod score;
 mod spelling;
 mod table;
 mod text;
@@ -24,8 +28,11 @@ use std::{
 
 use self::text::{SinceLastEntry, Text};
 pub use self::{
+    catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     gather::{Gathered, gather},
     kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
+    matching::{Candidate, Match, Outcome, Scored, judge},
+    report::{Report, Row},
     track::{Entry, Ids, ImportedTrack, LineError, Problem},
 };
 

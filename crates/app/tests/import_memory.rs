@@ -1,5 +1,6 @@
 //! Reading a long history in bounded memory, in a process of its own because memory is measured for the process.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
 
 use std::{fs, io::Cursor};
 

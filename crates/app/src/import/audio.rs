@@ -18,6 +18,7 @@ use super::{
     spelling::{clean, clean_lines},
     track::{Entry, ImportedTrack, LineError},
 };
+use crate::music::lrc::plain_lyrics;
 
 /// Every audio file below `folder`, in the order of their names.
 pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
@@ -120,32 +121,16 @@ fn add(track: &mut ImportedTrack, tag: &Tag) {
     }
     // Formats disagree about which of the two an ordinary lyrics field is.
     let lyrics = || [ItemKey::UnsyncLyrics, ItemKey::Lyrics].into_iter().find_map(|key| tag.get_string(key));
-    track.lyrics = track.lyrics.take().or_else(|| lyrics().and_then(plain_lyrics));
+    track.lyrics = track.lyrics.take().or_else(|| lyrics().and_then(words));
 }
 
 /// `Song.lrc` next to `Song.flac`.
 fn lyrics_beside(path: &Path) -> Option<String> {
     // A missing or unreadable companion is the usual case, not a failure of the track.
     let bytes = fs::read(path.with_extension("lrc")).ok()?;
-    plain_lyrics(&String::from_utf8_lossy(&bytes))
+    words(&String::from_utf8_lossy(&bytes))
 }
 
-/// Lyrics without the times and headers of the LRC format.
-pub(crate) fn plain_lyrics(text: &str) -> Option<String> {
-    let lines = text.lines().filter_map(|line| {
-        let mut rest = line.trim();
-        let mut is_header = false;
-        while let Some((stamp, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            let is_time = stamp.starts_with(|c: char| c.is_ascii_digit()) && stamp.contains(':');
-            let is_tag = stamp.split_once(':').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphabetic()));
-            // `[Chorus]` has no colon: it is part of the words.
-            if !is_time && !is_tag {
-                break;
-            }
-            is_header |= !is_time;
-            rest = after.trim_start();
-        }
-        (!(is_header && rest.is_empty())).then_some(rest)
-    });
-    clean_lines(&lines.collect::<Vec<_>>().join("\n"))
+fn words(lyrics: &str) -> Option<String> {
+    clean_lines(&plain_lyrics(lyrics)?)
 }

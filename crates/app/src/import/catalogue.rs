@@ -25,10 +25,16 @@ pub trait Catalogue: Send + Sync {
     fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 }
 
-/// Why a catalogue gave no answer. It is not asked again for this file; the entries are tried again later.
+/// Why a catalogue gave no answer. What it was asked about is tried again later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct CannotAsk(pub String);
+pub enum CannotAsk {
+    /// It did not like this question; the next one may be fine.
+    #[error("{0}")]
+    This(String),
+    /// It does not answer at all, so it is left in peace for the rest of the file.
+    #[error("{0}")]
+    Anything(String),
+}
 
 pub const MOST_CODES: usize = 100;
 
@@ -46,8 +52,8 @@ pub async fn match_all(gathered: &Gathered, catalogues: &[&dyn Catalogue]) -> Ma
     let mut asking = Asking::new(&gathered.tracks);
     for (n, catalogue) in catalogues.iter().enumerate() {
         let open = if n == 0 { (0..gathered.tracks.len()).collect() } else { asking.open() };
-        if let Err(CannotAsk(why)) = asking.ask(*catalogue, &open).await {
-            asking.silent.insert(catalogue.name(), why);
+        if let Err(why) = asking.ask(*catalogue, &open).await {
+            asking.silent.insert(catalogue.name(), why.to_string());
         }
         asking.judge(&open);
     }
@@ -90,12 +96,11 @@ impl<'a> Asking<'a> {
             if is_known || track.title.is_empty() {
                 continue;
             }
-            let artist = track.artists.first().map_or("", String::as_str);
-            let mut found = catalogue.by_name(&track.title, artist).await?;
-            if track.either_way {
-                found.extend(catalogue.by_name(artist, &track.title).await?);
+            match ask_by_name(catalogue, track).await {
+                Ok(found) => self.candidates[n].extend(found),
+                Err(CannotAsk::This(why)) => _ = self.silent.insert(catalogue.name(), why),
+                Err(error @ CannotAsk::Anything(_)) => return Err(error),
             }
-            self.candidates[n].extend(found);
         }
         Ok(())
     }
@@ -121,4 +126,13 @@ impl<'a> Asking<'a> {
         }
         Ok(())
     }
+}
+
+async fn ask_by_name(catalogue: &dyn Catalogue, track: &ImportedTrack) -> Result<Vec<Candidate>, CannotAsk> {
+    let artist = track.artists.first().map_or("", String::as_str);
+    let mut found = catalogue.by_name(&track.title, artist).await?;
+    if track.either_way {
+        found.extend(catalogue.by_name(artist, &track.title).await?);
+    }
+    Ok(found)
 }

@@ -14,6 +14,7 @@ mod lines;
 mod matching;
 mod report;
 mod score;
+mod sources;
 mod spelling;
 mod table;
 mod text;
@@ -33,6 +34,7 @@ pub use self::{
     kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
+    sources::add_codes,
     track::{Entry, Ids, ImportedTrack, LineError, Problem},
 };
 

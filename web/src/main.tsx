@@ -1,9 +1,10 @@
 // Where the page begins.
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App } from './app';
+// The common look first: what a component says about itself must be able to overrule it.
 import './styles/tokens.css';
 import './styles/base.css';
+import { App } from './app';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

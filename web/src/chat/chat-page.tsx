@@ -15,6 +15,11 @@ import { Thread } from './thread';
 import { Welcome } from './welcome';
 import './chat-page.css';
 
+const PLACEHOLDER: Record<AgentId, string> = {
+  discover: 'A mood, a memory, half a line…',
+  tasks: 'Say what is on your mind…',
+};
+
 export function NewChat() {
   const sessions = useSessions();
   const [, navigate] = useLocation();
@@ -65,7 +70,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
           )}
           <Composer
             draftKey={draftKey}
-            placeholder={agent === 'tasks' ? 'What needs doing?' : 'What would you like to hear?'}
+            placeholder={PLACEHOLDER[agent]}
             turn={turn}
             queue={state.queue}
             onSend={(text) => session.send(text)}

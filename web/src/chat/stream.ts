@@ -43,13 +43,14 @@ export async function follow(job: Follow): Promise<'ended' | 'idle'> {
       if (response.status === 204) return 'idle';
       job.onConnection(true);
       await readFrames(response, take, job.signal);
-      if (ended) return 'ended';
     } catch (error) {
       if (job.signal.aborted) return 'idle';
       const gone = error instanceof ApiError && (error.status === 404 || error.status === 410);
       if (gone && turnId !== null) return 'idle';
       if (!worthWaiting(error, turnId !== null)) throw error;
     }
+    // Also when the line broke right behind the last event: there is nothing left to fetch.
+    if (ended) return 'ended';
     job.onConnection(false);
     await pause(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 8_000, job.signal);
     if (job.signal.aborted) return 'idle';

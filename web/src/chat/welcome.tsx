@@ -3,6 +3,7 @@ import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useAbout } from '../api/queries';
 import type { About, AgentId } from '../api/types';
+import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { Failed, SkeletonRows } from '../ui/states';
@@ -40,6 +41,7 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
               {current.examples.map((example) => (
                 <li key={example}>
                   <button type="button" onClick={() => onPick(example)}>
+                    <Artwork seed={example} size={38} />
                     <span>{example}</span>
                     <ArrowUpRight size={16} aria-hidden />
                   </button>

@@ -129,16 +129,17 @@ const petals: Composition = ([, main, second, spark], pick) => {
 
 const COMPOSITIONS: Composition[] = [rings, horizon, bars, arcs, overlap, petals];
 
-/** A small generator fed by the seed's characters (FNV-1a, then xorshift): the same code draws the same cover everywhere. */
+/**
+ * The same code draws the same cover everywhere. FNV-1a over the characters, then a counter whose every step is well
+ * mixed: neighbouring ISRCs differ in one digit, and their covers should not look like neighbours.
+ */
 function random(seed: string): Pick {
   let hash = 2166136261;
   for (const char of seed) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 16777619);
-  let state = hash >>> 0 || 1;
   return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state % below;
+    hash = (hash + 0x9e3779b9) | 0;
+    let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    return ((mixed ^ (mixed >>> 16)) >>> 0) % below;
   };
 }

@@ -12,7 +12,8 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
   const card = cardFor(call.name);
   const canOpen = call.status === 'done' && call.output !== undefined;
   const Icon = card.icon;
-  const title = card.title(call.input, call.status === 'running');
+  // What failed was not done: it keeps the words of trying.
+  const title = card.title(call.input, call.status !== 'done');
 
   const head = (
     <>
@@ -21,7 +22,7 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
       </span>
       <span className="tool-words">
         <span className="tool-title">{title}</span>
-        {call.summary && <span className="tool-summary">{call.summary}</span>}
+        {call.summary && call.summary !== title && <span className="tool-summary">{call.summary}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
       <Outcome call={call} />

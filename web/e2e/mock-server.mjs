@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALBUMS, search, TRACKS } from './music.mjs';
-import { pieces, scenarioFor } from './scenarios.mjs';
+import { scenarioFor, speak } from './scenarios.mjs';
 
 const DIST = fileURLToPath(new URL('../dist', import.meta.url));
 const PORT = Number(process.argv[2] ?? 8091);
@@ -75,12 +75,12 @@ async function play(turn, answer, conversation, scenario, message) {
   }
   for (const round of scenario.rounds) {
     usage.inputTokens += 412;
-    for (const piece of pieces(round.text ?? '')) {
-      if (turn.stopped) return stop();
+    const finished = await speak(round.text ?? '', round.paceMs ?? 18, (piece) => {
+      if (turn.stopped) return false;
       say(turn, answer, piece);
       usage.outputTokens += 1;
-      await sleep(round.paceMs ?? 18);
-    }
+    });
+    if (!finished) return stop();
     for (const call of callsOf(round)) {
       if (turn.stopped) return stop();
       await useTool(turn, answer, call, conversation);

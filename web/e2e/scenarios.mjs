@@ -16,7 +16,7 @@ export const SCENARIOS = [
     when: /flood/i,
     rounds: [
       {
-        text: Array.from({ length: 60 }, (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`).join('\n'),
+        text: Array.from({ length: 70 }, (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`).join('\n'),
         paceMs: 5,
       },
     ],
@@ -98,7 +98,21 @@ export function scenarioFor(message) {
   return SCENARIOS.find((scenario) => scenario.when.test(message));
 }
 
+/**
+ * Says a text piece by piece at its pace. The clock decides, not the timer's own slowness: 5 ms a piece are 200 pieces
+ * a second also on a busy machine. Returns false as soon as `say` does.
+ */
+export async function speak(text, paceMs, say) {
+  const began = performance.now();
+  for (const [index, piece] of pieces(text).entries()) {
+    if (say(piece) === false) return false;
+    const early = began + (index + 1) * paceMs - performance.now();
+    if (early > 0) await new Promise((done) => setTimeout(done, early));
+  }
+  return true;
+}
+
 /** Text in the pieces a model would send. */
-export function pieces(text) {
+function pieces(text) {
   return text.match(/\s*\S+\s*?(?=\s|$)|\s+/g) ?? [];
 }

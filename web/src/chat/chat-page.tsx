@@ -56,6 +56,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   return (
     <div className="chat" data-agent={agent}>
       <div className="chat-main">
+        {!fresh && <h1 className="visually-hidden">{state.title ?? 'Conversation'}</h1>}
         {fresh ? (
           <Welcome agent={agent} onPick={(text) => session.send(text)} />
         ) : (

@@ -27,9 +27,9 @@ function Why({ why }: { why: WhyMatched }) {
   if (!why.lyric && hints.length === 0) return null;
   return (
     <div className="why">
-      <h4>
+      <p className="label">
         <Sparkles size={13} aria-hidden /> Why it matched
-      </h4>
+      </p>
       {why.lyric && <blockquote>{why.lyric}</blockquote>}
       {hints.length > 0 && (
         <p>

@@ -21,11 +21,9 @@ export function TaskRow({ task, gone = false, compact = false }: Props) {
   const editButton = useRef<HTMLButtonElement>(null);
 
   const toggle = () => update.mutate({ id: task.id, completed: !task.completed }, { onError: toastError });
+  // A promise, not a callback of `mutate`: those are dropped once the row is gone, and deleting makes it go.
   const remove = () =>
-    deletion.mutate(task.id, {
-      onSuccess: () => toast(`Deleted “${task.title}”`, { undo: () => restore.mutateAsync(task.id) }),
-      onError: toastError,
-    });
+    deletion.mutateAsync(task.id).then(() => toast(`Deleted “${task.title}”`, { undo: () => restore.mutateAsync(task.id) }), toastError);
   const stopEditing = () => {
     setEditing(false);
     queueMicrotask(() => editButton.current?.focus());
@@ -56,7 +54,7 @@ export function TaskRow({ task, gone = false, compact = false }: Props) {
           <button ref={editButton} type="button" className="icon-button small" aria-label={`Edit ${task.title}`} onClick={() => setEditing(true)}>
             <Pencil size={15} />
           </button>
-          <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={remove}>
+          <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={() => void remove()}>
             <Trash2 size={15} />
           </button>
         </div>
@@ -74,7 +72,7 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
     const words = title.trim();
     if (words === '') return;
     const changed = words !== task.title || description !== (task.description ?? '');
-    if (changed) update.mutate({ id: task.id, title: words, description }, { onError: toastError });
+    if (changed) update.mutateAsync({ id: task.id, title: words, description }).catch(toastError);
     onDone();
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -11,10 +11,10 @@ export const albumTracks: CardSpec = {
     const { albumTitle, artist, tracks } = output as unknown as AlbumTracksOutput;
     return (
       <>
-        <h4>
+        <p className="label">
           {albumTitle}
           {artist && ` · ${artist}`}
-        </h4>
+        </p>
         <ol>
           {tracks.map((track, row) => (
             <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />

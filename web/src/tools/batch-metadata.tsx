@@ -22,7 +22,7 @@ export const batchMetadata: CardSpec = {
             <TrackRow key={track.isrc} track={track} />
           ))}
         </ol>
-        {notFound.length > 0 && <h4>Not found</h4>}
+        {notFound.length > 0 && <p className="label">Not found</p>}
         {notFound.map((isrc) => (
           <p key={isrc} className="tool-note">
             <code>{isrc}</code>

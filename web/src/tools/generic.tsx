@@ -10,11 +10,11 @@ export function genericCard(toolName: string): CardSpec {
     Body: ({ input, output }) => (
       <div className="generic">
         <div>
-          <h4>Asked</h4>
+          <p className="label">Asked</p>
           <Value value={input} />
         </div>
         <div>
-          <h4>Answer</h4>
+          <p className="label">Answer</p>
           <Value value={output} />
         </div>
       </div>

@@ -16,13 +16,13 @@ export const tidalSearch: CardSpec = {
     const { albums = [], tracks = [] } = output as unknown as TidalSearchOutput;
     return (
       <>
-        {albums.length > 0 && <h4>Albums</h4>}
+        {albums.length > 0 && <p className="label">Albums</p>}
         <ol>
           {albums.map((album) => (
             <AlbumRow key={album.id} album={album} />
           ))}
         </ol>
-        {tracks.length > 0 && <h4>Tracks</h4>}
+        {tracks.length > 0 && <p className="label">Tracks</p>}
         <ol>
           {tracks.map((track, row) => (
             <TrackRow key={`${track.isrc} ${row}`} track={track} />

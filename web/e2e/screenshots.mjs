@@ -23,49 +23,66 @@ async function ask(page, text) {
   await page.keyboard.press('Enter');
 }
 
-const settled = (page) => page.getByText(/\d+ in · \d+ out/).last().waitFor();
+const settled = (page) => page.getByText(/tokens in/).last().waitFor();
+
+/** Every picture begins with an empty house, so that it shows only what it is about. */
+async function clear(page) {
+  const headers = { origin: url };
+  for (const kind of ['conversations', 'tasks', 'playlists']) {
+    const list = (await (await page.request.get(`${url}/api/${kind}`)).json())[kind];
+    for (const { id } of list) await page.request.delete(`${url}/api/${kind}/${id}`, { headers });
+  }
+}
+
+async function tell(page, size, colorScheme) {
+  const name = (what) => `${what}-${size}-${colorScheme}`;
+  await clear(page);
+
+  await page.goto(`${url}/?agent=tasks`);
+  await ask(page, 'Remind me to buy guitar strings and call the venue');
+  await settled(page);
+  await page.getByRole('button', { name: /Read your open tasks/ }).click();
+  await picture(page, name('tasks-chat'));
+
+  await page.goto(url);
+  await ask(page, 'Is there anything new in the Tidal catalogue about night trains?');
+  await settled(page);
+  await picture(page, name('failure'));
+
+  await page.goto(url);
+  await ask(page, 'Make a playlist for a quiet evening');
+  await settled(page);
+  await page.getByRole('button', { name: /Put together the playlist/ }).click();
+  await page.getByRole('link', { name: 'Open the playlist' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await picture(page, name('playlist'));
+
+  await page.goto(url);
+  await ask(page, 'Songs for a rainy night drive');
+  await settled(page);
+  await page.getByRole('button', { name: /Searched your library/ }).click();
+  await page.locator('.track-head').first().click();
+  await page.locator('.thread').evaluate((thread) => thread.scrollTo(0, 0));
+  await page.mouse.move(0, 0);
+  await picture(page, name('discover'));
+
+  await page.goto(`${url}/library`);
+  await page.locator('.library-row').first().waitFor();
+  await picture(page, name('library'));
+
+  await page.goto(url);
+  await page.getByRole('list', { name: 'Examples' }).waitFor();
+  await picture(page, name('welcome'));
+  if (size !== 'phone') return;
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await picture(page, name('drawer'));
+}
 
 for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ['light', 'dark']) {
     const phone = size === 'phone';
     const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: phone ? 2 : 1, hasTouch: phone, isMobile: phone, reducedMotion: 'reduce' });
-    const page = await context.newPage();
-    page.on('console', (message) => message.type() === 'error' && console.log('console:', message.text()));
-    page.on('pageerror', (error) => console.log('pageerror:', error.message));
-    const name = (what) => `${what}-${size}-${colorScheme}`;
-
-    await page.goto(url);
-    await page.getByRole('list', { name: 'Examples' }).waitFor();
-    await picture(page, name('welcome'));
-
-    await ask(page, 'Songs for a rainy night drive');
-    await settled(page);
-    await page.getByRole('button', { name: /Searched your library/ }).click();
-    await page.locator('.track-head').first().click();
-    await page.locator('.thread').evaluate((thread) => thread.scrollTo(0, 0));
-    await picture(page, name('discover'));
-
-    await page.goto(url);
-    await ask(page, 'Is there anything new in the Tidal catalogue about night trains?');
-    await settled(page);
-    await picture(page, name('failure'));
-
-    await page.goto(`${url}/?agent=tasks`);
-    await ask(page, 'Remind me to buy guitar strings and call the venue');
-    await settled(page);
-    await page.getByRole('button', { name: /Read your open tasks/ }).click();
-    await picture(page, name('tasks-chat'));
-
-    for (const path of ['tasks', 'library', 'playlists', 'settings']) {
-      await page.goto(`${url}/${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await picture(page, name(path));
-    }
-    if (phone) {
-      await page.goto(url);
-      await page.getByRole('button', { name: 'Open menu' }).click();
-      await picture(page, name('drawer'));
-    }
+    await tell(await context.newPage(), size, colorScheme);
     await context.close();
   }
 }

@@ -2,11 +2,12 @@
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
-import { ApiError, onSignedOut } from './api/client';
+import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { useAbout } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
 import { Shell } from './shell/shell';
+import { ErrorBoundary } from './ui/error-boundary';
 import { SkeletonRows } from './ui/states';
 
 const TasksPage = lazy(() => import('./tasks/tasks-page'));
@@ -19,13 +20,15 @@ export function App() {
   const [queries] = useState(newQueryClient);
   const [sessions] = useState(() => new Sessions(queries));
   return (
-    <QueryClientProvider client={queries}>
-      <SessionsContext value={sessions}>
-        <Door onSignedIn={() => sessions.clear()}>
-          <Pages />
-        </Door>
-      </SessionsContext>
-    </QueryClientProvider>
+    <ErrorBoundary fallback={<Broken />}>
+      <QueryClientProvider client={queries}>
+        <SessionsContext value={sessions}>
+          <Door onSignedIn={() => sessions.clear()}>
+            <Pages />
+          </Door>
+        </SessionsContext>
+      </QueryClientProvider>
+    </ErrorBoundary>
   );
 }
 
@@ -68,6 +71,20 @@ function Pages() {
   );
 }
 
+function Broken() {
+  return (
+    <main className="page">
+      <div className="page-inner narrow">
+        <h1>The page broke</h1>
+        <p style={{ margin: '12px 0 20px' }}>Nothing you said is lost: conversations live on the server.</p>
+        <button type="button" className="button primary" onClick={() => window.location.reload()}>
+          Load it again
+        </button>
+      </div>
+    </main>
+  );
+}
+
 function PageSkeleton() {
   return (
     <div className="page">
@@ -84,7 +101,8 @@ function newQueryClient(): QueryClient {
       queries: {
         staleTime: 5_000,
         // Asking again helps when nobody answered, not when the answer was no.
-        retry: (failures, error) => failures < 3 && !(error instanceof ApiError && error.status < 500),
+        retry: (failures, error) => error instanceof Unreachable || (failures < 3 && !(error instanceof ApiError && error.status < 500)),
+        retryDelay: (failures) => Math.min(8_000, 500 * 2 ** failures),
       },
     },
   });

@@ -36,14 +36,34 @@ export function onSignedOut(listener: Listener): () => void {
   return () => signedOutListeners.delete(listener);
 }
 
+let reachable = true;
+const reachableListeners = new Set<Listener>();
+
+/** Whether the last request got any answer at all, as a store for `useSyncExternalStore`. */
+export const reachability = {
+  get: () => reachable,
+  subscribe: (listener: Listener): (() => void) => {
+    reachableListeners.add(listener);
+    return () => reachableListeners.delete(listener);
+  },
+};
+
+function noteReachable(now: boolean): void {
+  if (reachable === now) return;
+  reachable = now;
+  reachableListeners.forEach((listener) => listener());
+}
+
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, { credentials: 'same-origin', ...init });
   } catch (cause) {
     if (init.signal?.aborted) throw cause;
+    noteReachable(false);
     throw new Unreachable(cause);
   }
+  noteReachable(true);
   if (response.ok) return response;
   if (response.status === 401 && !path.startsWith('/api/auth/')) signedOutListeners.forEach((listener) => listener());
   throw await readError(response);

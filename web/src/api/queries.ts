@@ -6,6 +6,7 @@ import type {
   About,
   AlbumDetails,
   AlbumPage,
+  AlbumTracksOutput,
   ConversationSummary,
   ImportReport,
   IndexStatus,
@@ -163,6 +164,14 @@ export const useCatalogueSearch = (query: string) =>
     queryKey: ['catalogue', query],
     queryFn: () => post<TidalSearchOutput>('/api/tools/tidalSearch', { query, searchType: 'both', limit: 20 }),
     enabled: query !== '',
+    retry: false,
+  });
+
+export const useAlbumTracks = (albumId: string) =>
+  useQuery({
+    queryKey: ['catalogue', 'album', albumId],
+    queryFn: () => post<AlbumTracksOutput>('/api/tools/albumTracks', { albumId }),
+    staleTime: Infinity,
     retry: false,
   });
 

@@ -1,6 +1,7 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
 import { ArrowUp, Clock3, Square, X } from 'lucide-react';
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { recall, remember } from '../ui/storage';
 import type { QueuedMessage, Turn } from './reduce';
 import './composer.css';
 
@@ -128,12 +129,11 @@ function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
 
 function useDraft(key: string): [string, (text: string) => void] {
   const storageKey = `segue.draft.${key}`;
-  const [draft, setDraft] = useState({ storageKey, text: sessionStorage.getItem(storageKey) ?? '' });
-  if (draft.storageKey !== storageKey) setDraft({ storageKey, text: sessionStorage.getItem(storageKey) ?? '' });
+  const [draft, setDraft] = useState({ storageKey, text: recall(storageKey) ?? '' });
+  if (draft.storageKey !== storageKey) setDraft({ storageKey, text: recall(storageKey) ?? '' });
   const set = (text: string) => {
     setDraft({ storageKey, text });
-    if (text === '') sessionStorage.removeItem(storageKey);
-    else sessionStorage.setItem(storageKey, text);
+    remember(storageKey, text === '' ? null : text);
   };
   return [draft.text, set];
 }

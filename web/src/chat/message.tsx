@@ -89,7 +89,7 @@ function Footer({ message }: { message: ChatMessage }) {
       {text && <CopyButton text={text} label="Copy answer" />}
       {usage && (
         <span className="usage" title="Tokens read and written by the model">
-          {usage.inputTokens.toLocaleString('en')} in · {usage.outputTokens.toLocaleString('en')} out
+          {usage.inputTokens.toLocaleString('en')} tokens in · {usage.outputTokens.toLocaleString('en')} out
         </span>
       )}
     </footer>

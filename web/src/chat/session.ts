@@ -1,7 +1,9 @@
 // One open conversation: loading, sending, queueing, following, stopping. State changes only through `reduce`.
-import { ApiError, explain, getJson, send, writeJson } from '../api/client';
+import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api/client';
 import { announce } from '../api/news';
 import type { AgentId, Conversation, Frame, TurnError } from '../api/types';
+import { newId } from '../ui/id';
+import { recall, remember } from '../ui/storage';
 import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
 import { follow } from './stream';
 
@@ -14,6 +16,8 @@ export interface SessionEvents {
 }
 
 export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
+
+const RECONNECT_MS = 2_000;
 
 export class Session {
   private state: ChatState;
@@ -47,7 +51,8 @@ export class Session {
       this.dispatch({ type: 'loaded', conversation });
       this.setLoad({ status: 'ready' });
     } catch (error) {
-      if (this.load.status !== 'ready') this.setLoad({ status: 'failed', error });
+      if (error instanceof Unreachable) setTimeout(() => void this.open(), RECONNECT_MS);
+      else if (this.load.status !== 'ready') this.setLoad({ status: 'failed', error });
       return;
     }
     if (this.following) return;
@@ -56,7 +61,7 @@ export class Session {
 
   /** Sends now, or after the running turn has ended. */
   send(text: string): void {
-    const message = { clientMessageId: crypto.randomUUID(), text };
+    const message = { clientMessageId: newId(), text };
     if (this.state.turn) this.enqueue(message);
     else void this.deliver(message);
   }
@@ -69,7 +74,7 @@ export class Session {
       return;
     }
     const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
-    if (question) void this.deliver({ clientMessageId: crypto.randomUUID(), text: wordsOf(question) });
+    if (question) void this.deliver({ clientMessageId: newId(), text: wordsOf(question) });
   }
 
   unqueue(clientMessageId: string): void {
@@ -191,8 +196,7 @@ export class Session {
   private saveQueue(): void {
     const { conversationId, queue } = this.state;
     if (!conversationId) return;
-    if (queue.length === 0) sessionStorage.removeItem(queueKey(conversationId));
-    else sessionStorage.setItem(queueKey(conversationId), JSON.stringify(queue));
+    remember(queueKey(conversationId), queue.length === 0 ? null : JSON.stringify(queue));
   }
 
   rename(title: string): void {
@@ -218,7 +222,7 @@ export class Session {
 const queueKey = (conversationId: string) => `segue.queue.${conversationId}`;
 
 function savedQueue(conversationId: string): QueuedMessage[] {
-  const saved = sessionStorage.getItem(queueKey(conversationId));
+  const saved = recall(queueKey(conversationId));
   return saved ? (JSON.parse(saved) as QueuedMessage[]) : [];
 }
 

@@ -1,6 +1,6 @@
 // The messages of one conversation, one under the other.
 import { ArrowDown } from 'lucide-react';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { Message, Thinking } from './message';
 import { useFollowScroll } from './follow-scroll';
 import { textOf, type ChatMessage, type ChatState } from './reduce';
@@ -15,6 +15,11 @@ export function Thread({ state, conversation, onRetry }: Props) {
   const { messages, turn } = state;
   const { box, content, atEnd, toEnd, onScroll, release } = useFollowScroll(conversation, turn !== null);
   const shown = useMemo(() => messages.filter((message, index) => !isRepeat(messages, index, message)), [messages]);
+  const justSent = turn !== null && turn.messageId === null;
+  useEffect(() => {
+    // Whoever sends something wants to see it, wherever they were reading.
+    if (justSent) toEnd();
+  }, [justSent, toEnd]);
   const last = shown.at(-1);
   const canRetry = turn === null && last?.error?.retryable;
 

@@ -1,10 +1,11 @@
 // The list of conversations: find one, go back to it, rename it, delete it and think better of it.
 import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
-import { useDeferredValue, useMemo, useState, type KeyboardEvent } from 'react';
+import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
 import type { ConversationSummary } from '../api/types';
 import { useSessions } from '../chat/sessions';
+import { useDebounced } from '../ui/debounced';
 import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
@@ -13,7 +14,7 @@ import './history.css';
 
 export function History({ onNavigate }: { onNavigate?: () => void }) {
   const [words, setWords] = useState('');
-  const q = useDeferredValue(words.trim());
+  const q = useDebounced(words.trim());
   const { data, error, refetch, fetchNextPage, hasNextPage } = useConversations(q);
   const days = useMemo(() => byDay(data?.pages.flatMap((page) => page.conversations) ?? [], new Date()), [data]);
 

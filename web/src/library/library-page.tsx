@@ -1,10 +1,11 @@
 // Your music: tracks and albums, found by words or by meaning.
 import { Search } from 'lucide-react';
-import { useDeferredValue, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAbout } from '../api/queries';
 import type { TrackSort } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
+import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
 import { AlbumDialog, TrackDialog } from './details';
 import { AlbumGrid } from './album-grid';
@@ -31,7 +32,7 @@ export default function LibraryPage() {
   const [words, setWords] = useState('');
   const [sort, setSort] = useState<TrackSort>('added');
   const { data: about } = useAbout();
-  const q = useDeferredValue(words.trim());
+  const q = useDebounced(words.trim());
   const view = (search.get('view') ?? 'tracks') as View;
   const show = (key: 'view' | 'track' | 'album', value: string | null) =>
     setSearch((previous) => {

@@ -2,6 +2,7 @@
 import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
+import { reachability } from '../api/client';
 import { Dialog } from '../ui/dialog';
 import { Toasts } from '../ui/toast';
 import { Logo } from './logo';
@@ -52,10 +53,12 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function OfflineBar() {
   const online = useSyncExternalStore(watchNetwork, () => navigator.onLine);
-  if (online) return null;
+  const reachable = useSyncExternalStore(reachability.subscribe, reachability.get);
+  if (online && reachable) return null;
   return (
     <p className="offline-bar" role="status">
-      <WifiOff size={15} aria-hidden /> You are offline. Segue reconnects by itself.
+      <WifiOff size={15} aria-hidden />
+      {online ? 'Segue does not answer. Trying again…' : 'You are offline. Segue reconnects by itself.'}
     </p>
   );
 }

@@ -94,6 +94,14 @@ describe('a tool card', () => {
     expect(screen.getByText(/"degrees": 4/)).toBeTruthy();
   });
 
+  it('shows a result it cannot make sense of as it came', async () => {
+    const silence = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    draw(<ToolCard call={call({ status: 'done', output: { tracks: 'soon', totalFound: 1 } })} />);
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('soon')).toBeTruthy();
+    silence.mockRestore();
+  });
+
   it.each([
     [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent goes on without it.'],
     [{ message: 'Tidal is away.', retryable: true, wasRetried: true }, 'Tidal is away. Tried twice. The agent goes on without it and may try again later.'],

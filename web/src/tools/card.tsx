@@ -2,7 +2,9 @@
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import { countResults, type ToolCall } from '../chat/reduce';
+import { ErrorBoundary } from '../ui/error-boundary';
 import { count, took } from '../ui/format';
+import { GenericBody } from './generic';
 import { cardFor } from './index';
 import './card.css';
 
@@ -41,7 +43,9 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
       )}
       {open && call.output && (
         <div id={bodyId} className="tool-body">
-          <card.Body output={call.output} input={call.input} />
+          <ErrorBoundary fallback={<GenericBody output={call.output} input={call.input} />}>
+            <card.Body output={call.output} input={call.input} />
+          </ErrorBoundary>
         </div>
       )}
     </section>

@@ -1,25 +1,30 @@
 // Any tool nobody drew a card for: its name in words, its input, its output.
 import { Wrench } from 'lucide-react';
-import type { CardSpec } from './spec';
+import type { BodyProps, CardSpec } from './spec';
 
 export function genericCard(toolName: string): CardSpec {
   const name = inWords(toolName);
   return {
     icon: Wrench,
     title: (_input, running) => (running ? `Running ${name}` : `Ran ${name}`),
-    Body: ({ input, output }) => (
-      <div className="generic">
-        <div>
-          <p className="label">Asked</p>
-          <Value value={input} />
-        </div>
-        <div>
-          <p className="label">Answer</p>
-          <Value value={output} />
-        </div>
-      </div>
-    ),
+    Body: GenericBody,
   };
+}
+
+/** Also what is left when a tool's own card cannot make sense of a result. */
+export function GenericBody({ input, output }: BodyProps) {
+  return (
+    <div className="generic">
+      <div>
+        <p className="label">Asked</p>
+        <Value value={input} />
+      </div>
+      <div>
+        <p className="label">Answer</p>
+        <Value value={output} />
+      </div>
+    </div>
+  );
 }
 
 /** `read_calendar` and `readCalendar` are both "read calendar". */

@@ -177,6 +177,6 @@ fn is_same(wanted: &str, made: &str) -> bool {
         let words = words.map(|word| word.to_lowercase().replace(|c: char| !c.is_alphanumeric(), ""));
         words.filter(|word| !word.is_empty() && !LITTLE.contains(&word.as_str())).collect()
     };
-    let skips_title = name == "suggestPlaylist" && rest.is_empty();
+    let skips_title = name == "suggestPlaylist" && words(rest).is_empty();
     marks.iter().all(|mark| made_marks.contains(mark)) && (skips_title || words(rest) == words(made_rest))
 }

@@ -288,7 +288,7 @@ tool!(SemanticSearch, "semanticSearch", Reads, Query, |tool, input| {
     for track in tool.0["index"].as_array().unwrap() {
         let (known, asked) = (track.to_string().to_lowercase(), input.query.to_lowercase());
         let words: Vec<_> = asked.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect();
-        let hits = words.iter().filter(|word| known.contains(word.trim_end_matches('s'))).count();
+        let hits = words.iter().filter(|word| known.contains(&word.chars().take(4).collect::<String>())).count();
         let score = if hits > 0 { 0.5 + 0.45 * hits as f64 / words.len() as f64 } else { 0.05 };
         found.push((score, without_texts(track, score)));
     }

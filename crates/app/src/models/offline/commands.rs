@@ -147,7 +147,12 @@ fn clauses<'t>(language: &Language, sentence: &'t str) -> Vec<&'t str> {
     for at in 1..words.len() {
         let before = &words[at - 1];
         let is_joint = is_and(&before.folded) || sentence[before.start..before.end].ends_with(',');
-        if is_joint && at > from + 1 && language.words.is("command", &words[at].folded) {
+        let commands = || language.words.is("command", &words[at].folded);
+        let needs = || {
+            let heard = matches!(words[at].folded.as_str(), "i" | "we").then(|| language.task(&sentence[words[at].start..]));
+            heard.flatten().is_some_and(|heard| heard.meaning == TaskVerb::Add)
+        };
+        if is_joint && at > from + 1 && (commands() || needs()) {
             let end = if is_and(&before.folded) { before.start } else { before.end };
             clauses.push(sentence[words[from].start..end].trim_end_matches([',', ' ']));
             from = at;
@@ -165,7 +170,7 @@ pub(super) fn is_and(word: &str) -> bool {
 
 fn command(language: &Language, clause: &str) -> Vec<Command> {
     let talk = language.talk(clause).map(|heard| heard.meaning);
-    if let Some(talk) = talk.filter(|talk| *talk != Talk::Offtopic) {
+    if let Some(talk) = talk.filter(|talk| *talk != Talk::Errand) {
         return vec![Command::Talk(talk)];
     }
     if let Some(command) = with_colon(language, clause) {
@@ -182,7 +187,7 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     if starts_with_verb && !language.is_question(clause) {
         return items(language, bare);
     }
-    talk.map_or_else(|| vec![Command::Unclear(bare.to_owned())], |talk| vec![Command::Talk(talk)])
+    vec![Command::Unclear(bare.to_owned())]
 }
 
 fn from_verb(language: &Language, heard: Heard<TaskVerb>, clause: &str) -> Vec<Command> {

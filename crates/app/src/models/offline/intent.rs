@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     pattern::Grammar,
     say::Phrases,
-    text::{Word, trimmed, words},
+    text::{Likeness, Word, trimmed, words},
     words::{Tongue, Words},
 };
 
@@ -31,6 +31,8 @@ pub(super) enum Talk {
     Yes,
     No,
     Offtopic,
+    /// A thing to do: a task for one agent, beyond the other.
+    Errand,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -108,9 +110,10 @@ pub(super) const MAX_WORDS: usize = 150;
 impl Language {
     pub(super) fn new() -> Self {
         Self {
-            talk: Grammar::new(lines(include_str!("grammar/talk.txt"))),
-            tasks: Grammar::new(lines(include_str!("grammar/tasks.txt"))),
-            music: Grammar::new(lines(include_str!("grammar/discover.txt"))),
+            // A mistyped greeting is rarer than a word that looks like one: "dance" is not "danke".
+            talk: Grammar::new(Likeness::Same, lines(include_str!("grammar/talk.txt"))),
+            tasks: Grammar::new(Likeness::Near, lines(include_str!("grammar/tasks.txt"))),
+            music: Grammar::new(Likeness::Near, lines(include_str!("grammar/discover.txt"))),
             words: Words::new(include_str!("grammar/words.txt")),
             phrases: Phrases::new(include_str!("grammar/say.txt")),
         }
@@ -174,10 +177,9 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
         let mut from = 0;
         for (at, mark) in line.match_indices(['.', '!', '?', ';']) {
             let end = at + mark.len();
-            // "3.5", "e.g." and "1. milk" go on; a number alone is the mark of a list.
+            // "3.5", "Dr. Lee" and "1. milk" go on.
             let goes_on = line[end..].chars().next().is_some_and(|next| !next.is_whitespace());
-            let is_number = line[from..at].trim().chars().all(|letter| letter.is_ascii_digit());
-            if !goes_on && !(mark == "." && is_number) {
+            if !goes_on && !(mark == "." && is_short_form(&line[from..at])) {
                 sentences.push(line[from..end].trim());
                 from = end;
             }
@@ -186,6 +188,13 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
     }
     sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
     sentences
+}
+
+/// Whether a full stop after this text only shortens a word or marks a line of a list.
+fn is_short_form(text: &str) -> bool {
+    let last = text.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    let is_title = matches!(last.as_str(), "dr" | "mr" | "mrs" | "ms" | "st" | "prof" | "vs" | "nr" | "no" | "feat" | "ft" | "sr" | "sra");
+    is_title && !text.trim().eq_ignore_ascii_case("no") || text.trim().chars().all(|letter| letter.is_ascii_digit())
 }
 
 /// The lines of a grammar file: `# en` begins a language, `name: pattern` is one meaning.

@@ -120,7 +120,7 @@ impl<'a> Voice<'a> {
             Talk::Bye => self.say(Phrase::Bye, &[]),
             Talk::Help => format!("{}\n\n{}", self.say(help, &[]), self.say(Phrase::WhoAmI, &[])),
             Talk::Who => self.say(Phrase::WhoAmI, &[]),
-            Talk::Offtopic => format!("{}\n\n{}", self.say(Phrase::Offtopic, &[]), self.say(help, &[])),
+            Talk::Offtopic | Talk::Errand => format!("{}\n\n{}", self.say(Phrase::Offtopic, &[]), self.say(help, &[])),
             // A yes or no to nothing we asked.
             Talk::Yes | Talk::No => self.say(help, &[]),
         }

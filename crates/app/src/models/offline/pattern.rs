@@ -12,6 +12,8 @@ pub(super) struct Grammar<T> {
     sentences: Vec<(T, Vec<Node>)>,
     /// Every plain word of the grammar, numbered: a text is compared with each word once.
     vocabulary: HashMap<String, usize>,
+    /// How like a word of the grammar a typed word must be.
+    tolerance: Likeness,
 }
 
 enum Node {
@@ -40,8 +42,8 @@ const RIGHT: u32 = 10;
 const TYPO: u32 = 6;
 
 impl<T: Copy> Grammar<T> {
-    pub(super) fn new(lines: impl Iterator<Item = (T, &'static str)>) -> Self {
-        let mut grammar = Self { sentences: Vec::new(), vocabulary: HashMap::new() };
+    pub(super) fn new(tolerance: Likeness, lines: impl Iterator<Item = (T, &'static str)>) -> Self {
+        let mut grammar = Self { sentences: Vec::new(), vocabulary: HashMap::new(), tolerance };
         for (meaning, pattern) in lines {
             let spaced = pattern.split_inclusive(BRACKETS).flat_map(|piece| {
                 let (word, bracket) = piece.split_at(piece.len() - usize::from(piece.ends_with(BRACKETS)));
@@ -102,7 +104,7 @@ impl<T: Copy> Grammar<T> {
         if let Some(&id) = self.vocabulary.get(typed) {
             return vec![(id, RIGHT)];
         }
-        let near = self.vocabulary.iter().filter(|(word, _)| likeness(typed, word) >= Likeness::Near);
+        let near = self.vocabulary.iter().filter(|(word, _)| likeness(typed, word) >= self.tolerance);
         near.map(|(_, &id)| (id, TYPO)).collect()
     }
 }
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn the_pattern_with_the_most_words_of_its_own_wins() {
         let patterns = [("add", "add {x}"), ("list", "add {x} to (my | the) list"), ("move", "move {x} [over] to {y}")];
-        let grammar = Grammar::new(patterns.into_iter());
+        let grammar = Grammar::new(Likeness::Near, patterns.into_iter());
         let table = [
             ("add milk", Some(("add", Some((1, 2)), None))),
             ("add milk to my list", Some(("list", Some((1, 2)), None))),

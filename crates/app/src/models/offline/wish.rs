@@ -2,6 +2,7 @@
 
 use super::{
     intent::{Heard, Language, MusicVerb, Talk, sentences},
+    pick::places,
     text::{fold, folded, trimmed, words},
 };
 use crate::music::Isrc;
@@ -66,9 +67,12 @@ fn is_passing(talk: Talk) -> bool {
 const NESTING: usize = 4;
 
 fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
+    if sentence.starts_with(QUOTES) {
+        return plain(language, sentence, nesting);
+    }
     let heard = language.music(sentence);
     if let Some(talk) = language.talk(sentence)
-        && (talk.meaning != Talk::Offtopic || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
+        && (!matches!(talk.meaning, Talk::Offtopic | Talk::Errand) || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
     {
         return Wish::Talk(talk.meaning);
     }
@@ -93,7 +97,7 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::AlbumsBy => Wish::Name { query: x, kind: Kind::Albums, limit: None },
         MusicVerb::AlbumTracks => Wish::AlbumTracks(x),
         MusicVerb::More => Wish::More,
-        MusicVerb::MoreLike => Wish::MoreLike(x),
+        MusicVerb::MoreLike => more_like(language, &x, nesting),
         MusicVerb::Compare => Wish::Compare(x, y),
         MusicVerb::CompareThese => Wish::CompareThese,
         MusicVerb::Details => Wish::Details { which: x, aspect: Aspect::Everything },
@@ -124,6 +128,8 @@ fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
     }
 }
 
+const QUOTES: [char; 5] = ['"', '“', '„', '«', '\''];
+
 /// Words without a verb: a mood if one of them is known to be one, else somebody's or something's name.
 fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     const LONGEST_NAME: usize = 5;
@@ -136,7 +142,7 @@ fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     if !says_something {
         return Wish::Vague;
     }
-    let is_quoted = rest.starts_with(['"', '“', '„', '«', '\'']);
+    let is_quoted = rest.starts_with(QUOTES);
     let is_mood = |word: &String| language.words.is_nearly("mood", word) || language.words.is("music", word);
     if is_quoted || folded.len() <= LONGEST_NAME && !folded.iter().any(is_mood) {
         return Wish::Name { query: trimmed(rest).to_owned(), kind: Kind::Both, limit };
@@ -189,7 +195,21 @@ fn song_by(language: &Language, x: &str, y: &str) -> Wish {
     Wish::Name { query, kind: Kind::Tracks, limit }
 }
 
+/// "something like X": X is a song or a singer, unless it tells of a mood at length.
+fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
+    let (which, _) = x.split_once(" but ").unwrap_or((x, ""));
+    match plain(language, which, nesting) {
+        Wish::Mood { query, limit, owned } if places(language, which).is_none() && query.split(' ').count() > 4 => {
+            Wish::Mood { query, limit, owned }
+        }
+        _ => Wish::MoreLike(which.to_owned()),
+    }
+}
+
 fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
+    if places(language, x).is_some() {
+        return Wish::Playlist { about: x.to_owned(), title, limit: None };
+    }
     let (limit, rest) = counted(language, x);
     let about = match language.music(rest).filter(|heard| heard.meaning == MusicVerb::AboutTheme) {
         Some(heard) => trimmed(&heard.x).to_owned(),

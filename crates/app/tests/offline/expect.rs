@@ -154,10 +154,11 @@ fn spelled(answered: &Answered, music: &Value, name: &str, input: &Value) -> Str
 }
 
 /// Little words around what is searched say nothing about it.
-const LITTLE: [&str; 42] = [
+const LITTLE: [&str; 50] = [
     "a", "an", "the", "some", "song", "songs", "music", "track", "tracks", "about", "for", "to", "of", "with", "and", "in", "on", "my",
     "me", "when", "im", "i", "something", "like", "by", "from", "that", "is", "are", "it", "lieder", "musik", "über", "für", "des",
     "chansons", "de", "la", "sur", "canciones", "para", "stuff",
+    "un", "une", "el", "una", "der", "die", "das", "eine",
 ];
 
 fn is_same(wanted: &str, made: &str) -> bool {

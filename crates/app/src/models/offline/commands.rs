@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     intent::{Heard, Language, Talk, TaskVerb, cut, sentences},
-    text::{Word, trimmed, words},
+    text::{Word, folded, trimmed, words},
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub(super) enum Command {
     Keep,
     How,
     Due,
+    /// "Add a task": which one was not said.
+    AddWhat,
     Talk(Talk),
     Unclear(String),
 }
@@ -71,7 +73,16 @@ impl Command {
             | Self::Describe { .. }
             | Self::Change(_) => true,
             Self::Add { .. } | Self::List(_) | Self::Uncomplete | Self::Undo | Self::Keep | Self::How | Self::Due => false,
-            Self::Talk(_) | Self::Unclear(_) => false,
+            Self::AddWhat | Self::Talk(_) | Self::Unclear(_) => false,
+        }
+    }
+
+    /// The words for the one task it is about.
+    fn which(&self) -> Option<&str> {
+        match self {
+            Self::Complete { which, .. } | Self::Rename { which, .. } | Self::Describe { which, .. } => Some(which),
+            Self::Delete(which) | Self::Change(which) => Some(which),
+            _ => None,
         }
     }
 
@@ -107,14 +118,32 @@ pub(super) fn commands(language: &Language, message: &str) -> Vec<Command> {
         }
         adding = matches!(commands.last(), Some(Command::Add { .. })) && message.contains('\n');
     }
+    name_pronouns(language, &mut commands);
     let is_talk = |command: &Command| matches!(command, Command::Talk(_));
     let is_wish = |command: &Command| !is_talk(command) && !matches!(command, Command::Unclear(_));
+    // "Can we add something? Return the parcel.": the second sentence answers the first.
+    if commands.iter().any(|command| matches!(command, Command::Add { .. })) {
+        commands.retain(|command| *command != Command::AddWhat);
+    }
     if commands.iter().any(is_wish) {
         commands.retain(is_wish);
     } else if commands.iter().any(|command| !is_talk(command)) {
         commands.retain(|command| !is_talk(command));
     }
     commands
+}
+
+/// "The flights are booked, mark that as done": a later "that" is what was named just before.
+fn name_pronouns(language: &Language, commands: &mut [Command]) {
+    let mut named: Option<String> = None;
+    for command in commands {
+        let Some(which) = command.which() else { continue };
+        if !language.words.is("pronoun", &folded(which).join(" ")) {
+            named = Some(which.to_owned());
+        } else if let Some(same) = named.as_ref().and_then(|named| command.aimed_at(named)) {
+            *command = same;
+        }
+    }
 }
 
 /// "Add these:" before lines of items.
@@ -176,10 +205,13 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     if let Some(command) = with_colon(language, clause) {
         return vec![command];
     }
-    if let Some(heard) = language.task(clause) {
+    let bare = language.bare(clause);
+    if let Some(heard) = language.task(clause).filter(|heard| !asks_about(language, heard)) {
         return from_verb(language, heard, clause);
     }
-    let bare = language.bare(clause);
+    if let Some(filter) = question(language, clause) {
+        return vec![Command::List(filter)];
+    }
     if let Some(which) = past(language, bare) {
         return vec![Command::Complete { which: which.to_owned(), sentence: bare.to_owned() }];
     }
@@ -190,10 +222,32 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     vec![Command::Unclear(bare.to_owned())]
 }
 
+/// "What's already been completed?" has the form of "milk has been completed" and is a question.
+fn asks_about(language: &Language, heard: &Heard<TaskVerb>) -> bool {
+    let first = words(&heard.x).into_iter().next();
+    heard.meaning == TaskVerb::Complete && first.is_some_and(|word| language.words.is("question", &word.folded))
+}
+
+/// The list a question is about when no pattern knows it. Reading a list harms nobody.
+fn question(language: &Language, clause: &str) -> Option<Filter> {
+    if !language.is_question(clause) && !language.is_question(language.bare(clause)) {
+        return None;
+    }
+    let words = words(clause);
+    let mentions = |set: &str| words.iter().any(|word| language.words.is(set, &word.folded));
+    if mentions("about-open") {
+        return Some(Filter::Pending);
+    }
+    if mentions("about-done") {
+        return Some(Filter::Completed);
+    }
+    mentions("about-list").then_some(Filter::All)
+}
+
 fn from_verb(language: &Language, heard: Heard<TaskVerb>, clause: &str) -> Vec<Command> {
     let (x, y) = (trimmed(&heard.x).to_owned(), trimmed(&heard.y).to_owned());
     let command = match heard.meaning {
-        TaskVerb::Add => return items(language, &heard.x),
+        TaskVerb::Add => return added(language, &heard.x, &y),
         TaskVerb::ListAll => Command::List(Filter::All),
         TaskVerb::ListPending => Command::List(Filter::Pending),
         TaskVerb::ListCompleted => Command::List(Filter::Completed),
@@ -228,7 +282,20 @@ fn with_colon(language: &Language, clause: &str) -> Option<Command> {
     }
 }
 
-/// "I bought the milk", "paid rent": something was done, said without a command.
+/// "tomorrow I have to …": the time belongs to the task. Anything longer before it does not.
+fn added(language: &Language, x: &str, when: &str) -> Vec<Command> {
+    const LONGEST_TIME: usize = 3;
+    let mut commands = items(language, x);
+    if let [Command::Add { title, .. }] = commands.as_mut_slice()
+        && !when.is_empty()
+        && words(when).len() <= LONGEST_TIME
+    {
+        *title = format!("{title} {when}");
+    }
+    commands
+}
+
+/// "I bought the milk", "paid rent", "filters ordered": something was done, said without a command.
 fn past<'t>(language: &Language, bare: &'t str) -> Option<&'t str> {
     let words = words(bare);
     let is_lead = |word: &&Word| {
@@ -236,7 +303,8 @@ fn past<'t>(language: &Language, bare: &'t str) -> Option<&'t str> {
     };
     let n_leads = words.iter().take_while(is_lead).count();
     let rest = &words[n_leads..];
-    let is_past = rest.first().is_some_and(|word| language.words.is_past(&word.folded)) && rest.len() > 1;
+    let is_past = |word: Option<&Word>| word.is_some_and(|word| language.words.is_past(&word.folded));
+    let is_past = (is_past(rest.first()) || is_past(rest.last())) && rest.len() > 1;
     (is_past && !language.is_question(bare)).then(|| cut(bare, rest))
 }
 
@@ -248,6 +316,9 @@ fn items(language: &Language, text: &str) -> Vec<Command> {
         return quoted.into_iter().map(add).collect();
     }
     let words = words(text);
+    if language.words.is("blank", &folded(text).join(" ")) {
+        return vec![Command::AddWhat];
+    }
     let mut items: Vec<(Range<usize>, bool)> = Vec::new();
     for part in parts(text, &words) {
         let has_verb = language.words.is("verb", &words[part.start].folded);
@@ -294,6 +365,8 @@ fn add(text: &str) -> Command {
     const LONGEST_TITLE: usize = 200;
     const LONGEST_DESCRIPTION: usize = 2000;
     let text = trimmed(text);
+    // « rappelle-moi d'acheter »: the elided "de" belongs to the verb before it.
+    let text = text.strip_prefix("d'").or_else(|| text.strip_prefix("d’")).unwrap_or(text);
     if let Some((title, description)) = split_note(text) {
         return Command::Add { title: title.to_owned(), description: Some(description.to_owned()) };
     }

@@ -26,7 +26,7 @@ pub(super) fn next_step(voice: &Voice, scene: &Scene) -> Step {
         Wish::AlbumTracks(album) => album_tracks(voice, scene, &album),
         Wish::More => more(voice, scene),
         Wish::MoreLike(which) => more_like(voice, scene, &which),
-        Wish::Compare(a, b) => compare(voice, scene, &[a, b]),
+        Wish::Compare(names) => compare(voice, scene, &names),
         Wish::CompareThese => {
             let these: Vec<_> = shown(scene).into_iter().take(COMPARED).collect();
             compare_known(voice, scene, &these)

@@ -28,6 +28,9 @@ fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usiz
     match commands.as_slice() {
         [Command::Talk(Talk::Yes)] => confirmed(last, &asked_about()).map_or(commands, |command| vec![command]),
         [Command::Talk(Talk::No)] => vec![Command::Keep],
+        [Command::Unclear(answer)] if asked_about() == [Command::AddWhat] => {
+            vec![Command::Add { title: answer.clone(), description: None }]
+        }
         [Command::Unclear(answer)] => {
             chosen(language, last, &asked_about(), answer).map_or(commands, |command| vec![command])
         }

@@ -35,6 +35,7 @@ pub(super) enum Phrase {
     NoSuchPlace,
     Gone,
     ShallIAdd,
+    WhatToAdd,
     AlreadyDone,
     ConfirmDelete,
     ReallyDelete,

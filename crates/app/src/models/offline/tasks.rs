@@ -113,6 +113,7 @@ impl<'a> Work<'a> {
                     self.remark(Phrase::WhatInstead, &[&plain(&task.title)]);
                 }
             }
+            Command::AddWhat => self.remark(Phrase::WhatToAdd, &[]),
             Command::Uncomplete => self.remark(Phrase::NoUncomplete, &[]),
             Command::Undo => self.remark(Phrase::NoUndo, &[]),
             Command::Keep => self.remark(Phrase::LeftAlone, &[]),

@@ -18,7 +18,8 @@ pub(super) enum Wish {
     AlbumTracks(String),
     More,
     MoreLike(String),
-    Compare(String, String),
+    /// By their names or places.
+    Compare(Vec<String>),
     CompareThese,
     Details { which: String, aspect: Aspect },
     Playlist { about: String, title: Option<String>, limit: Option<usize> },
@@ -98,7 +99,7 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::AlbumTracks => Wish::AlbumTracks(x),
         MusicVerb::More => Wish::More,
         MusicVerb::MoreLike => more_like(language, &x, nesting),
-        MusicVerb::Compare => Wish::Compare(x, y),
+        MusicVerb::Compare => Wish::Compare([x, y].into_iter().filter(|name| !name.is_empty()).collect()),
         MusicVerb::CompareThese => Wish::CompareThese,
         MusicVerb::Details => Wish::Details { which: x, aspect: Aspect::Everything },
         MusicVerb::Lyrics => Wish::Details { which: x, aspect: Aspect::Lyrics },

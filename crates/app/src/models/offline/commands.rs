@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::{
-    intent::{Heard, Language, Talk, TaskVerb, cut, sentences},
+    intent::{Heard, Language, MAX_WORDS, Talk, TaskVerb, cut, sentences},
     text::{Word, folded, trimmed, words},
 };
 
@@ -102,6 +102,9 @@ impl Command {
 
 /// Reads every sentence. What is only said in passing ("Hi!", "thanks") counts when nothing else was said.
 pub(super) fn commands(language: &Language, message: &str) -> Vec<Command> {
+    if words(message).len() > MAX_WORDS {
+        return Vec::new();
+    }
     let mut commands = Vec::new();
     let mut adding = false;
     for sentence in sentences(message) {
@@ -206,7 +209,7 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
         return vec![command];
     }
     let bare = language.bare(clause);
-    if let Some(heard) = language.task(clause).filter(|heard| !asks_about(language, heard)) {
+    if let Some(heard) = language.task(clause).filter(|heard| !asks_about(language, clause, heard)) {
         return from_verb(language, heard, clause);
     }
     if let Some(filter) = question(language, clause) {
@@ -222,10 +225,15 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     vec![Command::Unclear(bare.to_owned())]
 }
 
-/// "What's already been completed?" has the form of "milk has been completed" and is a question.
-fn asks_about(language: &Language, heard: &Heard<TaskVerb>) -> bool {
-    let first = words(&heard.x).into_iter().next();
-    heard.meaning == TaskVerb::Complete && first.is_some_and(|word| language.words.is("question", &word.folded))
+/// "What's already been completed?" has the form of "milk has been completed", and "what do I need to do" of
+/// "tomorrow I need to go". Both are questions.
+fn asks_about(language: &Language, clause: &str, heard: &Heard<TaskVerb>) -> bool {
+    let starts_asking = |text: &str| words(text).first().is_some_and(|word| language.words.is("question", &word.folded));
+    match heard.meaning {
+        TaskVerb::Complete => starts_asking(&heard.x),
+        TaskVerb::Add => starts_asking(&heard.y) || (!heard.y.is_empty() && language.is_question(clause)),
+        _ => false,
+    }
 }
 
 /// The list a question is about when no pattern knows it. Reading a list harms nobody.

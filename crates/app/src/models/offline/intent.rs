@@ -102,6 +102,7 @@ pub(super) struct Heard<T> {
     pub(super) tongue: Tongue,
     pub(super) x: String,
     pub(super) y: String,
+    has_typo: bool,
 }
 
 /// Beyond this a message is a document, and our patterns say nothing about it.
@@ -124,7 +125,9 @@ impl Language {
     }
 
     pub(super) fn task(&self, sentence: &str) -> Option<Heard<TaskVerb>> {
-        self.hear(&self.tasks, sentence)
+        // "remote control batteries" must not be read as a mistyped "remove control batteries".
+        let deletes = |verb| matches!(verb, TaskVerb::Delete | TaskVerb::DeleteAll | TaskVerb::DeleteCompleted);
+        self.hear(&self.tasks, sentence).filter(|heard| !(heard.has_typo && deletes(heard.meaning)))
     }
 
     pub(super) fn music(&self, sentence: &str) -> Option<Heard<MusicVerb>> {
@@ -143,14 +146,16 @@ impl Language {
             slot.map_or_else(String::new, |(from, to)| sentence[words[from].start..words[to - 1].end].to_owned())
         };
         let (meaning, tongue) = fit.meaning;
-        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y) })
+        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
     }
 
     /// The language of a message, if its little words or its pattern tell.
     pub(super) fn tongue(&self, message: &str) -> Option<Tongue> {
         let words = words(message);
-        let by_words = self.words.tongue(&words[..words.len().min(MAX_WORDS)]);
-        by_words.or_else(|| self.talk(message).map(|heard| heard.tongue))
+        if words.len() > MAX_WORDS {
+            return self.words.tongue(&words[..MAX_WORDS]);
+        }
+        self.words.tongue(&words).or_else(|| self.talk(message).map(|heard| heard.tongue))
     }
 
     /// The sentence without politeness, as it was typed.

@@ -128,7 +128,7 @@ impl<'a> Voice<'a> {
 }
 
 fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    if scene.now.wish.split_whitespace().take(MAX_WORDS + 1).count() > MAX_WORDS {
+    if text::words(&scene.now.wish).len() > MAX_WORDS {
         return Step::says(voice.say(Phrase::TooLong, &[]));
     }
     let step = match (scene.has("add_task"), scene.has("semanticSearch")) {

@@ -35,6 +35,8 @@ pub(super) struct Fit<T> {
 pub(super) struct Slots {
     pub(super) x: Option<(usize, usize)>,
     pub(super) y: Option<(usize, usize)>,
+    /// Whether a word of the pattern was mistyped.
+    pub(super) has_typo: bool,
 }
 
 /// A word typed right counts more than one with a typo; words in a slot count nothing.
@@ -128,7 +130,8 @@ fn fit(known: &[Vec<(usize, u32)>], at: usize, nodes: &[Node], then: Option<&The
     match first {
         Node::Word(id) => {
             let (_, worth) = known.get(at)?.iter().find(|(reading, _)| reading == id)?;
-            fit(known, at + 1, rest, then).map(|(score, slots)| (score + worth, slots))
+            let (score, slots) = fit(known, at + 1, rest, then)?;
+            Some((score + worth, Slots { has_typo: slots.has_typo || *worth == TYPO, ..slots }))
         }
         Node::Choice(choices) => {
             let then = Then { nodes: rest, then };

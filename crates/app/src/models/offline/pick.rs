@@ -41,6 +41,9 @@ pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
                 places.extend(-n.min(MOST_PLACES)..=-1);
                 at += 1;
             }
+            (Some(_), _, _) if place.is_none() && words.get(at).is_some_and(|next| language.words.is("counted", next)) => {
+                return None;
+            }
             (Some(place), _, _) => places.push(place),
             (None, Some(to), Some(&from)) if language.words.is("through", word) && from > 0 => {
                 places.extend(from + 1..=to.min(from + MOST_PLACES));
@@ -56,12 +59,11 @@ pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
 /// A range beyond this is no list a person looks at.
 const MOST_PLACES: Place = 200;
 
-/// "one" is a number except after what it stands for: "the second one".
+/// "one" is a number only where a number must stand: "number one", "one and three", not "the second one" or "one of them".
 fn number(language: &Language, words: &[String], at: usize) -> Option<Place> {
-    let before = at.checked_sub(1).map(|before| words[before].as_str());
-    let stands_in = before
-        .is_some_and(|before| matches!(before, "the" | "that" | "this") || language.words.place(before).is_some());
-    if words[at] == "one" && stands_in {
+    let is_joint = |at: usize| words.get(at).is_some_and(|word| language.words.is("numbered", word));
+    let is_article = matches!(words[at].as_str(), "one" | "uno" | "eins" | "un" | "une" | "una");
+    if is_article && !is_joint(at + 1) && !at.checked_sub(1).is_some_and(is_joint) {
         return None;
     }
     language.words.number(&words[at]).and_then(|number| Place::try_from(number).ok())

@@ -53,6 +53,11 @@ impl<'a> Listed<'a> {
         Self { language, scene, was_read: first.is_some(), tasks: tasks(first), latest: tasks(latest) }
     }
 
+    /// Whether a task is called exactly so.
+    pub(super) fn has_title(&self, title: &str) -> bool {
+        self.tasks.iter().any(|task| fold(&task.title) == fold(title))
+    }
+
     /// What the words mean, part by part when they name several: "milk and the last one".
     pub(super) fn targets(&self, which: &str) -> Vec<(String, Target)> {
         let whole = self.target(which);

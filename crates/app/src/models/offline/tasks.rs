@@ -11,7 +11,7 @@ use super::{
     say::{Phrase, list, plain, strong},
     scene::Scene,
     target::{Listed, Target, Task},
-    text::words,
+    text::{folded, words},
 };
 
 const WRITES: [&str; 4] = ["add_task", "complete_task", "update_task", "delete_task"];
@@ -248,6 +248,11 @@ impl<'a> Work<'a> {
     fn aim(&mut self, which: &str, care: Care) -> Vec<&'a Task> {
         let listed = self.listed;
         let mut tasks = Vec::new();
+        if folded(which).iter().any(|word| self.voice.language.words.is("except", word)) && !listed.has_title(which) {
+            let all: Vec<_> = listed.tasks.iter().collect();
+            self.remark_with(self.voice.say(Phrase::NotOnList, &[&plain(which)]), &all);
+            return tasks;
+        }
         for (words, pick) in listed.targets(which) {
             let task = |at: &usize| &listed.tasks[*at];
             match (pick, care) {

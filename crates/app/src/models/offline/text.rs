@@ -77,6 +77,10 @@ pub(super) fn likeness(a: &str, b: &str) -> Likeness {
     if a == b || is_plural(a, b) || is_plural(b, a) {
         return Likeness::Same;
     }
+    // Nearly all pairs end here, before anything is allocated.
+    if a.len().abs_diff(b.len()) > 8 || !starts_alike(a, b) {
+        return Likeness::Different;
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let longer = a.len().max(b.len());
     if longer < 4 || a.len().abs_diff(b.len()) > 2 || a.iter().chain(&b).any(|letter| letter.is_numeric()) {
@@ -85,9 +89,16 @@ pub(super) fn likeness(a: &str, b: &str) -> Likeness {
     if is_swap(&a, &b) {
         return Likeness::Same;
     }
-    // Short words have too many neighbours, and a typo in the first letter is rare.
+    // Short words have too many neighbours.
     let allowed = if longer >= 8 { 2 } else { 1 };
     if a[0] == b[0] && distance(&a, &b) <= allowed { Likeness::Near } else { Likeness::Different }
+}
+
+/// The same first letter, or the first two swapped: a typo elsewhere is far more common.
+fn starts_alike(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.chars(), b.chars());
+    let (a, b) = ((a.next(), a.next()), (b.next(), b.next()));
+    a.0 == b.0 || (a.0 == b.1 && a.1 == b.0)
 }
 
 fn is_plural(one: &str, many: &str) -> bool {

@@ -1,13 +1,13 @@
 //! Which one is meant: places in a list, "it", and titles typed from memory.
 
 use super::{
-    intent::Language,
+    Language,
     text::{Likeness, fold, folded, likeness},
 };
 
 /// What a few words point at.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Pick {
+pub(crate) enum Pick {
     /// Certainly these, by index.
     These(Vec<usize>),
     /// One of these, and the words do not tell which.
@@ -23,7 +23,7 @@ pub(super) enum Pick {
 type Place = i64;
 
 /// "the second one", "#3", "1 and 3", "2-4", "the first two": the places, when nothing else is said.
-pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
+pub(crate) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
     let words = folded(&with_ranges_spelled(text));
     let number_at = |at: usize| words.get(at).and_then(|_| number(language, &words, at));
     let mut places: Vec<Place> = Vec::new();
@@ -41,7 +41,9 @@ pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
                 places.extend(-n.min(MOST_PLACES)..=-1);
                 at += 1;
             }
-            (Some(_), _, _) if place.is_none() && words.get(at).is_some_and(|next| language.words.is("counted", next)) => {
+            (Some(_), _, _)
+                if place.is_none() && words.get(at).is_some_and(|next| language.words.is("counted", next)) =>
+            {
                 return None;
             }
             (Some(place), _, _) => places.push(place),
@@ -85,7 +87,7 @@ fn with_ranges_spelled(text: &str) -> String {
 }
 
 /// The index a place means in a list of `n`.
-pub(super) fn index(place: Place, n: usize) -> Option<usize> {
+pub(crate) fn index(place: Place, n: usize) -> Option<usize> {
     let n = Place::try_from(n).ok()?;
     let index = if place < 0 { n + place } else { place - 1 };
     usize::try_from(index).ok().filter(|_| index < n)
@@ -105,7 +107,7 @@ enum Tier {
 }
 
 /// The title some words name.
-pub(super) fn by_title<'a>(language: &Language, text: &str, titles: impl Iterator<Item = &'a str>) -> Pick {
+pub(crate) fn by_title<'a>(language: &Language, text: &str, titles: impl Iterator<Item = &'a str>) -> Pick {
     let wanted = content(language, text);
     if wanted.is_empty() {
         return Pick::Nothing;
@@ -145,7 +147,7 @@ fn best_likeness(word: &str, others: &[String]) -> Likeness {
 }
 
 /// The words that tell titles apart, in the form a task would use; all of them when every word is little.
-pub(super) fn content(language: &Language, text: &str) -> Vec<String> {
+pub(crate) fn content(language: &Language, text: &str) -> Vec<String> {
     let all = folded(text);
     let telling: Vec<_> = all.iter().filter(|word| !language.words.is("small", word)).cloned().collect();
     let kept = if telling.is_empty() { all } else { telling };

@@ -117,7 +117,6 @@ fn add(track: &mut ImportedTrack, tag: &Tag) {
     }
     if track.isrcs.is_empty() {
         tag.get_strings(ItemKey::Isrc).for_each(|field| track.set_isrcs(field));
-        track.isrcs.dedup();
     }
     // Formats disagree about which of the two an ordinary lyrics field is.
     let lyrics = || [ItemKey::UnsyncLyrics, ItemKey::Lyrics].into_iter().find_map(|key| tag.get_string(key));

@@ -27,6 +27,16 @@ pub struct Candidate {
     pub source: &'static str,
 }
 
+impl Candidate {
+    /// Title and version as one text.
+    pub fn full_title(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} ({version})", self.title),
+            None => self.title.clone(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -44,6 +54,9 @@ pub struct Match {
     /// The recording, when there is a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isrc: Option<Isrc>,
+    /// What a catalogue says about it; nothing when only the file knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Candidate>,
     /// 0 to 1.
     pub confidence: f64,
     pub reason: String,
@@ -79,7 +92,7 @@ pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
     if best.confidence >= SURE {
         let rival = scored.iter().find(|other| other.confidence >= SURE && !is_same_recording(&best, other));
         return match rival {
-            None => matched(best.candidate.isrc, best.confidence, best.reason),
+            None => matched(&best.candidate, best.confidence, best.reason),
             Some(_) => {
                 let reason = "several recordings have this title and artist; the length or album would tell".into();
                 ambiguous(best.confidence, reason, scored)
@@ -92,7 +105,7 @@ pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
     if best.confidence >= POSSIBLE {
         return ambiguous(best.confidence, best.reason, scored);
     }
-    Match { outcome: Outcome::Unmatched, candidates: shortlist(scored), ..nothing_like(&best) }
+    Match { candidates: shortlist(scored), ..unmatched(best.confidence, best.reason) }
 }
 
 /// The codes an entry can be looked up by: its own, and what a misread one was probably meant to be.
@@ -113,20 +126,24 @@ fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
         return Some(ambiguous(POSSIBLE, reason, vec![scored]));
     }
     if !track.isrcs.contains(&known.isrc) {
-        return Some(matched(known.isrc.clone(), 0.9, format!("ISRC, read as {}", known.isrc)));
+        return Some(matched(known, 0.9, format!("ISRC, read as {}", known.isrc)));
     }
     Some(match (track.duration, known.duration) {
         (Some(a), Some(b)) if (a - b).abs() > 10.0 => {
-            matched(known.isrc.clone(), 0.9, format!("ISRC, though the lengths differ by {:.0} s", (a - b).abs()))
+            matched(known, 0.9, format!("ISRC, though the lengths differ by {:.0} s", (a - b).abs()))
         }
-        _ => matched(known.isrc.clone(), 1.0, "ISRC".into()),
+        _ => matched(known, 1.0, "ISRC".into()),
     })
 }
 
 /// A code in good form next to a title needs no catalogue: the file itself says which recording it means.
 fn by_file_alone(track: &ImportedTrack) -> Option<Match> {
     let isrc = track.isrcs.iter().find(|isrc| isrc.doubt().is_none())?;
-    (!track.title.is_empty()).then(|| matched(isrc.clone(), 0.95, "ISRC in the file".into()))
+    (!track.title.is_empty()).then(|| Match {
+        outcome: Outcome::Matched,
+        isrc: Some(isrc.clone()),
+        ..unmatched(0.95, "ISRC in the file".into())
+    })
 }
 
 fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<Scored> {
@@ -153,21 +170,22 @@ fn is_same_recording(a: &Scored, b: &Scored) -> bool {
     name(a) == name(b) && same_length(a.candidate.duration, b.candidate.duration)
 }
 
-fn matched(isrc: Isrc, confidence: f64, reason: String) -> Match {
-    Match { outcome: Outcome::Matched, isrc: Some(isrc), confidence, reason, candidates: vec![] }
+fn matched(known: &Candidate, confidence: f64, reason: String) -> Match {
+    Match {
+        outcome: Outcome::Matched,
+        isrc: Some(known.isrc.clone()),
+        recording: Some(known.clone()),
+        ..unmatched(confidence, reason)
+    }
 }
 
 fn ambiguous(confidence: f64, reason: String, scored: Vec<Scored>) -> Match {
-    Match { outcome: Outcome::Ambiguous, isrc: None, confidence, reason, candidates: shortlist(scored) }
+    Match { outcome: Outcome::Ambiguous, candidates: shortlist(scored), ..unmatched(confidence, reason) }
 }
 
 fn shortlist(mut scored: Vec<Scored>) -> Vec<Scored> {
     scored.truncate(MOST_CANDIDATES);
     scored
-}
-
-fn nothing_like(best: &Scored) -> Match {
-    unmatched(best.confidence, best.reason.clone())
 }
 
 fn nothing_found(track: &ImportedTrack) -> Match {
@@ -182,5 +200,5 @@ fn nothing_found(track: &ImportedTrack) -> Match {
 }
 
 fn unmatched(confidence: f64, reason: String) -> Match {
-    Match { outcome: Outcome::Unmatched, isrc: None, confidence, reason, candidates: vec![] }
+    Match { outcome: Outcome::Unmatched, isrc: None, recording: None, confidence, reason, candidates: vec![] }
 }

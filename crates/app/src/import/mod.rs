@@ -9,6 +9,7 @@ mod columns;
 mod documents;
 mod gather;
 mod json;
+mod keep;
 mod kind;
 mod lines;
 mod matching;
@@ -31,6 +32,7 @@ use self::text::{SinceLastEntry, Text};
 pub use self::{
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     gather::{Gathered, gather},
+    keep::{Import, Keeper, Kept, OpenEntry},
     kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},

@@ -104,8 +104,7 @@ impl Report {
             writeln!(f, "  {:>6}  {}  {}", row.line, fitted(&row.name(), NAME_WIDTH), row.found.reason)?;
             for scored in &row.found.candidates {
                 let known = &scored.candidate;
-                let version = known.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
-                let name = format!("{} - {}{version}", known.artist, known.title);
+                let name = format!("{} - {}", known.artist, known.full_title());
                 let length = known.duration.map(minutes).unwrap_or_default();
                 let name = fitted(&name, NAME_WIDTH - 2);
                 writeln!(f, "          {} {name} {length:>6} {:.0}%", known.isrc, scored.confidence * 100.0)?;

@@ -149,7 +149,9 @@ impl ImportedTrack {
                 Ok(isrc) => match isrc.doubt() {
                     Some(doubt @ (Doubt::Barcode | Doubt::Placeholder)) => doubt.to_string(),
                     Some(Doubt::Misread(_) | Doubt::Unusual) | None => {
-                        self.isrcs.push(isrc);
+                        if !self.isrcs.contains(&isrc) {
+                            self.isrcs.push(isrc);
+                        }
                         continue;
                     }
                 },

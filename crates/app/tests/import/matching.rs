@@ -263,3 +263,29 @@ async fn the_report_says_what_became_of_every_entry() {
     assert_eq!(json["rows"][2]["outcome"], "ambiguous");
     assert_eq!(json["rows"][2]["candidates"][0]["isrc"], "QZXYZ1900003");
 }
+
+#[tokio::test]
+async fn what_is_kept_has_each_recording_once_and_says_where_it_comes_from() {
+    let text = "\
+title,artist,isrc,playlist,energy
+Low Tide,Ivy Marlow,QZXYZ1900001,Evening,0.5
+,,QZXYZ1900002,Evening,
+Low Tide (Remix),Ivy Marlow,,Evening,
+Low  Tide,Ivy Marlow,QZXYZ1900001,Morning,
+Nowhere,Nobody,,Morning,
+";
+    let gathered = gathered(text);
+    let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
+    let matches = match_all(&gathered, &[&library]).await;
+    let import = import::Import::new("mixed.csv", Kind::Table, &gathered, &matches);
+
+    let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
+    assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);
+    assert_eq!(import.tracks[0].provenance["audioFeatures"], "table, imported");
+    assert_eq!(import.tracks[1].provenance["title"], "library");
+    let playlist = |name: &str| import.playlists[name].iter().map(Isrc::as_str).collect::<Vec<_>>();
+    assert_eq!((playlist("Evening"), playlist("Morning")), (vec![ONE, TWO], vec![ONE]));
+    let open: Vec<_> = import.open.iter().map(|open| (open.entry.title.as_str(), &open.playlists)).collect();
+    assert_eq!(open.len(), 2);
+    assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.contains("Evening"));
+}

@@ -42,10 +42,7 @@ impl Library {
             interpretation: Some(text.join(" ")),
             short_description: None,
             tags: Vec::new(),
-            audio_features: Some(AudioFeatures {
-                energy: Some(random.below(100) as f64 / 100.0),
-                ..Default::default()
-            }),
+            audio_features: Some(AudioFeatures { energy: Some(random.below(100) as f64 / 100.0), ..Default::default() }),
             provenance: Default::default(),
         }
     }

@@ -108,11 +108,7 @@ const SPOKEN: &[(&str, Feature, Side)] = &[
     ("calm calmer peac quiet relax soft soothe gentl mellow sleep sleepi lullabi ambient tranquil seren", Energy, Low),
     ("energet energi power intens loud aggress wild workout driv pump anthem explos", Energy, High),
     ("happi joy joyous cheer upbeat euphor bright sunni playful fun uplift", Valence, High),
-    (
-        "sad sadder melancholi melanchol gloomi dark depress sorrow lone heartbreak heartbroken mourn grief bleak",
-        Valence,
-        Low,
-    ),
+    ("sad sadder melancholi melanchol gloomi dark depress sorrow lone heartbreak heartbroken mourn grief bleak", Valence, Low),
     ("danc danceabl groovi groov club parti disco", Danceability, High),
     ("acoust unplug", Acousticness, High),
     ("electron synthet", Acousticness, Low),
@@ -182,10 +178,10 @@ mod tests {
         }
         assert_eq!(sound_fit(&sound_wishes("songs about the sea"), Some(&wild)), 0.0);
         assert_eq!(sound_fit(&sound_wishes("calm"), None), 0.0);
-        assert_eq!(
-            fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)),
-            ["low tempo (70 BPM)", "low energy (0.10)"]
-        );
+        assert_eq!(fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)), [
+            "low tempo (70 BPM)",
+            "low energy (0.10)"
+        ]);
     }
 
     #[test]

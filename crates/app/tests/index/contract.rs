@@ -54,8 +54,7 @@ pub async fn a_hit_says_why(index: &dyn TrackIndex) {
 
 pub async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
-    let feature =
-        |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
+    let feature = |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
     let only = |n: &[u32]| Filter { isrcs: Some(n.iter().map(|n| isrc(*n)).collect()), ..Filter::default() };
     let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
     for (filter, expected) in [

@@ -20,7 +20,8 @@ pub fn track(n: u32, title: &str, artist: &str, interpretation: &str) -> Track {
 }
 
 pub fn with_sound(mut track: Track, energy: f64, tempo: f64) -> Track {
-    track.audio_features = Some(AudioFeatures { energy: Some(energy), tempo: Some(tempo), ..AudioFeatures::default() });
+    track.audio_features =
+        Some(AudioFeatures { energy: Some(energy), tempo: Some(tempo), ..AudioFeatures::default() });
     track
 }
 
@@ -32,16 +33,8 @@ pub fn with_lyrics(mut track: Track, lyrics: &str) -> Track {
 /// A small shelf in which each wish of the tests has one right answer.
 pub fn shelf() -> Vec<Track> {
     vec![
-        with_sound(
-            track(1, "Harbour Lights", "Mira Voss", "A calm lullaby about ships coming home at night."),
-            0.1,
-            62.0,
-        ),
-        with_sound(
-            track(2, "Engine Room", "Steel Parade", "Furious, pounding anthem for running and lifting."),
-            0.95,
-            168.0,
-        ),
+        with_sound(track(1, "Harbour Lights", "Mira Voss", "A calm lullaby about ships coming home at night."), 0.1, 62.0),
+        with_sound(track(2, "Engine Room", "Steel Parade", "Furious, pounding anthem for running and lifting."), 0.95, 168.0),
         with_lyrics(
             track(3, "Tin Roof", "Ansel Grey", "Grief for a lost mother, told through a thunderstorm."),
             "The rain keeps knocking on the tin roof\nI set a plate for you again\nNobody eats",
@@ -55,8 +48,7 @@ pub fn shelf() -> Vec<Track> {
 }
 
 pub fn upserts(tracks: &[Track], first_revision: i64) -> Vec<Change> {
-    let change =
-        |(track, revision): (&Track, i64)| Change { revision, isrc: track.isrc.clone(), track: Some(track.clone()) };
+    let change = |(track, revision): (&Track, i64)| Change { revision, isrc: track.isrc.clone(), track: Some(track.clone()) };
     tracks.iter().zip(first_revision..).map(change).collect()
 }
 

@@ -12,6 +12,7 @@ pub mod library;
 pub mod models;
 pub mod music;
 mod node;
+mod outgoing;
 mod recovery;
 pub mod sample;
 pub mod store;

@@ -83,7 +83,10 @@ impl App {
     }
 
     /// A page of the library with the flags of every other result.
-    pub async fn with_flags(&self, tracks: Vec<LibraryTrack>) -> Result<Vec<(TrackResult, LibraryTrack)>, LibraryError> {
+    pub async fn with_flags(
+        &self,
+        tracks: Vec<LibraryTrack>,
+    ) -> Result<Vec<(TrackResult, LibraryTrack)>, LibraryError> {
         let isrcs: Vec<Isrc> = tracks.iter().filter_map(|track| track.isrc.parse().ok()).collect();
         let indexed = self.shelf.index.contains(&isrcs).await?;
         let results = tracks.into_iter().map(|track| {

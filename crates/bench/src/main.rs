@@ -93,13 +93,21 @@ impl Contender {
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 fn print(lines: &[Line]) {
     println!("{STREAMS} streams, {SECONDS} s, median of {ROUNDS} rounds; memory with {HELD_STREAMS} open streams\n");
-    println!("{:<18} {:>8} {:>12} {:>10} {:>12} {:>8}", "", "turns/s", "CPU-ms/turn", "× relay", "KiB/stream", "errors");
+    println!(
+        "{:<18} {:>8} {:>12} {:>10} {:>12} {:>8}",
+        "", "turns/s", "CPU-ms/turn", "× relay", "KiB/stream", "errors"
+    );
     let floor = lines.first().map_or(1.0, |line| median(line, |report| report.cpu_ms_per_turn));
     for line in lines {
         let cpu = median(line, |report| report.cpu_ms_per_turn);
         let errors: usize = line.rounds.iter().map(|report| report.errors).sum();
         let turns = median(line, |report| report.turns_per_second);
-        println!("{:<18} {turns:>8.0} {cpu:>12.2} {:>10.2} {:>12.0} {errors:>8}", line.who, cpu / floor, line.kib_per_stream);
+        println!(
+            "{:<18} {turns:>8.0} {cpu:>12.2} {:>10.2} {:>12.0} {errors:>8}",
+            line.who,
+            cpu / floor,
+            line.kib_per_stream
+        );
     }
 }
 

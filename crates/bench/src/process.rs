@@ -28,7 +28,10 @@ pub(crate) async fn segue(upstream: &str, database: Option<&str>) -> anyhow::Res
     let mut command = Command::new(sibling("segue")?);
     command.arg("serve").args(["--listen", "127.0.0.1:0", "--model", "anthropic:bench", "--log", "info"]);
     command.args(["--rate-per-minute", "0", "--concurrent-turns", "0"]);
-    command.env("SEGUE_DATA_DIR", data_dir.path()).env("ANTHROPIC_BASE_URL", upstream).env("ANTHROPIC_API_KEY", "bench");
+    command
+        .env("SEGUE_DATA_DIR", data_dir.path())
+        .env("ANTHROPIC_BASE_URL", upstream)
+        .env("ANTHROPIC_API_KEY", "bench");
     if let Some(url) = database {
         command.env("DATABASE_URL", url);
     }

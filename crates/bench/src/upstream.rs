@@ -22,7 +22,8 @@ struct Script {
 pub(crate) async fn start(pace: Duration) -> anyhow::Result<String> {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "list_tasks", "input": {}});
     let script = Script {
-        first: [text(20), block(1, call, json!({"type": "input_json_delta", "partial_json": "{}"})), end("tool_use")].concat(),
+        first: [text(20), block(1, call, json!({"type": "input_json_delta", "partial_json": "{}"})), end("tool_use")]
+            .concat(),
         second: [text(60), end("end_turn")].concat(),
         pace,
     };

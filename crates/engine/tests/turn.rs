@@ -116,7 +116,11 @@ impl Tool for Writer {
 }
 
 /// Runs one turn and answers how it ended and what was emitted.
-async fn turn(fake: &Fake, replies: impl IntoIterator<Item = Reply>, cancel: CancellationToken) -> (Finished, Vec<Kind>) {
+async fn turn(
+    fake: &Fake,
+    replies: impl IntoIterator<Item = Reply>,
+    cancel: CancellationToken,
+) -> (Finished, Vec<Kind>) {
     let model = ScriptedModel::new(replies);
     let toolbox = Toolbox::default().with(Reader(fake.clone())).with(Writer(fake.clone()));
     let mut emitted = Vec::new();
@@ -191,10 +195,8 @@ async fn reads_run_together_and_writes_in_order() {
 #[tokio::test(start_paused = true)]
 async fn silence_and_endless_turns_run_into_their_limits() {
     let long = |n: usize| (0..n).map(|_| Attempt::Takes(9)).collect::<Vec<_>>();
-    let cases: [(Vec<Reply>, Vec<Attempt>, u64); 2] = [
-        (vec![Reply::default().then_hangs()], vec![], 30),
-        (vec![says("Well").then_hangs()], vec![], 60),
-    ];
+    let cases: [(Vec<Reply>, Vec<Attempt>, u64); 2] =
+        [(vec![Reply::default().then_hangs()], vec![], 30), (vec![says("Well").then_hangs()], vec![], 60)];
     for (replies, attempts, seconds) in cases {
         let fake = Fake::new(attempts);
         let (finished, _) = turn(&fake, replies, CancellationToken::new()).await;
@@ -202,7 +204,9 @@ async fn silence_and_endless_turns_run_into_their_limits() {
         assert_eq!(fake.started.elapsed().as_secs(), seconds);
     }
     // Eight writes of nine seconds in each of five rounds would take six minutes.
-    let round = |n: usize| (0..8).fold(Reply::default(), |reply, call| reply.calls("write", json!({"name": format!("{n}.{call}")})));
+    let round = |n: usize| {
+        (0..8).fold(Reply::default(), |reply, call| reply.calls("write", json!({"name": format!("{n}.{call}")})))
+    };
     let fake = Fake::new(long(40));
     let (finished, _) = turn(&fake, (0..5).map(round), CancellationToken::new()).await;
     assert!(matches!(finished.end, End::Failed { code: FailureCode::Timeout, .. }), "{:?}", finished.end);

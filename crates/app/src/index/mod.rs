@@ -6,6 +6,7 @@ pub mod features;
 pub mod fuse;
 pub mod qdrant;
 mod simd;
+mod switch;
 pub mod vectors;
 pub mod why;
 pub mod words;
@@ -23,6 +24,7 @@ pub use embedded::EmbeddedIndex;
 pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
 pub use qdrant::{QdrantIndex, QdrantSettings};
+pub use switch::Switch;
 pub use why::Why;
 
 /// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.

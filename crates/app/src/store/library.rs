@@ -172,7 +172,8 @@ impl Store {
     }
 
     pub async fn remove_from_library(&self, owner: &UserId, isrc: &Isrc) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND isrc = $2 AND removed_at IS NULL";
+        const SQL: &str =
+            "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND isrc = $2 AND removed_at IS NULL";
         let done = writing!(self, |db| sqlx::query(SQL)
             .bind(owner.as_str())
             .bind(isrc.as_str())
@@ -275,11 +276,8 @@ impl Store {
             WHERE user_id = $1 AND removed_at IS NULL AND ($2 IS NULL OR searchable LIKE $2 ESCAPE '\')
             ORDER BY added_at DESC, album_id";
         let pattern = words.map(super::like_pattern);
-        let rows: Vec<(Json<serde_json::Value>, DateTime<Utc>)> = reading!(self, |db| sqlx::query_as(SQL)
-            .bind(owner.as_str())
-            .bind(pattern.as_deref())
-            .fetch_all(db)
-            .await)?;
+        let rows: Vec<(Json<serde_json::Value>, DateTime<Utc>)> =
+            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(pattern.as_deref()).fetch_all(db).await)?;
         let albums = rows.into_iter().map(|(Json(album), added_at)| {
             let album = serde_json::from_value(album).map_err(|error| sqlx::Error::Decode(error.into()))?;
             Ok(LibraryAlbum { album, added_at })
@@ -300,7 +298,8 @@ impl Store {
     }
 
     pub async fn restore_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE library_albums SET removed_at = NULL WHERE user_id = $1 AND album_id = $2 RETURNING user_id";
+        const SQL: &str =
+            "UPDATE library_albums SET removed_at = NULL WHERE user_id = $1 AND album_id = $2 RETURNING user_id";
         let row: Option<(String,)> =
             writing!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(album_id).fetch_optional(db).await)?;
         row.map(drop).ok_or(StoreError::NotFound)
@@ -330,11 +329,12 @@ impl OwnedRow {
     fn is(&self, candidate: &Candidate) -> bool {
         let same_code = candidate.isrc.as_ref().is_some_and(|isrc| isrc.as_str() == self.isrc);
         let same_id = candidate.tidal_id.is_some() && candidate.tidal_id == self.tidal_id;
-        same_code || same_id || (candidate.recording == self.recording && same_length(candidate.duration, self.duration))
+        same_code
+            || same_id
+            || (candidate.recording == self.recording && same_length(candidate.duration, self.duration))
     }
 }
 
 fn searchable(texts: &[&str]) -> String {
     texts.join(" ").to_lowercase()
 }
-

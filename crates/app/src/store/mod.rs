@@ -1,12 +1,12 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
 mod conversations;
-mod turns;
 mod journal;
-mod tasks;
-mod tracks;
 mod library;
 mod playlists;
+mod tasks;
+mod tracks;
+mod turns;
 
 use std::{path::Path, str::FromStr, time::Duration};
 

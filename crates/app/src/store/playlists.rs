@@ -95,8 +95,12 @@ impl Store {
     pub async fn delete_playlist(&self, owner: &UserId, id: PlaylistId) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE playlists SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
             RETURNING id";
-        let row: Option<(Uuid,)> =
-            writing!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional(db).await)?;
+        let row: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
+            .bind(id.0)
+            .bind(owner.as_str())
+            .bind(now())
+            .fetch_optional(db)
+            .await)?;
         row.map(drop).ok_or(StoreError::NotFound)
     }
 

@@ -25,7 +25,8 @@ macro_rules! first_of {
 impl Store {
     /// Keeps these tracks as they are now. What has not changed keeps its revision. Answers how many changed.
     pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, StoreError> {
-        const SQL: &str = "INSERT INTO tracks (isrc, revision, recording, track, updated_at) VALUES ($1, $2, $3, $4, $5)
+        const SQL: &str =
+            "INSERT INTO tracks (isrc, revision, recording, track, updated_at) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (isrc) DO UPDATE SET revision = excluded.revision, recording = excluded.recording,
                 track = excluded.track, updated_at = excluded.updated_at
             WHERE tracks.track IS DISTINCT FROM excluded.track";
@@ -50,7 +51,8 @@ impl Store {
 
     /// Takes tracks away. An index sees it as a change like any other.
     pub async fn delete_tracks(&self, isrcs: &[Isrc]) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
+        const SQL: &str =
+            "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
         in_transaction!(self, |tx| {
             let mut revision = first_of!(tx, isrcs.len());
             for isrc in isrcs {

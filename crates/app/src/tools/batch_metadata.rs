@@ -82,8 +82,17 @@ impl Tool for BatchMetadata {
     /// Everything but pictures: this is where a model reads whole lyrics.
     fn for_model(output: &Value) -> Value {
         let fields = [
-            "isrc", "title", "artist", "album", "releaseDate", "duration", "inLibrary", "tags", "audioFeatures",
-            "interpretation", "lyrics",
+            "isrc",
+            "title",
+            "artist",
+            "album",
+            "releaseDate",
+            "duration",
+            "inLibrary",
+            "tags",
+            "audioFeatures",
+            "interpretation",
+            "lyrics",
         ];
         only(output, "tracks", &fields)
     }

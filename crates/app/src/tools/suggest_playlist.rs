@@ -102,7 +102,8 @@ impl Tool for SuggestPlaylist {
             return Err(ToolError::BadInput(error.into()));
         }
         let results = self.results(cx, &chosen).await?;
-        let saved = self.shelf.store.save_playlist(&cx.owner, &title, chosen, Some(cx.call)).await.map_err(store_error)?;
+        let saved =
+            self.shelf.store.save_playlist(&cx.owner, &title, chosen, Some(cx.call)).await.map_err(store_error)?;
         Ok(Output { id: saved.id, title, created_at: saved.created_at, tracks: results, unknown })
     }
 

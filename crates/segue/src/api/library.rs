@@ -36,15 +36,19 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/library/tracks/{isrc}/restore", post_with(restore_track, |op| op.summary("Undo a removal")))
         .api_route(
             "/api/library/albums",
-            get_with(albums, |op| op.summary("Your albums"))
-                .post_with(add_album, |op| op.summary("Add an album of the catalogue").response::<201, Json<AlbumEntry>>()),
+            get_with(albums, |op| op.summary("Your albums")).post_with(add_album, |op| {
+                op.summary("Add an album of the catalogue").response::<201, Json<AlbumEntry>>()
+            }),
         )
         .api_route(
             "/api/library/albums/{album_id}",
             get_with(album, |op| op.summary("A saved album with its tracks"))
                 .delete_with(remove_album, |op| op.summary("Remove an album")),
         )
-        .api_route("/api/library/albums/{album_id}/restore", post_with(restore_album, |op| op.summary("Undo a removal")))
+        .api_route(
+            "/api/library/albums/{album_id}/restore",
+            post_with(restore_album, |op| op.summary("Undo a removal")),
+        )
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -212,10 +216,12 @@ async fn album(
     Named(path): Named<AlbumPath>,
 ) -> Result<Json<OpenAlbum>, ApiError> {
     let saved = doors.app.store.albums::<SavedAlbum>(&caller.id, None).await?;
-    let found = saved.into_iter().find(|saved| saved.album.album.id == path.album_id).ok_or_else(ApiError::not_found)?;
+    let found =
+        saved.into_iter().find(|saved| saved.album.album.id == path.album_id).ok_or_else(ApiError::not_found)?;
     let isrcs: Vec<_> = found.album.tracks.iter().map(|track| track.isrc.clone()).collect();
     let indexed = doors.app.shelf.index.contains(&isrcs).await.map_err(app::library::LibraryError::from)?;
-    let tracks = found.album.tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
+    let tracks =
+        found.album.tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
     Ok(Json(OpenAlbum { tracks: tracks.collect(), album: found.album.album }))
 }
 

@@ -12,5 +12,12 @@ mod tools;
 use crate::router::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().merge(about::routes()).merge(conversations::routes()).merge(tasks::routes()).merge(tools::routes()).merge(library::routes()).merge(playlists::routes()).merge(search::routes())
+    Routes::new()
+        .merge(about::routes())
+        .merge(conversations::routes())
+        .merge(tasks::routes())
+        .merge(tools::routes())
+        .merge(library::routes())
+        .merge(playlists::routes())
+        .merge(search::routes())
 }

@@ -30,8 +30,10 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/playlists", get_with(list, |op| op.summary("Your playlists, newest first")))
         .api_route(
             "/api/playlists/{playlist_id}",
-            get_with(open, |op| op.summary("A playlist, or with `format` a file").response::<200, Json<OpenPlaylist>>())
-                .delete_with(delete, |op| op.summary("Delete a playlist")),
+            get_with(open, |op| {
+                op.summary("A playlist, or with `format` a file").response::<200, Json<OpenPlaylist>>()
+            })
+            .delete_with(delete, |op| op.summary("Delete a playlist")),
         )
         .api_route("/api/playlists/{playlist_id}/restore", post_with(restore, |op| op.summary("Undo a deletion")))
 }
@@ -75,7 +77,9 @@ async fn open(
     Params(query): Params<FormatQuery>,
 ) -> Result<Response, ApiError> {
     let playlist = doors.app.store.playlist(&caller.id, path.playlist_id).await?;
-    let Some(format) = query.format else { return Ok(Json(with_flags(&doors, &caller, playlist).await?).into_response()) };
+    let Some(format) = query.format else {
+        return Ok(Json(with_flags(&doors, &caller, playlist).await?).into_response());
+    };
     let format = Format::named(&format)
         .ok_or_else(|| ApiError::invalid_field("format", "must be one of m3u8, xspf, jspf and csv"))?;
     Ok(as_file(&playlist, format))
@@ -91,7 +95,12 @@ async fn with_flags(doors: &Doors, caller: &Caller, playlist: Playlist) -> Resul
         track: TrackResult::of_track(&choice.track, owned, indexed.contains(&choice.track.isrc)),
         reasoning: choice.reasoning,
     });
-    Ok(OpenPlaylist { tracks: tracks.collect(), id: playlist.id, title: playlist.title, created_at: playlist.created_at })
+    Ok(OpenPlaylist {
+        tracks: tracks.collect(),
+        id: playlist.id,
+        title: playlist.title,
+        created_at: playlist.created_at,
+    })
 }
 
 fn as_file(playlist: &Playlist, format: Format) -> Response {
@@ -106,9 +115,11 @@ fn as_file(playlist: &Playlist, format: Format) -> Response {
     });
     let file = format.write(&playlist_file::Playlist { title: playlist.title.clone(), tracks: entries.collect() });
     // Only plain characters in the header: the title is anyone's text.
-    let name: String = playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
+    let name: String =
+        playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
     let disposition = format!("attachment; filename=\"{}.{}\"", name.trim_matches('-'), format.extension());
-    ([(header::CONTENT_TYPE, format.media_type().to_owned()), (header::CONTENT_DISPOSITION, disposition)], file).into_response()
+    ([(header::CONTENT_TYPE, format.media_type().to_owned()), (header::CONTENT_DISPOSITION, disposition)], file)
+        .into_response()
 }
 
 async fn delete(

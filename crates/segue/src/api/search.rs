@@ -19,7 +19,10 @@ use crate::{
 
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .api_route("/api/search", get_with(search, |op| op.summary("Search the indexed collection by meaning and words")))
+        .api_route(
+            "/api/search",
+            get_with(search, |op| op.summary("Search the indexed collection by meaning and words")),
+        )
         .api_route("/api/index", get_with(index, |op| op.summary("What is indexed")))
 }
 

@@ -43,7 +43,13 @@ fn print(output: &Value, json: bool) -> anyhow::Result<()> {
     for track in output["tracks"].as_array().into_iter().flatten() {
         let text = |field: &str| track[field].as_str().unwrap_or_default().to_owned();
         let owned = if track["inLibrary"] == true { "♥" } else { " " };
-        println!("{:.2} {owned} {} — {} ({})", track["score"].as_f64().unwrap_or(0.0), text("title"), text("artist"), text("album"));
+        println!(
+            "{:.2} {owned} {} — {} ({})",
+            track["score"].as_f64().unwrap_or(0.0),
+            text("title"),
+            text("artist"),
+            text("album")
+        );
         println!("       {}", text("shortDescription"));
     }
     eprintln!("{}", output["summary"].as_str().unwrap_or_default());

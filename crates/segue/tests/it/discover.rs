@@ -70,7 +70,10 @@ async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
         assert!(track["why"].is_object());
     }
     let (_, nothing) = stage.tool("semanticSearch", json!({"query": "qxzv wqpl zzkj"})).await;
-    assert!(nothing["tracks"].as_array().unwrap().iter().all(|track| track["score"].as_f64().unwrap() < 0.3), "{nothing}");
+    assert!(
+        nothing["tracks"].as_array().unwrap().iter().all(|track| track["score"].as_f64().unwrap() < 0.3),
+        "{nothing}"
+    );
 }
 
 #[tokio::test]
@@ -136,7 +139,10 @@ async fn the_catalogue_is_searched_with_flags_that_are_true_now() {
 
     let (status, tracks) = stage.tool("albumTracks", json!({"albumId": album})).await;
     assert_eq!(status, 200);
-    assert!(tracks["tracks"].as_array().unwrap().iter().all(|track| track["inLibrary"] == true), "tracks of a saved album");
+    assert!(
+        tracks["tracks"].as_array().unwrap().iter().all(|track| track["inLibrary"] == true),
+        "tracks of a saved album"
+    );
     let removed = format!("/api/library/albums/{}", album.as_str().unwrap());
     assert_eq!(stage.app.answer(Method::DELETE, &removed, None).await.0, 204);
     let (_, without) = stage.tool("albumTracks", json!({"albumId": album})).await;
@@ -159,7 +165,8 @@ async fn an_outage_of_the_catalogue_is_retried_once_and_the_agent_falls_back() {
     stage.tidal.always(Some(Fault::Status { code: 503 }));
     stage.app.model.play([
         says("Let me look.").calls("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "tracks"})),
-        says("Tidal is away; searching your collection.").calls("semanticSearch", json!({"query": "harbour", "limit": 1})),
+        says("Tidal is away; searching your collection.")
+            .calls("semanticSearch", json!({"query": "harbour", "limit": 1})),
         says("Found one."),
     ]);
     let frames = stage.app.chat(json!({"message": "Ivy Marlow?"})).await;
@@ -173,7 +180,8 @@ async fn an_outage_of_the_catalogue_is_retried_once_and_the_agent_falls_back() {
 #[tokio::test]
 async fn a_playlist_holds_only_tracks_that_exist_and_can_be_taken_away() {
     let stage = Stage::new().await;
-    let (_, found) = stage.tool("tidalSearch", json!({"query": "Paper Lanterns", "searchType": "tracks", "limit": 1})).await;
+    let (_, found) =
+        stage.tool("tidalSearch", json!({"query": "Paper Lanterns", "searchType": "tracks", "limit": 1})).await;
     let new = found["tracks"][0]["isrc"].as_str().unwrap();
     let tracks = json!([
         {"isrc": "XSGUE2600001", "reasoning": "to begin, \"softly\""},
@@ -188,7 +196,10 @@ async fn a_playlist_holds_only_tracks_that_exist_and_can_be_taken_away() {
     assert_eq!(playlist["tracks"][1]["isIndexed"], false);
 
     let list = stage.app.get("/api/playlists").await;
-    assert_eq!((&list["playlists"][0]["title"], &list["playlists"][0]["trackCount"]), (&json!("Slow = Sunday"), &json!(2)));
+    assert_eq!(
+        (&list["playlists"][0]["title"], &list["playlists"][0]["trackCount"]),
+        (&json!("Slow = Sunday"), &json!(2))
+    );
     let path = format!("/api/playlists/{}", playlist["id"].as_str().unwrap());
     let open = stage.app.get(&path).await;
     assert_eq!(open["tracks"][0]["reasoning"], "to begin, \"softly\"");
@@ -225,14 +236,18 @@ async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading()
     let all = stage.app.get("/api/library/tracks?limit=200&sort=title").await;
     let n_owned = all["total"].as_u64().unwrap();
     assert_eq!(all["tracks"].as_array().unwrap().len() as u64, n_owned);
-    let titles: Vec<_> = all["tracks"].as_array().unwrap().iter().map(|t| t["title"].as_str().unwrap().to_lowercase()).collect();
+    let titles: Vec<_> =
+        all["tracks"].as_array().unwrap().iter().map(|t| t["title"].as_str().unwrap().to_lowercase()).collect();
     assert!(stage.app.app.store.kind() == "postgres" || titles.is_sorted(), "PostgreSQL sorts by its collation");
     let page = stage.app.get("/api/library/tracks?limit=7&sort=artist").await;
     assert_eq!((page["tracks"].as_array().unwrap().len(), &page["next"]), (7, &json!(7)));
 
     let isrc = all["tracks"][0]["isrc"].as_str().unwrap();
     let title = all["tracks"][0]["title"].as_str().unwrap();
-    let found = stage.app.get(&format!("/api/library/tracks?q={}", title.replace(' ', "%20").replace('#', "%23").replace('&', "%26"))).await;
+    let found = stage
+        .app
+        .get(&format!("/api/library/tracks?q={}", title.replace(' ', "%20").replace('#', "%23").replace('&', "%26")))
+        .await;
     assert!(codes(&found["tracks"]).contains(&isrc));
     let path = format!("/api/library/tracks/{isrc}");
     assert_eq!(stage.app.answer(Method::DELETE, &path, None).await.0, 204);

@@ -1,6 +1,118 @@
 //! What the house can do: every service, built once.
 
+pub mod agents;
+pub mod config;
+mod converse;
 pub mod embed;
+pub mod export;
+mod history;
 pub mod index;
 pub mod models;
 pub mod music;
+mod node;
+mod recovery;
+pub mod store;
+pub mod tools;
+pub mod turns;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use engine::{Model, ToolSpec, Toolbox};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    agents::{AGENTS, Agent},
+    config::Config,
+    node::Node,
+    store::Store,
+    turns::Turns,
+};
+
+pub use crate::{
+    converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},
+    history::window,
+};
+
+/// Running turns may finish for this long when the process is asked to end.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+pub struct App {
+    pub config: Config,
+    pub store: Store,
+    pub model: Arc<dyn Model>,
+    pub toolbox: Toolbox,
+    pub turns: Arc<Turns>,
+    /// Everything spawned, so that stopping waits for it.
+    pub tasks: TaskTracker,
+    /// Cancelled when the process is to end: no new turns.
+    pub shutdown: CancellationToken,
+    /// Cancelled when the last turn has ended: background work may go.
+    background: CancellationToken,
+    agents: HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>,
+    node: Node,
+}
+
+impl App {
+    /// Builds every service and starts the background work.
+    pub async fn start(config: Config, model: Arc<dyn Model>) -> anyhow::Result<Arc<Self>> {
+        let node = Node::claim(&config.data_dir)
+            .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
+        let store =
+            Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
+        let toolbox = tools::toolbox(&store);
+        let app = Arc::new(Self {
+            agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, agent))).collect(),
+            turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
+            tasks: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
+            background: CancellationToken::new(),
+            config,
+            store,
+            model,
+            toolbox,
+            node,
+        });
+        let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
+        recovery::close_dead_turns(&app.store, name, is_reborn.then_some(name)).await?;
+        app.start_background_work();
+        Ok(app)
+    }
+
+    fn start_background_work(&self) {
+        let (turns, token) = (self.turns.clone(), self.background.clone());
+        self.tasks.spawn(async move { turns.keep_saving(token).await });
+        let (turns, token) = (self.turns.clone(), self.background.clone());
+        self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
+    }
+
+    /// Ends: no new turns, running ones get a moment, then the background work and the database.
+    pub async fn stop(&self) {
+        self.shutdown.cancel();
+        let deadline = tokio::time::Instant::now() + FAREWELL;
+        while self.turns.n_live() > 0 && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.background.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await.is_err() {
+            tracing::warn!("Left with turns still running; they will be closed as interrupted");
+        }
+        self.store.close().await;
+    }
+
+    pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {
+        &self.agents[agent.id].0
+    }
+
+    pub(crate) fn specs_of(&self, agent: &Agent) -> Arc<[ToolSpec]> {
+        self.agents[agent.id].1.clone()
+    }
+}
+
+fn outfit(toolbox: &Toolbox, agent: &Agent) -> (Toolbox, Arc<[ToolSpec]>) {
+    let toolbox = toolbox.only(agent.tools);
+    let specs = toolbox.specs().into();
+    (toolbox, specs)
+}

@@ -1,0 +1,253 @@
+//! Settings: flags, environment or `segue.toml`, in that order of strength. The only reader of the environment.
+
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, str::FromStr};
+
+use engine::Limits;
+
+/// One setting, as the reference (`--help`) shows it.
+pub struct Setting {
+    pub name: &'static str,
+    pub default: &'static str,
+    pub help: &'static str,
+}
+
+const fn setting(name: &'static str, default: &'static str, help: &'static str) -> Setting {
+    Setting { name, default, help }
+}
+
+/// Every setting there is. A flag and a key in `segue.toml` follow from the name: `SEGUE_DATA_DIR` is `--data-dir` and
+/// `data_dir`, `QDRANT_URL` is `--qdrant-url` and `qdrant_url`.
+pub const SETTINGS: &[Setting] = &[
+    setting("SEGUE_LISTEN", "127.0.0.1:8080", "Address to listen on; loopback only while SEGUE_AUTH=local"),
+    setting("SEGUE_DATA_DIR", "./segue-data", "SQLite file, embedded index, model files"),
+    setting("DATABASE_URL", "", "postgres://… ; a SQLite file in the data directory when empty"),
+    setting("SEGUE_DATABASE_POOL", "10", "Connections to the database"),
+    setting("QDRANT_URL", "", "Remote Qdrant; the embedded index when empty"),
+    setting("QDRANT_API_KEY", "", "Key for the remote Qdrant"),
+    setting("SEGUE_MODEL", "", "offline, anthropic:<model> or openai:<model>; picked from the keys present when empty"),
+    setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),
+    setting("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "Where the Anthropic Messages API is"),
+    setting("OPENAI_API_KEY", "", "Key for OpenAI or anything that speaks its Chat Completions API"),
+    setting(
+        "OPENAI_BASE_URL",
+        "https://api.openai.com/v1",
+        "Where the Chat Completions API is (Ollama, vLLM, llama.cpp)",
+    ),
+    setting("SEGUE_EMBEDDINGS_URL", "", "An OpenAI-style /v1/embeddings server; the built-in embedder when empty"),
+    setting("SEGUE_EMBEDDINGS_MODEL", "", "The model to ask that server for"),
+    setting("TIDAL_CLIENT_ID", "", "Tidal credentials; without them the catalogue is off"),
+    setting("TIDAL_CLIENT_SECRET", "", "Tidal credentials"),
+    setting("TIDAL_API_URL", "https://openapi.tidal.com/v2", "Where the Tidal API is"),
+    setting("TIDAL_AUTH_URL", "https://auth.tidal.com/v1", "Where Tidal gives out tokens"),
+    setting("TIDAL_COUNTRY", "US", "Whose catalogue to search"),
+    setting(
+        "SEGUE_AUTH",
+        "local",
+        "local (one person, loopback only), accounts (built-in sign-in) or jwt (another issuer's tokens)",
+    ),
+    setting("SEGUE_JWT_SECRET", "", "HS256 secret of at least 32 bytes, for SEGUE_AUTH=jwt"),
+    setting(
+        "SEGUE_JWKS_URL",
+        "",
+        "Keys of an issuer such as Better Auth, Clerk, Auth0 or Keycloak, for SEGUE_AUTH=jwt",
+    ),
+    setting("SEGUE_JWT_ISSUER", "", "Expected issuer; required with SEGUE_JWKS_URL"),
+    setting("SEGUE_JWT_AUDIENCE", "", "Expected audience; required with SEGUE_JWKS_URL"),
+    setting("SEGUE_MAX_STEPS", "5", "Tool-calling rounds per turn"),
+    setting("SEGUE_RATE_PER_MINUTE", "20", "Turns a user may start per minute; 0 = no limit"),
+    setting("SEGUE_CONCURRENT_TURNS", "3", "Turns a user may run at once; 0 = no limit"),
+    setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
+    setting("SEGUE_LOG", "info", "What to log: error, warn, info, debug, or a filter such as app=debug"),
+];
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub listen: SocketAddr,
+    pub data_dir: PathBuf,
+    pub database_url: String,
+    pub database_pool: u32,
+    pub model: ModelChoice,
+    pub anthropic: Endpoint,
+    pub openai: Endpoint,
+    pub auth: AuthMode,
+    pub limits: Limits,
+    pub rate_per_minute: u32,
+    pub concurrent_turns: u32,
+    pub tokens_per_day: u64,
+    pub log: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelChoice {
+    Offline,
+    /// None: the vendor's current model.
+    Anthropic(Option<String>),
+    OpenAi(Option<String>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub url: String,
+    pub key: Option<Secret>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthMode {
+    Local,
+    Accounts,
+    Jwt,
+}
+
+/// A value that must not be printed.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// A setting that cannot be used, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {problem}")]
+pub struct ConfigError {
+    pub name: String,
+    pub problem: String,
+}
+
+impl Config {
+    /// `flags` by setting name. The file is `segue.toml` in the working directory, if there is one.
+    pub fn load(flags: HashMap<&'static str, String>) -> Result<Self, ConfigError> {
+        let file = match std::fs::read_to_string("segue.toml") {
+            Ok(text) => parse_file(&text)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => HashMap::new(),
+            Err(error) => return Err(problem("segue.toml", error)),
+        };
+        Self::from_lookup(|name| {
+            flags.get(name).cloned().or_else(|| std::env::var(name).ok()).or_else(|| file.get(name).cloned())
+        })
+    }
+
+    /// Reads every setting through `lookup`. An empty value counts as absent.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let values = Values { lookup };
+        let data_dir: PathBuf = values.parsed("SEGUE_DATA_DIR")?;
+        let sqlite = || format!("sqlite:{}", data_dir.join("segue.db").display());
+        let config = Self {
+            listen: values.parsed("SEGUE_LISTEN")?,
+            database_url: values.text("DATABASE_URL").unwrap_or_else(sqlite),
+            data_dir,
+            database_pool: values.parsed("SEGUE_DATABASE_POOL")?,
+            model: values.model()?,
+            anthropic: values.endpoint("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+            openai: values.endpoint("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+            auth: values.auth()?,
+            limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
+            rate_per_minute: values.parsed("SEGUE_RATE_PER_MINUTE")?,
+            concurrent_turns: values.parsed("SEGUE_CONCURRENT_TURNS")?,
+            tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
+            log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
+        };
+        if config.auth == AuthMode::Local && !config.listen.ip().is_loopback() {
+            let why =
+                "only a loopback address is allowed while SEGUE_AUTH=local; set SEGUE_AUTH=accounts or jwt to open it";
+            return Err(problem("SEGUE_LISTEN", why));
+        }
+        Ok(config)
+    }
+}
+
+/// The flag that sets a setting: `SEGUE_DATA_DIR` → `data-dir`.
+pub fn flag_of(name: &str) -> String {
+    name.strip_prefix("SEGUE_").unwrap_or(name).to_ascii_lowercase().replace('_', "-")
+}
+
+fn key_of(name: &str) -> String {
+    flag_of(name).replace('-', "_")
+}
+
+fn parse_file(text: &str) -> Result<HashMap<&'static str, String>, ConfigError> {
+    let table: toml::Table = toml::from_str(text).map_err(|error| problem("segue.toml", error))?;
+    let mut values = HashMap::new();
+    for (key, value) in table {
+        let Some(setting) = SETTINGS.iter().find(|setting| key_of(setting.name) == key) else {
+            return Err(problem("segue.toml", format!("there is no setting '{key}'; see segue serve --help")));
+        };
+        let text = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => value.to_string(),
+            _ => return Err(problem("segue.toml", format!("'{key}' must be a text or a number"))),
+        };
+        values.insert(setting.name, text);
+    }
+    Ok(values)
+}
+
+fn problem(name: &str, problem: impl std::fmt::Display) -> ConfigError {
+    ConfigError { name: name.to_owned(), problem: problem.to_string() }
+}
+
+struct Values<F> {
+    lookup: F,
+}
+
+impl<F: Fn(&str) -> Option<String>> Values<F> {
+    fn text(&self, name: &str) -> Option<String> {
+        let value = (self.lookup)(name).map(|value| value.trim().to_owned());
+        value.filter(|value| !value.is_empty())
+    }
+
+    fn or_default(&self, name: &str) -> String {
+        let default = SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default);
+        self.text(name).unwrap_or_else(|| default.to_owned())
+    }
+
+    fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, ConfigError> {
+        let value = self.or_default(name);
+        value.parse().map_err(|error| problem(name, format!("'{value}' cannot be used: {error}")))
+    }
+
+    fn secret(&self, name: &str) -> Option<Secret> {
+        self.text(name).map(Secret)
+    }
+
+    fn endpoint(&self, url: &str, key: &str) -> Endpoint {
+        Endpoint { url: self.or_default(url).trim_end_matches('/').to_owned(), key: self.secret(key) }
+    }
+
+    fn model(&self) -> Result<ModelChoice, ConfigError> {
+        let Some(choice) = self.text("SEGUE_MODEL") else {
+            return Ok(if self.text("ANTHROPIC_API_KEY").is_some() {
+                ModelChoice::Anthropic(None)
+            } else if self.text("OPENAI_API_KEY").is_some() {
+                ModelChoice::OpenAi(None)
+            } else {
+                ModelChoice::Offline
+            });
+        };
+        let (provider, model) = choice.split_once(':').unwrap_or((&choice, ""));
+        let model = Some(model.to_owned()).filter(|model| !model.is_empty());
+        match provider {
+            "offline" => Ok(ModelChoice::Offline),
+            "anthropic" => Ok(ModelChoice::Anthropic(model)),
+            "openai" => Ok(ModelChoice::OpenAi(model)),
+            _ => Err(problem("SEGUE_MODEL", format!("'{choice}' is not offline, anthropic:<model> or openai:<model>"))),
+        }
+    }
+
+    fn auth(&self) -> Result<AuthMode, ConfigError> {
+        match self.or_default("SEGUE_AUTH").as_str() {
+            "local" => Ok(AuthMode::Local),
+            "accounts" => Ok(AuthMode::Accounts),
+            "jwt" => Ok(AuthMode::Jwt),
+            other => Err(problem("SEGUE_AUTH", format!("'{other}' is not local, accounts or jwt"))),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! History: what a model reads of an earlier conversation, within its budget and never from the middle of a call.
+
+use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId};
+use serde_json::Value;
+
+use crate::store::{MessageStatus, Store, StoreError, StoredMessage};
+
+/// More messages than any budget holds are not even read.
+const MAX_MESSAGES: u32 = 400;
+
+/// The conversation up to the newest user message.
+pub(crate) async fn load(
+    store: &Store,
+    owner: &UserId,
+    conversation: ConversationId,
+    toolbox: &Toolbox,
+    model: &dyn Model,
+) -> Result<Vec<Message>, StoreError> {
+    let stored = store.messages(owner, conversation, MAX_MESSAGES).await?;
+    let messages = stored.into_iter().filter(|message| message.status != MessageStatus::Running);
+    Ok(window(messages.map(|message| for_model(message, toolbox)).collect(), model.history_tokens()))
+}
+
+/// The newest messages within `budget`, starting with a user message. The newest one always stays.
+pub fn window(mut messages: Vec<Message>, budget: usize) -> Vec<Message> {
+    let mut n_tokens = 0;
+    let n_fitting = messages.iter().rev().take_while(|message| {
+        n_tokens += estimated_tokens(message);
+        n_tokens <= budget
+    });
+    let first = messages.len() - n_fitting.count().max(1).min(messages.len());
+    let from_user = messages[first..].iter().position(|message| message.role == Role::User);
+    messages.drain(..first + from_user.unwrap_or(0));
+    messages
+}
+
+/// A model reads the compact form of tool results, the same in later turns as in the turn that made them.
+fn for_model(message: StoredMessage, toolbox: &Toolbox) -> Message {
+    let mut names = std::collections::HashMap::new();
+    let content = message.content.into_iter().map(|block| match block {
+        Block::ToolUse { id, name, input } => {
+            names.insert(id, name.clone());
+            Block::ToolUse { id, name, input }
+        }
+        Block::ToolResult { tool_use_id, content, is_error: false } => {
+            let name = names.get(&tool_use_id).map_or("", String::as_str);
+            Block::ToolResult { tool_use_id, content: toolbox.for_model(name, &content), is_error: false }
+        }
+        Block::ToolResult { tool_use_id, content, is_error: true } => {
+            let error = content.get("error").cloned().unwrap_or(Value::String("failed".into()));
+            Block::ToolResult { tool_use_id, content: error, is_error: true }
+        }
+        text @ Block::Text { .. } => text,
+    });
+    Message { role: message.role, content: content.collect() }
+}
+
+/// Four bytes a token: right for English, cautious for most other scripts.
+fn estimated_tokens(message: &Message) -> usize {
+    let n_bytes: usize = message
+        .content
+        .iter()
+        .map(|block| match block {
+            Block::Text { text } => text.len(),
+            Block::ToolUse { input, name, .. } => name.len() + input.to_string().len(),
+            Block::ToolResult { content, .. } => content.to_string().len(),
+        })
+        .sum();
+    n_bytes / 4 + 4
+}

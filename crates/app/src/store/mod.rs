@@ -1,0 +1,169 @@
+//! The store: one query text for SQLite and PostgreSQL, every query with its owner.
+
+mod conversations;
+mod journal;
+mod tasks;
+mod turns;
+
+use std::{path::Path, str::FromStr, time::Duration};
+
+use chrono::{DateTime, SubsecRound, Utc};
+use sqlx::{
+    PgPool, SqlitePool,
+    migrate::Migrator,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
+pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
+pub(crate) use turns::{DeadTurn, TurnEnd};
+pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
+
+static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) db: Db,
+}
+
+/// The two databases. SQLite has one writer by nature; a pool of one queues for it instead of failing.
+#[derive(Clone)]
+pub(crate) enum Db {
+    Sqlite { read: SqlitePool, write: SqlitePool },
+    Postgres(PgPool),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Not there, or not this owner's: the two are never told apart.
+    #[error("not found")]
+    NotFound,
+    /// The request was fine, but not now.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// The database does not answer or refuses; the operator must look.
+    #[error("database error: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+/// Runs one reading query on whichever database we have.
+macro_rules! reading {
+    ($store:expr, |$db:ident| $body:expr) => {
+        match &$store.db {
+            $crate::store::Db::Sqlite { read: $db, .. } => $body,
+            $crate::store::Db::Postgres($db) => $body,
+        }
+    };
+}
+
+/// Runs one writing statement on whichever database we have.
+macro_rules! writing {
+    ($store:expr, |$db:ident| $body:expr) => {
+        match &$store.db {
+            $crate::store::Db::Sqlite { write: $db, .. } => $body,
+            $crate::store::Db::Postgres($db) => $body,
+        }
+    };
+}
+
+/// Runs statements that belong together. Leaving early with `?` rolls back.
+macro_rules! in_transaction {
+    ($store:expr, |$tx:ident| $body:expr) => {
+        match &$store.db {
+            $crate::store::Db::Sqlite { write, .. } => {
+                // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
+                let mut $tx = write.begin_with("BEGIN IMMEDIATE").await?;
+                let result = $body;
+                $tx.commit().await?;
+                result
+            }
+            $crate::store::Db::Postgres(pool) => {
+                let mut $tx = pool.begin().await?;
+                let result = $body;
+                $tx.commit().await?;
+                result
+            }
+        }
+    };
+}
+pub(crate) use {in_transaction, reading, writing};
+
+impl Store {
+    /// Opens `sqlite:<path>` or `postgres://…` and brings its schema up to date.
+    pub async fn open(url: &str, pool_size: u32) -> Result<Self, StoreError> {
+        let db = if url.starts_with("postgres") {
+            Db::Postgres(open_postgres(url, pool_size).await?)
+        } else {
+            open_sqlite(url, pool_size).await?
+        };
+        let migrated = match &db {
+            Db::Sqlite { write, .. } => SQLITE_MIGRATIONS.run(write).await,
+            Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
+        };
+        migrated.map_err(|error| StoreError::Database(error.into()))?;
+        Ok(Self { db })
+    }
+
+    /// "sqlite" or "postgres", for people.
+    pub fn kind(&self) -> &'static str {
+        match self.db {
+            Db::Sqlite { .. } => "sqlite",
+            Db::Postgres(_) => "postgres",
+        }
+    }
+
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        reading!(self, |db| sqlx::query("SELECT 1").execute(db).await.map(drop))?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        match &self.db {
+            Db::Sqlite { read, write } => {
+                read.close().await;
+                write.close().await;
+            }
+            Db::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error> {
+    let options = PgConnectOptions::from_str(url)?.application_name("segue");
+    PgPoolOptions::new()
+        .max_connections(pool_size)
+        .acquire_timeout(Duration::from_secs(5))
+        .test_before_acquire(false)
+        .connect_with(options)
+        .await
+}
+
+async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if let Some(folder) = Path::new(path).parent() {
+        std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // In WAL mode this survives a killed process; only a power cut may lose the last commits, never the file.
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(Duration::from_secs(5))
+        .statement_cache_capacity(200);
+    let timeout = Duration::from_secs(5);
+    let write =
+        SqlitePoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_with(options.clone()).await?;
+    let read =
+        SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
+    Ok(Db::Sqlite { read, write })
+}
+
+/// The time, as precise as both databases keep it.
+pub(crate) fn now() -> DateTime<Utc> {
+    Utc::now().trunc_subsecs(6)
+}

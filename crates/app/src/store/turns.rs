@@ -1,0 +1,353 @@
+//! Turns and their event log: started, saved and ended in transactions, leased to the node that runs them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use engine::{Block, ConversationId, MessageId, TurnId, Usage, UserId};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, reading, writing};
+
+/// A node that has not renewed its leases for this long is taken for dead.
+const LEASE: TimeDelta = TimeDelta::seconds(15);
+/// Events of an ended turn can be replayed for this long; then the conversation is the record.
+const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
+
+pub struct NewTurn<'a> {
+    /// None: a new conversation.
+    pub conversation: Option<ConversationId>,
+    pub agent: &'a str,
+    pub text: &'a str,
+    pub client_message_id: Option<&'a str>,
+    pub node: &'a str,
+}
+
+#[derive(Debug, Clone)]
+pub struct StartedTurn {
+    pub turn: TurnId,
+    pub conversation: ConversationId,
+    pub message: MessageId,
+}
+
+/// Whether a message began a turn, or was sent before.
+pub enum Start {
+    New(StartedTurn),
+    Existing(StartedTurn),
+}
+
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct TurnRow {
+    pub id: Uuid,
+    pub conversation_id: Uuid,
+    pub message_id: Uuid,
+    pub status: String,
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl TurnRow {
+    pub fn is_running(&self) -> bool {
+        self.status == "running"
+    }
+
+    /// Whether its events may be gone already.
+    pub fn is_forgotten(&self) -> bool {
+        self.ended_at.is_some_and(|ended_at| ended_at < now() - KEEP_EVENTS)
+    }
+}
+
+/// How a turn ended: everything that is stored in one transaction before anyone sees the end.
+pub(crate) struct TurnEnd<'a> {
+    pub(crate) started: &'a StartedTurn,
+    pub(crate) node: &'a str,
+    pub(crate) content: &'a [Block],
+    pub(crate) status: MessageStatus,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) error: Option<TurnError>,
+    pub(crate) text: &'a str,
+    /// The events not saved yet, the closing one last: position of the first, and their text.
+    pub(crate) events: Option<(i64, String)>,
+}
+
+/// A running turn whose node no longer renews its lease.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub(crate) struct DeadTurn {
+    pub(crate) id: Uuid,
+    pub(crate) conversation_id: Uuid,
+    pub(crate) message_id: Uuid,
+    pub(crate) node: String,
+}
+
+const INSERT_EVENTS: &str = "INSERT INTO turn_events (turn_id, position, events) VALUES ($1, $2, $3)";
+
+impl Store {
+    /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
+    /// is the turn that is already there.
+    pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
+        if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
+            return Ok(Start::Existing(existing));
+        }
+        match self.insert_turn(owner, new).await {
+            Ok(started) => Ok(Start::New(started)),
+            Err(StoreError::Database(error)) if is_unique_violation(&error) => {
+                // Someone was faster: the same message sent twice at once, or another message in this conversation.
+                let existing = self.turn_of_client_message(owner, new.client_message_id).await?;
+                existing
+                    .map(Start::Existing)
+                    .ok_or(StoreError::Conflict("a turn is already running in this conversation"))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    async fn insert_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<StartedTurn, StoreError> {
+        const INSERT_CONVERSATION: &str =
+            "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $6)";
+        const TOUCH_CONVERSATION: &str =
+            "UPDATE conversations SET preview = $3, updated_at = $4 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
+             RETURNING id";
+        const INSERT_MESSAGES: &str =
+            "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
+             SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5 FROM messages WHERE conversation_id = $2
+             UNION ALL
+             SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5 FROM messages WHERE conversation_id = $2";
+        const INSERT_TURN: &str =
+            "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, node, lease_until, stop_requested, created_at)
+             VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
+        let question = Json([Block::Text { text: new.text.to_owned() }]);
+        let (question_id, at) = (MessageId::new(), now());
+        let started = StartedTurn {
+            turn: TurnId::new(),
+            conversation: new.conversation.unwrap_or_else(ConversationId::new),
+            message: MessageId::new(),
+        };
+        let preview = beginning_of(new.text, 120);
+        in_transaction!(self, |tx| {
+            if new.conversation.is_some() {
+                let touched: Option<(Uuid,)> = sqlx::query_as(TOUCH_CONVERSATION)
+                    .bind(started.conversation.0)
+                    .bind(owner.as_str())
+                    .bind(&preview)
+                    .bind(at)
+                    .fetch_optional(&mut *tx)
+                    .await?;
+                if touched.is_none() {
+                    return Err(StoreError::NotFound);
+                }
+            } else {
+                sqlx::query(INSERT_CONVERSATION)
+                    .bind(started.conversation.0)
+                    .bind(owner.as_str())
+                    .bind(new.agent)
+                    .bind(beginning_of(new.text, 60))
+                    .bind(&preview)
+                    .bind(at)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            sqlx::query(INSERT_MESSAGES)
+                .bind(question_id.0)
+                .bind(started.conversation.0)
+                .bind(&question)
+                .bind(new.text.to_lowercase())
+                .bind(at)
+                .bind(started.message.0)
+                .bind(Json(Vec::<Block>::new()))
+                .execute(&mut *tx)
+                .await?;
+            sqlx::query(INSERT_TURN)
+                .bind(started.turn.0)
+                .bind(started.conversation.0)
+                .bind(started.message.0)
+                .bind(owner.as_str())
+                .bind(new.client_message_id)
+                .bind(new.node)
+                .bind(at + LEASE)
+                .bind(at)
+                .execute(&mut *tx)
+                .await?;
+        });
+        Ok(started)
+    }
+
+    async fn turn_of_client_message(
+        &self,
+        owner: &UserId,
+        client_message_id: Option<&str>,
+    ) -> Result<Option<StartedTurn>, StoreError> {
+        const SQL: &str =
+            "SELECT id, conversation_id, message_id FROM turns WHERE user_id = $1 AND client_message_id = $2";
+        let Some(client_message_id) = client_message_id else { return Ok(None) };
+        let row: Option<(Uuid, Uuid, Uuid)> = reading!(self, |db| sqlx::query_as(SQL)
+            .bind(owner.as_str())
+            .bind(client_message_id)
+            .fetch_optional(db)
+            .await)?;
+        Ok(row.map(|(turn, conversation, message)| StartedTurn {
+            turn: TurnId(turn),
+            conversation: ConversationId(conversation),
+            message: MessageId(message),
+        }))
+    }
+
+    pub async fn turn(&self, owner: &UserId, id: TurnId) -> Result<TurnRow, StoreError> {
+        const SQL: &str = "SELECT t.id, t.conversation_id, t.message_id, t.status, t.ended_at FROM turns t
+            JOIN conversations c ON c.id = t.conversation_id
+            WHERE t.id = $1 AND t.user_id = $2 AND c.deleted_at IS NULL";
+        let row = reading!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        row.ok_or(StoreError::NotFound)
+    }
+
+    /// The turn that runs in a conversation now, if any.
+    pub async fn running_turn(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+    ) -> Result<Option<TurnId>, StoreError> {
+        const SQL: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND user_id = $2 AND status = 'running'";
+        let row: Option<(Uuid,)> = reading!(self, |db| sqlx::query_as(SQL)
+            .bind(conversation.0)
+            .bind(owner.as_str())
+            .fetch_optional(db)
+            .await)?;
+        Ok(row.map(|(id,)| TurnId(id)))
+    }
+
+    pub async fn n_running_turns(&self, owner: &UserId) -> Result<i64, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM turns WHERE user_id = $1 AND status = 'running'";
+        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).fetch_one(db).await)?;
+        Ok(n)
+    }
+
+    /// The saved events from `position` on, as they were saved.
+    pub(crate) async fn events_from(&self, turn: TurnId, position: i64) -> Result<Vec<String>, StoreError> {
+        const SQL: &str = "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position";
+        let rows: Vec<(String,)> =
+            reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(position).fetch_all(db).await)?;
+        Ok(rows.into_iter().map(|(events,)| events).collect())
+    }
+
+    /// One group commit for the events of all turns together.
+    pub(crate) async fn save_events(&self, batch: &[(TurnId, i64, String)]) -> Result<(), StoreError> {
+        in_transaction!(self, |tx| {
+            for (turn, position, events) in batch {
+                sqlx::query(INSERT_EVENTS).bind(turn.0).bind(position).bind(events).execute(&mut *tx).await?;
+            }
+        });
+        Ok(())
+    }
+
+    /// Stores the end of a turn. False when the turn is no longer ours to end: its lease ran out and another node
+    /// closed it.
+    pub(crate) async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<bool, StoreError> {
+        const END: &str =
+            "UPDATE turns SET status = 'ended', ended_at = $3 WHERE id = $1 AND node = $2 AND status = 'running'
+            RETURNING id";
+        const ANSWER: &str =
+            "UPDATE messages SET content = $2, status = $3, usage = $4, error = $5, searchable = $6 WHERE id = $1";
+        const PREVIEW: &str = "UPDATE conversations SET preview = $2, updated_at = $3 WHERE id = $1";
+        let at = now();
+        in_transaction!(self, |tx| {
+            let ended: Option<(Uuid,)> =
+                sqlx::query_as(END).bind(end.started.turn.0).bind(end.node).bind(at).fetch_optional(&mut *tx).await?;
+            if ended.is_none() {
+                return Ok(false);
+            }
+            sqlx::query(ANSWER)
+                .bind(end.started.message.0)
+                .bind(Json(end.content))
+                .bind(end.status.as_str())
+                .bind(end.usage.map(Json))
+                .bind(end.error.as_ref().map(Json))
+                .bind(end.text.to_lowercase())
+                .execute(&mut *tx)
+                .await?;
+            if let Some((position, events)) = &end.events {
+                sqlx::query(INSERT_EVENTS)
+                    .bind(end.started.turn.0)
+                    .bind(position)
+                    .bind(events)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            if !end.text.is_empty() {
+                let preview = beginning_of(end.text, 120);
+                sqlx::query(PREVIEW).bind(end.started.conversation.0).bind(preview).bind(at).execute(&mut *tx).await?;
+            }
+        });
+        Ok(true)
+    }
+
+    /// Asks the node that runs a turn to stop it. False when it does not run any more.
+    pub(crate) async fn request_stop(&self, owner: &UserId, turn: TurnId) -> Result<bool, StoreError> {
+        const SQL: &str = "UPDATE turns SET stop_requested = TRUE WHERE id = $1 AND user_id = $2 AND status = 'running'
+            RETURNING id";
+        let row: Option<(Uuid,)> =
+            writing!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        Ok(row.is_some())
+    }
+
+    pub(crate) async fn stop_requests(&self, node: &str) -> Result<Vec<TurnId>, StoreError> {
+        const SQL: &str = "SELECT id FROM turns WHERE node = $1 AND status = 'running' AND stop_requested";
+        let rows: Vec<(Uuid,)> = reading!(self, |db| sqlx::query_as(SQL).bind(node).fetch_all(db).await)?;
+        Ok(rows.into_iter().map(|(id,)| TurnId(id)).collect())
+    }
+
+    pub(crate) async fn renew_leases(&self, node: &str) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE turns SET lease_until = $2 WHERE node = $1 AND status = 'running'";
+        writing!(self, |db| sqlx::query(SQL).bind(node).bind(now() + LEASE).execute(db).await.map(drop))?;
+        Ok(())
+    }
+
+    /// Running turns whose lease ran out, or that an earlier life of `reborn` left behind.
+    pub(crate) async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
+        const SQL: &str = "SELECT id, conversation_id, message_id, node FROM turns
+            WHERE status = 'running' AND (lease_until < $1 OR node = $2)";
+        let dead =
+            reading!(self, |db| sqlx::query_as(SQL).bind(now()).bind(reborn.unwrap_or_default()).fetch_all(db).await)?;
+        Ok(dead)
+    }
+
+    /// Takes a dead node's turn over. False when someone else was faster, or its node lives after all.
+    pub(crate) async fn take_over(&self, dead: &DeadTurn, node: &str) -> Result<bool, StoreError> {
+        const SQL: &str = "UPDATE turns SET node = $3, lease_until = $4
+            WHERE id = $1 AND node = $2 AND status = 'running' AND (lease_until < $5 OR node = $3) RETURNING id";
+        let row: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
+            .bind(dead.id)
+            .bind(&dead.node)
+            .bind(node)
+            .bind(now() + LEASE)
+            .bind(now())
+            .fetch_optional(db)
+            .await)?;
+        Ok(row.is_some())
+    }
+
+    pub(crate) async fn is_running(&self, turn: TurnId) -> Result<bool, StoreError> {
+        const SQL: &str = "SELECT status FROM turns WHERE id = $1";
+        let row: Option<(String,)> = reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).fetch_optional(db).await)?;
+        Ok(row.is_some_and(|(status,)| status == "running"))
+    }
+
+    /// Forgets the events of turns that ended long ago.
+    pub(crate) async fn forget_old_events(&self) -> Result<u64, StoreError> {
+        const SQL: &str = "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE ended_at < $1)";
+        let before = now() - KEEP_EVENTS;
+        let n = writing!(self, |db| sqlx::query(SQL).bind(before).execute(db).await.map(|done| done.rows_affected()))?;
+        Ok(n)
+    }
+}
+
+fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}
+
+/// The first words of a text on one line, for titles and previews.
+fn beginning_of(text: &str, n_chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= n_chars {
+        return line;
+    }
+    let cut: String = line.chars().take(n_chars).collect();
+    let at_word = cut.rfind(' ').filter(|at| *at > n_chars / 2).unwrap_or(cut.len());
+    format!("{}…", &cut[..at_word])
+}

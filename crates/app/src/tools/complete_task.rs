@@ -1,0 +1,50 @@
+//! `complete_task`: tick something off.
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{task_error, task_id};
+use crate::store::{Store, Task, TaskChange};
+
+/// Mark one task as done. Completing a task twice is the same as once.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The task's id, as returned by `list_tasks` or `add_task`.
+    task_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    #[serde(flatten)]
+    task: Task,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        format!("Completed '{}'", self.task.title)
+    }
+    fn count(&self) -> usize {
+        1
+    }
+}
+
+pub struct CompleteTask {
+    pub store: Store,
+}
+
+impl Tool for CompleteTask {
+    const NAME: &'static str = "complete_task";
+    const TITLE: &'static str = "Complete a task";
+    const EFFECT: Effect = Effect::Writes;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let change = TaskChange { completed: Some(true), ..TaskChange::default() };
+        let id = task_id(&input.task_id)?;
+        let task = self.store.update_task(&cx.owner, id, &change, Some(cx.call)).await.map_err(task_error)?;
+        Ok(Output { task })
+    }
+}

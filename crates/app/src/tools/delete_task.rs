@@ -1,0 +1,52 @@
+//! `delete_task`: take something off the list.
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{task_error, task_id};
+use crate::store::{Store, TaskId};
+
+/// Delete one task. The user can undo it.
+///
+/// Only when the user clearly asks to remove it; a task that is done is completed, not deleted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The task's id, as returned by `list_tasks` or `add_task`.
+    task_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    task_id: TaskId,
+    title: String,
+    message: String,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        self.message.clone()
+    }
+    fn count(&self) -> usize {
+        1
+    }
+}
+
+pub struct DeleteTask {
+    pub store: Store,
+}
+
+impl Tool for DeleteTask {
+    const NAME: &'static str = "delete_task";
+    const TITLE: &'static str = "Delete a task";
+    const EFFECT: Effect = Effect::Deletes;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let id = task_id(&input.task_id)?;
+        let task = self.store.delete_task(&cx.owner, id, Some(cx.call)).await.map_err(task_error)?;
+        Ok(Output { task_id: id, message: format!("Deleted '{}'", task.title), title: task.title })
+    }
+}

@@ -1,0 +1,54 @@
+//! `list_tasks`: what is on the list?
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::store_error;
+use crate::store::{Store, Task, TaskFilter};
+
+/// List the user's tasks, oldest first, with the ids the other task tools need.
+///
+/// Use before completing, changing or deleting a task the user names by title or by position.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Which tasks: all, pending (not done yet) or completed.
+    #[serde(default)]
+    filter: TaskFilter,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    tasks: Vec<Task>,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        match self.tasks.len() {
+            0 => "No tasks".into(),
+            1 => "1 task".into(),
+            n => format!("{n} tasks"),
+        }
+    }
+    fn count(&self) -> usize {
+        self.tasks.len()
+    }
+}
+
+pub struct ListTasks {
+    pub store: Store,
+}
+
+impl Tool for ListTasks {
+    const NAME: &'static str = "list_tasks";
+    const TITLE: &'static str = "List tasks";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let tasks = self.store.tasks(&cx.owner, input.filter).await.map_err(store_error)?;
+        Ok(Output { tasks })
+    }
+}

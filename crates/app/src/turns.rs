@@ -1,0 +1,316 @@
+//! Running turns: a log to append to, to follow from any point, to stop, and to save in group commits.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::Utc;
+use engine::{Event, FailureCode, Kind, TurnId, UserId};
+use futures::{Stream, StreamExt, stream::BoxStream};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::store::{StartedTurn, Store, StoreError, TurnRow};
+
+/// How long an event may be in memory only.
+const SAVE_EVERY: Duration = Duration::from_millis(100);
+/// How often the database is asked for stops that came in through another node, and for events another node saved.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// The turns of this node, and the way to those of others.
+pub struct Turns {
+    store: Store,
+    /// The name under which this process leases its turns.
+    pub node: String,
+    live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
+}
+
+/// A turn that runs here. Readers hold a position in its log, never a queue: a slow one costs nothing.
+pub struct LiveTurn {
+    pub started: StartedTurn,
+    /// Cancelled to stop the turn.
+    pub cancel: CancellationToken,
+    log: Mutex<Log>,
+    n_events: watch::Sender<usize>,
+    /// How many events are saved. Held while saving, so that no event is saved twice or out of order.
+    saved: tokio::sync::Mutex<usize>,
+}
+
+#[derive(Default)]
+struct Log {
+    events: Vec<Arc<Event>>,
+    seq: u32,
+}
+
+/// Events as they come, several at once when several are there.
+pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The turn ended so long ago that the conversation is the record.
+    #[error("the turn has ended; the conversation is the record")]
+    Gone,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Turns {
+    pub fn new(store: Store, node: String) -> Self {
+        Self { store, node, live: Mutex::default() }
+    }
+
+    pub(crate) fn begin(&self, started: StartedTurn) -> Arc<LiveTurn> {
+        let turn = Arc::new(LiveTurn {
+            started,
+            cancel: CancellationToken::new(),
+            log: Mutex::default(),
+            n_events: watch::Sender::new(0),
+            saved: tokio::sync::Mutex::new(0),
+        });
+        self.lock().insert(turn.started.turn, turn.clone());
+        turn
+    }
+
+    pub(crate) fn forget(&self, turn: TurnId) {
+        self.lock().remove(&turn);
+    }
+
+    pub fn n_live(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
+    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, FollowError> {
+        let row = self.store.turn(owner, turn).await?;
+        if row.is_forgotten() {
+            return Err(FollowError::Gone);
+        }
+        Ok(self.follow_known(turn, row, after))
+    }
+
+    /// The turn a caller has just started, from its beginning.
+    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, FollowError> {
+        match self.live_turn(started.turn) {
+            Some(live) => Ok(live.follow(0).boxed()),
+            None => self.follow(owner, started.turn, 0).await,
+        }
+    }
+
+    fn follow_known(&self, turn: TurnId, row: TurnRow, after: u32) -> Events {
+        match self.live_turn(turn) {
+            Some(live) => live.follow(after).boxed(),
+            None => follow_saved(self.store.clone(), turn, row.is_running(), after).boxed(),
+        }
+    }
+
+    pub(crate) fn live_turn(&self, turn: TurnId) -> Option<Arc<LiveTurn>> {
+        self.lock().get(&turn).cloned()
+    }
+
+    /// Stops a turn wherever it runs. Stopping what has ended already is fine.
+    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), StoreError> {
+        self.store.turn(owner, turn).await?;
+        match self.live_turn(turn) {
+            Some(live) => live.cancel.cancel(),
+            None => drop(self.store.request_stop(owner, turn).await?),
+        }
+        Ok(())
+    }
+
+    /// Saves what is in memory only, all turns in one commit, until the process ends.
+    pub(crate) async fn keep_saving(&self, shutdown: CancellationToken) {
+        while pause(SAVE_EVERY, &shutdown).await {
+            if let Err(error) = self.save_all().await {
+                warn!("The turn log could not be saved, trying again: {error}");
+            }
+        }
+    }
+
+    async fn save_all(&self) -> Result<(), StoreError> {
+        let turns: Vec<_> = self.lock().values().cloned().collect();
+        let mut batch = Vec::new();
+        let mut saving = Vec::new();
+        for turn in &turns {
+            // Whoever holds the lock is saving this turn right now.
+            let Ok(saved) = turn.saved.try_lock() else { continue };
+            if let Some((position, events, n)) = turn.unsaved(*saved) {
+                batch.push((turn.started.turn, position, events));
+                saving.push((saved, n));
+            }
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.store.save_events(&batch).await?;
+        for (mut saved, n) in saving {
+            *saved = n;
+        }
+        Ok(())
+    }
+
+    /// Stops turns that were asked to stop through another node.
+    pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
+        while pause(ASK_EVERY * 2, &shutdown).await {
+            if self.n_live() == 0 {
+                continue;
+            }
+            match self.store.stop_requests(&self.node).await {
+                Ok(turns) => {
+                    turns.iter().filter_map(|turn| self.live_turn(*turn)).for_each(|live| live.cancel.cancel())
+                }
+                Err(error) => warn!("Stop requests could not be read, trying again: {error}"),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, Arc<LiveTurn>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LiveTurn {
+    /// Numbers an event, appends it and wakes every reader.
+    pub(crate) fn publish(&self, kind: Kind) {
+        let mut log = self.log();
+        let event = log.next(kind);
+        log.events.push(Arc::new(event));
+        let n_events = log.events.len();
+        drop(log);
+        self.n_events.send_replace(n_events);
+    }
+
+    /// An event as it would be published now, so that the closing one can be saved before anyone sees it.
+    pub(crate) fn preview(&self, kind: Kind) -> Event {
+        let seq = self.log().seq + u32::from(kind.is_numbered());
+        Event { seq, at_ms: Utc::now().timestamp_millis(), kind }
+    }
+
+    /// Saves this turn's events now: a tool is about to run.
+    pub(crate) async fn save(&self, store: &Store) -> Result<(), StoreError> {
+        let mut saved = self.saved.lock().await;
+        if let Some((position, events, n)) = self.unsaved(*saved) {
+            store.save_events(&[(self.started.turn, position, events)]).await?;
+            *saved = n;
+        }
+        Ok(())
+    }
+
+    /// The events that are not saved yet and `closing` after them, for the transaction that ends the turn.
+    /// No one else saves while the guard is held.
+    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, (i64, String)) {
+        let saved = self.saved.lock().await;
+        let log = self.log();
+        let events = log.events[*saved..].iter().map(AsRef::as_ref).chain([closing]);
+        let text = to_text(events);
+        drop(log);
+        let position = *saved as i64;
+        (saved, (position, text))
+    }
+
+    pub fn follow(self: Arc<Self>, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
+        let mut n_events = self.n_events.subscribe();
+        async_stream::stream! {
+            let mut position = 0;
+            loop {
+                n_events.mark_unchanged();
+                let new = self.log().events[position..].to_vec();
+                position += new.len();
+                let is_over = new.last().is_some_and(|event| event.kind.is_last());
+                let new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
+                if !new.is_empty() {
+                    yield new;
+                }
+                if is_over || n_events.changed().await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn unsaved(&self, n_saved: usize) -> Option<(i64, String, usize)> {
+        let log = self.log();
+        let new = &log.events[n_saved..];
+        (!new.is_empty()).then(|| (n_saved as i64, to_text(new.iter().map(AsRef::as_ref)), log.events.len()))
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    fn next(&mut self, kind: Kind) -> Event {
+        self.seq += u32::from(kind.is_numbered());
+        Event { seq: self.seq, at_ms: Utc::now().timestamp_millis(), kind }
+    }
+}
+
+/// Follows a turn through the database: it has ended, or it runs on another node.
+fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
+    async_stream::stream! {
+        let mut position = 0_i64;
+        loop {
+            // Asked before reading: what is saved after this answer belongs to the next round.
+            let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
+            let new = match store.events_from(turn, position).await {
+                Ok(rows) => from_rows(&rows),
+                Err(error) => {
+                    warn!(turn.id = %turn, "Events could not be read, trying again: {error}");
+                    tokio::time::sleep(ASK_EVERY).await;
+                    continue;
+                }
+            };
+            position += new.len() as i64;
+            let last = new.last().filter(|event| event.kind.is_last()).cloned();
+            let mut new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
+            if let Some(last) = &last && new.is_empty() && is_interrupted(&last.kind) {
+                // A reader had seen more than the dead server saved: its count goes on where it was.
+                new.push(Arc::new(Event { seq: after + 1, ..Event::clone(last) }));
+            }
+            if !new.is_empty() {
+                yield new;
+            }
+            if last.is_some() || !still_runs {
+                return;
+            }
+            runs = still_runs;
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    }
+}
+
+fn is_interrupted(kind: &Kind) -> bool {
+    matches!(kind, Kind::Failed { code: FailureCode::Interrupted, .. })
+}
+
+/// Events as one row keeps them: a JSON array.
+pub(crate) fn to_text<'a>(events: impl Iterator<Item = &'a Event>) -> String {
+    let events: Vec<_> = events.collect();
+    serde_json::to_string(&events).expect("events are plain data")
+}
+
+/// What rows hold. A row we cannot read was written by a newer version; what comes after it cannot be told.
+pub(crate) fn from_rows(rows: &[String]) -> Vec<Arc<Event>> {
+    let mut events = Vec::new();
+    for row in rows {
+        match serde_json::from_str::<Vec<Event>>(row) {
+            Ok(new) => events.extend(new.into_iter().map(Arc::new)),
+            Err(error) => {
+                warn!("A row of the turn log cannot be read: {error}");
+                break;
+            }
+        }
+    }
+    events
+}
+
+/// Waits, unless the process is ending.
+pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(time) => true,
+        () = shutdown.cancelled() => false,
+    }
+}

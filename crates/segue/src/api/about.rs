@@ -1,0 +1,84 @@
+//! Who you are, and what the house is made of.
+
+use std::sync::Arc;
+
+use aide::axum::routing::get_with;
+use app::{agents::AGENTS, config::AuthMode};
+use axum::{Json, extract::State};
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    auth::Caller,
+    router::{Doors, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
+        .api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Me {
+    id: UserId,
+    name: String,
+    mode: &'static str,
+}
+
+async fn me(State(doors): State<Arc<Doors>>, caller: Caller) -> Json<Me> {
+    Json(Me { id: caller.id, name: caller.name, mode: mode(&doors) })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct About {
+    version: &'static str,
+    mode: &'static str,
+    model: ModelAbout,
+    agents: Vec<AgentAbout>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ModelAbout {
+    id: String,
+    offline: bool,
+    /// How to connect a real model, when none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AgentAbout {
+    id: &'static str,
+    title: &'static str,
+    description: &'static str,
+    examples: &'static [&'static str],
+}
+
+async fn about(State(doors): State<Arc<Doors>>) -> Json<About> {
+    let id = doors.app.model.id().to_owned();
+    let offline = id == "offline";
+    let hint = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or SEGUE_MODEL=openai:<model> with OPENAI_BASE_URL for a local \
+                server such as Ollama, and start Segue again.";
+    let agents = AGENTS.iter().map(|agent| AgentAbout {
+        id: agent.id,
+        title: agent.title,
+        description: agent.description,
+        examples: agent.examples,
+    });
+    Json(About {
+        version: env!("CARGO_PKG_VERSION"),
+        mode: mode(&doors),
+        model: ModelAbout { id, offline, hint: offline.then_some(hint) },
+        agents: agents.collect(),
+    })
+}
+
+fn mode(doors: &Doors) -> &'static str {
+    match doors.app.config.auth {
+        AuthMode::Local => "local",
+        AuthMode::Accounts => "accounts",
+        AuthMode::Jwt => "jwt",
+    }
+}

@@ -1,0 +1,13 @@
+//! Plain JSON: conversations, tasks, tools, and what the house says about itself.
+
+mod about;
+mod conversations;
+pub(crate) mod health;
+mod tasks;
+mod tools;
+
+use crate::router::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().merge(about::routes()).merge(conversations::routes()).merge(tasks::routes()).merge(tools::routes())
+}

@@ -1,0 +1,74 @@
+//! Tools without an agent: what there is, and one call of one.
+
+use std::sync::Arc;
+
+use aide::axum::routing::{get_with, post_with};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use engine::{Failure, Outcome, ToolSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Named},
+    router::{Doors, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route("/api/tools", get_with(list, |op| op.summary("Every tool with its schemas")))
+        .api_route("/api/tools/{name}", post_with(call, |op| op.summary("Call a tool; the body is its input")))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ToolList {
+    tools: Vec<ToolSpec>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ToolPath {
+    name: String,
+}
+
+async fn list(State(doors): State<Arc<Doors>>, _: Caller) -> Json<ToolList> {
+    Json(ToolList { tools: doors.app.toolbox.specs() })
+}
+
+async fn call(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<ToolPath>,
+    Body(input): Body<Value>,
+) -> Result<Response, ApiError> {
+    if doors.app.toolbox.spec(&path.name).is_none() {
+        return Err(ApiError::not_found());
+    }
+    match doors.app.call_tool(&caller.id, &path.name, input).await? {
+        Outcome::Done(done) => Ok(Json(&done.output).into_response()),
+        Outcome::Failed(failure) => Ok(refusal(&failure)),
+    }
+}
+
+/// A failed call has the fields of every error and those of a failed tool.
+fn refusal(failure: &Failure) -> Response {
+    let status = if failure.was_retried || failure.retryable {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        StatusCode::BAD_REQUEST
+    };
+    let code = if status == StatusCode::BAD_REQUEST { "VALIDATION_ERROR" } else { "TOOL_UNAVAILABLE" };
+    let body = serde_json::json!({
+        "error": {"code": code, "message": failure.error},
+        "retryable": failure.retryable,
+        "wasRetried": failure.was_retried,
+        "durationMs": failure.duration_ms,
+    });
+    (status, Json(body)).into_response()
+}

@@ -1,0 +1,148 @@
+//! `segue chat`: the same agents in the terminal, streaming, with tool lines.
+
+use std::{
+    io::{IsTerminal, Read, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use app::{App, Ask, config::Config};
+use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser};
+use engine::{ConversationId, Event, Kind, StopReason, UserId};
+use futures::StreamExt;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::{auth::LOCAL_USER, protocols::native, telemetry};
+
+pub(super) fn command() -> Command {
+    Command::new("chat")
+        .about("Talk to an agent in the terminal")
+        .arg(
+            Arg::new("agent")
+                .long("agent")
+                .default_value("discover")
+                .value_parser(PossibleValuesParser::new(["discover", "tasks"]))
+                .help("Who answers"),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print events, one JSON object a line"))
+        .arg(Arg::new("message").help("Say this and leave; without it, from stdin or a prompt"))
+}
+
+pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+    telemetry::init("error");
+    let message = match args.get_one::<String>("message") {
+        Some(message) => Some(message.clone()),
+        None if !std::io::stdin().is_terminal() => Some(read_stdin()?),
+        None => None,
+    };
+    let mut session = Session {
+        app: super::open(config).await?,
+        owner: UserId::new(LOCAL_USER),
+        agent: args.get_one::<String>("agent").cloned().unwrap_or_default(),
+        conversation: None,
+        screen: if args.get_flag("json") { Screen::Json } else { Screen::new() },
+    };
+    let all_well = match message {
+        Some(message) => session.say(message).await?,
+        None => session.talk().await?,
+    };
+    session.app.stop().await;
+    Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read_stdin() -> std::io::Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+struct Session {
+    app: Arc<App>,
+    owner: UserId,
+    agent: String,
+    conversation: Option<ConversationId>,
+    screen: Screen,
+}
+
+impl Session {
+    /// A prompt until the end of input.
+    async fn talk(&mut self) -> anyhow::Result<bool> {
+        eprintln!("Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D leaves.", self.agent, self.app.model.id());
+        let mut lines = BufReader::new(tokio::io::stdin()).lines();
+        loop {
+            eprint!("\n> ");
+            let Some(line) = lines.next_line().await? else { return Ok(true) };
+            if !line.trim().is_empty() {
+                self.say(line).await?;
+            }
+        }
+    }
+
+    /// One turn. True when it was answered.
+    async fn say(&mut self, text: String) -> anyhow::Result<bool> {
+        let ask =
+            Ask { text, conversation: self.conversation, agent: Some(self.agent.clone()), client_message_id: None };
+        let started = self.app.converse(&self.owner, ask).await?;
+        self.conversation = Some(started.conversation);
+        let mut events = self.app.turns.follow_started(&self.owner, &started).await?;
+        let mut all_well = true;
+        loop {
+            tokio::select! {
+                batch = events.next() => {
+                    let Some(batch) = batch else { return Ok(all_well) };
+                    for event in &batch {
+                        self.screen.show(event)?;
+                        all_well &= !matches!(event.kind, Kind::Failed { .. });
+                    }
+                }
+                _ = tokio::signal::ctrl_c() => self.app.turns.stop(&self.owner, started.turn).await?,
+            }
+        }
+    }
+}
+
+/// Where events are drawn.
+enum Screen {
+    Json,
+    Plain { colour: bool },
+}
+
+impl Screen {
+    fn new() -> Self {
+        Self::Plain { colour: std::io::stderr().is_terminal() }
+    }
+
+    fn show(&self, event: &Event) -> anyhow::Result<()> {
+        let mut out = std::io::stdout().lock();
+        match self {
+            Screen::Json => {
+                if let Some(frame) = native::encode(event) {
+                    writeln!(out, "{}", serde_json::to_string(&frame)?)?;
+                }
+            }
+            Screen::Plain { colour } => draw(&mut out, event, *colour)?,
+        }
+        Ok(out.flush()?)
+    }
+}
+
+/// The answer on stdout; what happens around it on stderr.
+fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()> {
+    let (dim, red, green, plain) =
+        if colour { ("\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m") } else { ("", "", "", "") };
+    match &event.kind {
+        Kind::TextDelta { text, .. } => out.write_all(text.as_bytes())?,
+        Kind::TextDone { .. } => out.write_all(b"\n")?,
+        Kind::ToolStarted { title, input, .. } => eprintln!("{dim}· {title} {input}{plain}"),
+        Kind::ToolDone { done, .. } => {
+            eprintln!("{green}✓{plain} {dim}{} ({} ms){plain}", done.summary, done.duration_ms);
+        }
+        Kind::ToolFailed { failure, .. } => eprintln!("{red}✗ {}{plain}", failure.error),
+        Kind::Ended { stop: StopReason::Complete, .. } => {}
+        Kind::Ended { stop: StopReason::Stopped, .. } => eprintln!("{dim}(stopped){plain}"),
+        Kind::Ended { stop: StopReason::MaxSteps, .. } => eprintln!("{dim}(step limit reached){plain}"),
+        Kind::Failed { message, .. } => eprintln!("{red}{message}{plain}"),
+        Kind::Started { .. } | Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::StepDone { .. } => {}
+    }
+    Ok(())
+}

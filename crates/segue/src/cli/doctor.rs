@@ -1,0 +1,90 @@
+//! `segue doctor`: one line for each part, what is wrong and how to mend it.
+
+use std::process::ExitCode;
+
+use app::{
+    config::{Config, ModelChoice},
+    store::Store,
+};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde::Serialize;
+
+pub(super) fn command() -> Command {
+    Command::new("doctor")
+        .about("Check every part, one line each: what is wrong and how to mend it")
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the findings as JSON"))
+}
+
+/// What the doctor says of one part.
+#[derive(Serialize)]
+struct Finding {
+    part: &'static str,
+    well: bool,
+    says: String,
+}
+
+fn well(part: &'static str, says: impl Into<String>) -> Finding {
+    Finding { part, well: true, says: says.into() }
+}
+
+fn ill(part: &'static str, says: impl Into<String>) -> Finding {
+    Finding { part, well: false, says: says.into() }
+}
+
+pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let findings = vec![data_dir(&config), database(&config).await, model(&config)];
+    print(&findings, args.get_flag("json"))?;
+    Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[expect(clippy::print_stdout, reason = "results belong on stdout")]
+fn print(findings: &[Finding], json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(&serde_json::json!({"findings": findings}))?);
+        return Ok(());
+    }
+    for Finding { part, well, says } in findings {
+        println!("{} {part:<10} {says}", if *well { "✓" } else { "✗" });
+    }
+    Ok(())
+}
+
+fn data_dir(config: &Config) -> Finding {
+    let path = config.data_dir.display();
+    match std::fs::create_dir_all(&config.data_dir).and_then(|()| tempfile_in(&config.data_dir)) {
+        Ok(()) => well("data", format!("{path} can be written")),
+        Err(error) => {
+            ill("data", format!("{path} cannot be written ({error}); set SEGUE_DATA_DIR to a folder of yours"))
+        }
+    }
+}
+
+fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
+    let file = folder.join(".doctor");
+    std::fs::write(&file, b"")?;
+    std::fs::remove_file(file)
+}
+
+async fn database(config: &Config) -> Finding {
+    let store = match Store::open(&config.database_url, 1).await {
+        Ok(store) => store,
+        Err(error) => return ill("database", format!("{error}; check DATABASE_URL and that the server is up")),
+    };
+    let finding = match store.ping().await {
+        Ok(()) => well("database", format!("{} answers, schema up to date", store.kind())),
+        Err(error) => ill("database", error.to_string()),
+    };
+    store.close().await;
+    finding
+}
+
+fn model(config: &Config) -> Finding {
+    match (app::models::choose(config), &config.model) {
+        (Ok(model), ModelChoice::Offline) => {
+            let hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one";
+            well("model", format!("{} (built in, no network; {hint})", model.id()))
+        }
+        (Ok(model), _) => well("model", format!("{} is configured", model.id())),
+        (Err(error), _) => ill("model", format!("{error:#}")),
+    }
+}

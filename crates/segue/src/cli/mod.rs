@@ -1,0 +1,86 @@
+//! The terminal: one file per command, and the settings every command understands.
+
+mod chat;
+mod doctor;
+mod export;
+mod serve;
+
+use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
+
+use app::{
+    App,
+    config::{Config, SETTINGS, flag_of},
+};
+use clap::{Arg, ArgMatches, Command};
+
+/// Runs a command. 0 on success, 1 on failure, 2 on bad usage.
+pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let matches = match command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // clap knows where its own message belongs: help on stdout, mistakes on stderr.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let Some((name, args)) = matches.subcommand() else { return ExitCode::from(2) };
+    let config = match Config::load(flags(args)) {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("segue: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match name {
+        "serve" => serve::run(config).await,
+        "chat" => chat::run(config, args).await,
+        "doctor" => doctor::run(config, args).await,
+        "export" => export::run(config, args).await,
+        _ => return ExitCode::from(2),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("segue: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> Command {
+    Command::new("segue")
+        .about("A self-hosted chat-agent server: talk about your music, keep your to-do list")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([serve::command(), chat::command(), doctor::command(), export::command()].map(with_settings))
+}
+
+/// Every setting as a flag. The names of the variables are in the help, so it is the reference.
+fn with_settings(command: Command) -> Command {
+    let is_server = command.get_name() == "serve";
+    command.args(SETTINGS.iter().map(|setting| {
+        let default =
+            if setting.default.is_empty() { String::new() } else { format!(" [default: {}]", setting.default) };
+        Arg::new(setting.name)
+            .long(flag_of(setting.name))
+            .value_name("VALUE")
+            .help(format!("{}{default} [env: {}]", setting.help, setting.name))
+            .help_heading("Settings")
+            .hide(!is_server)
+    }))
+}
+
+fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
+    let given = SETTINGS.iter().filter_map(|setting| {
+        let value = args.get_one::<String>(setting.name)?;
+        Some((setting.name, value.clone()))
+    });
+    given.collect()
+}
+
+/// The house, opened for one command in the terminal.
+async fn open(config: Config) -> anyhow::Result<Arc<App>> {
+    let model = app::models::choose(&config)?;
+    App::start(config, model).await
+}

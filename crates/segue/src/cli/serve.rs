@@ -1,0 +1,50 @@
+//! `segue serve`: the server.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use app::config::Config;
+use clap::Command;
+use tokio::net::TcpListener;
+use tracing::info;
+
+use crate::{router::router, telemetry};
+
+pub(super) fn command() -> Command {
+    Command::new("serve").about("Start the server and the page")
+}
+
+pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
+    telemetry::init(&config.log);
+    let listen = config.listen;
+    let app = super::open(config).await?;
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let address = listener.local_addr()?;
+    info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
+    let shutdown = app.shutdown.clone();
+    let server = axum::serve(listener, router(app.clone())).with_graceful_shutdown(async move {
+        ended().await;
+        info!("Leaving: no new turns, running ones may finish");
+        shutdown.cancel();
+    });
+    server.await?;
+    app.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ctrl-C in a terminal, SIGTERM from a supervisor.
+async fn ended() {
+    let interrupt = tokio::signal::ctrl_c();
+    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(terminate) => terminate,
+        Err(error) => {
+            tracing::warn!("SIGTERM cannot be heard: {error}");
+            let _ = interrupt.await;
+            return;
+        }
+    };
+    tokio::select! {
+        _ = interrupt => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,187 @@
+//! What goes wrong, as every door says it: one form, and the only place that picks HTTP statuses.
+
+use aide::OperationOutput;
+use app::{ConverseError, store::StoreError, turns::FollowError};
+use axum::{
+    Json,
+    extract::rejection::{JsonRejection, PathRejection, QueryRejection},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use tracing::error;
+
+#[derive(Debug)]
+pub struct ApiError {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub message: String,
+    pub details: Vec<Detail>,
+    pub retry_after_seconds: Option<u64>,
+}
+
+/// What is wrong with one field.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Detail {
+    pub field: String,
+    pub message: String,
+}
+
+/// The body of every refusal.
+#[derive(Serialize, JsonSchema)]
+pub struct ErrorBody {
+    error: ErrorContent,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ErrorContent {
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+}
+
+impl ApiError {
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), details: Vec::new(), retry_after_seconds: None }
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "VALIDATION_ERROR", message)
+    }
+
+    pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let details = vec![Detail { field: field.to_owned(), message: message.clone() }];
+        Self { details, ..Self::invalid(message) }
+    }
+
+    pub fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", message)
+    }
+
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
+    }
+
+    /// The same for what is missing and what belongs to someone else.
+    pub fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", "There is nothing here.")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let content = ErrorContent { code: self.code, message: self.message, details: self.details };
+        let mut response = (self.status, Json(ErrorBody { error: content })).into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl OperationOutput for ApiError {
+    type Inner = ErrorBody;
+
+    fn operation_response(
+        cx: &mut aide::generate::GenContext,
+        operation: &mut aide::openapi::Operation,
+    ) -> Option<aide::openapi::Response> {
+        Json::<ErrorBody>::operation_response(cx, operation)
+    }
+
+    fn inferred_responses(
+        cx: &mut aide::generate::GenContext,
+        operation: &mut aide::openapi::Operation,
+    ) -> Vec<(Option<aide::openapi::StatusCode>, aide::openapi::Response)> {
+        Self::operation_response(cx, operation).map(|response| (None, response)).into_iter().collect()
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound => Self::not_found(),
+            StoreError::Conflict(why) => Self::new(StatusCode::CONFLICT, "CONFLICT", why),
+            StoreError::Database(cause) => {
+                error!("The database failed: {cause}");
+                let message = "Something went wrong while reading or saving. Please try again.";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_ERROR", message)
+            }
+        }
+    }
+}
+
+impl From<ConverseError> for ApiError {
+    fn from(error: ConverseError) -> Self {
+        match error {
+            ConverseError::Invalid { field, problem } => Self::invalid_field(field, problem),
+            ConverseError::Closing => Self {
+                retry_after_seconds: Some(5),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "SHUTTING_DOWN",
+                    "The server is restarting. Please try again.",
+                )
+            },
+            ConverseError::Store(StoreError::Conflict(why)) => Self::new(StatusCode::CONFLICT, "TURN_RUNNING", why),
+            ConverseError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<FollowError> for ApiError {
+    fn from(error: FollowError) -> Self {
+        match error {
+            FollowError::Gone => Self::new(StatusCode::GONE, "GONE", error.to_string()),
+            FollowError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<JsonRejection> for ApiError {
+    fn from(rejection: JsonRejection) -> Self {
+        let (status, code) = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
+            _ => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
+        };
+        Self::new(status, code, rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for ApiError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::invalid(rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for ApiError {
+    /// An id that cannot be one names nothing.
+    fn from(_: PathRejection) -> Self {
+        Self::not_found()
+    }
+}
+
+impl ApiError {
+    /// A turn that failed, for doors that answer when it is over.
+    pub(crate) fn of_turn(code: engine::FailureCode, message: &str) -> Self {
+        use engine::FailureCode as Code;
+        let (status, code) = match code {
+            Code::AiServiceUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "AI_SERVICE_UNAVAILABLE"),
+            Code::DatabaseError => (StatusCode::SERVICE_UNAVAILABLE, "DATABASE_ERROR"),
+            Code::ValidationError => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
+            Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
+            Code::Timeout => (StatusCode::GATEWAY_TIMEOUT, "TIMEOUT"),
+            Code::Interrupted => (StatusCode::SERVICE_UNAVAILABLE, "INTERRUPTED"),
+            Code::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
+        };
+        Self::new(status, code, message)
+    }
+}

@@ -1,0 +1,228 @@
+//! The native protocol: start a turn, follow it from anywhere, stop it.
+
+use std::sync::Arc;
+
+use aide::axum::routing::{get_with, post_with};
+use app::{Ask, turns::Events};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+};
+use engine::{ConversationId, Event, Failure, FailureCode, Kind, MessageId, StopReason, TurnId, Usage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::sse;
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Named, Params},
+    router::{Doors, Routes},
+};
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/chat/stream",
+            post_with(chat, |op| {
+                op.summary("Say something and watch the answer").description("Answers with server-sent events.")
+            }),
+        )
+        .api_route("/api/turns/{turn_id}/stream", get_with(follow, |op| op.summary("Follow a turn from any point")))
+        .api_route("/api/turns/{turn_id}/stop", post_with(stop, |op| op.summary("Stop a turn")))
+        .api_route(
+            "/api/conversations/{conversation_id}/stream",
+            get_with(follow_conversation, |op| op.summary("Follow what runs in a conversation; 204 when nothing does")),
+        )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChatRequest {
+    /// 1 to 10,000 characters.
+    message: String,
+    #[serde(default)]
+    conversation_id: Option<ConversationId>,
+    /// `discover` or `tasks`, for a new conversation.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Makes a repeated request harmless: the same id attaches to the turn that is already there.
+    #[serde(default)]
+    client_message_id: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct After {
+    /// Only what comes after this event.
+    #[serde(default)]
+    after: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct TurnPath {
+    turn_id: TurnId,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ConversationPath {
+    conversation_id: ConversationId,
+}
+
+async fn chat(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Body(request): Body<ChatRequest>,
+) -> Result<Response, ApiError> {
+    let ask = Ask {
+        text: request.message,
+        conversation: request.conversation_id,
+        agent: request.agent,
+        client_message_id: request.client_message_id,
+    };
+    let started = doors.app.converse(&caller.id, ask).await?;
+    let events = doors.app.turns.follow_started(&caller.id, &started).await?;
+    Ok(stream(events))
+}
+
+async fn follow(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<TurnPath>,
+    Params(query): Params<After>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
+    let after = query.after.or(last_seen).unwrap_or(0);
+    let events = doors.app.turns.follow(&caller.id, path.turn_id, after).await?;
+    Ok(stream_with_ids(events))
+}
+
+async fn follow_conversation(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<ConversationPath>,
+) -> Result<Response, ApiError> {
+    let app = &doors.app;
+    app.store.conversation(&caller.id, path.conversation_id).await?;
+    let Some(turn) = app.store.running_turn(&caller.id, path.conversation_id).await? else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    Ok(stream_with_ids(app.turns.follow(&caller.id, turn, 0).await?))
+}
+
+async fn stop(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<TurnPath>,
+) -> Result<StatusCode, ApiError> {
+    doors.app.turns.stop(&caller.id, path.turn_id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+pub(super) fn stream(events: Events) -> Response {
+    sse::respond(events, |event, buffer| {
+        if let Some(frame) = encode(event) {
+            sse::write_data(buffer, &frame);
+        }
+    })
+}
+
+fn stream_with_ids(events: Events) -> Response {
+    sse::respond(events, |event, buffer| {
+        if let Some(frame) = encode(event) {
+            buffer.extend_from_slice(format!("id: {}\n", event.seq).as_bytes());
+            sse::write_data(buffer, &frame);
+        }
+    })
+}
+
+/// One of our events in native words. What only frames steps and blocks has none.
+pub fn encode(event: &Event) -> Option<Frame<'_>> {
+    let seq = event.seq;
+    Some(match &event.kind {
+        Kind::Started { turn, conversation, message } => {
+            Frame::MessageStart { seq, message_id: *message, conversation_id: *conversation, turn_id: *turn }
+        }
+        Kind::TextDelta { text, .. } => Frame::TextDelta { seq, content: text },
+        Kind::ToolStarted { call, name, input, .. } => {
+            Frame::ToolCallStart { seq, tool_call_id: *call, tool_name: name, input }
+        }
+        Kind::ToolDone { call, done, .. } => Frame::ToolCallEnd {
+            seq,
+            tool_call_id: *call,
+            summary: &done.summary,
+            result_count: done.count,
+            duration_ms: done.duration_ms,
+            output: (done.count > 0).then_some(&done.output),
+        },
+        Kind::ToolFailed { call, failure, .. } => Frame::ToolCallError { seq, tool_call_id: *call, failure },
+        Kind::Ended { usage, stop } => Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop },
+        Kind::Failed { code, message, retryable } => Frame::Error { seq, code: *code, message, retryable: *retryable },
+        Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. } => {
+            return None;
+        }
+    })
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Frame<'a> {
+    MessageStart {
+        seq: u32,
+        message_id: MessageId,
+        conversation_id: ConversationId,
+        turn_id: TurnId,
+    },
+    TextDelta {
+        seq: u32,
+        content: &'a str,
+    },
+    ToolCallStart {
+        seq: u32,
+        tool_call_id: engine::CallId,
+        tool_name: &'a str,
+        input: &'a Value,
+    },
+    ToolCallEnd {
+        seq: u32,
+        tool_call_id: engine::CallId,
+        summary: &'a str,
+        result_count: usize,
+        duration_ms: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<&'a Value>,
+    },
+    ToolCallError {
+        seq: u32,
+        tool_call_id: engine::CallId,
+        #[serde(flatten)]
+        failure: &'a Failure,
+    },
+    MessageEnd {
+        seq: u32,
+        usage: UsageFrame,
+        stop_reason: StopReason,
+    },
+    Error {
+        seq: u32,
+        code: FailureCode,
+        message: &'a str,
+        retryable: bool,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageFrame {
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl From<&Usage> for UsageFrame {
+    fn from(usage: &Usage) -> Self {
+        Self { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }
+    }
+}

@@ -1,0 +1,134 @@
+//! `POST /api/{user_id}/chat`: the Tasks agent for one named user, as a stream or as one JSON answer.
+
+use std::sync::Arc;
+
+use aide::axum::routing::post_with;
+use app::Ask;
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
+};
+use engine::{CallId, ConversationId, Event, Kind, MessageId};
+use futures::StreamExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::native;
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Named},
+    router::{Doors, Routes},
+};
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().api_route(
+        "/api/{user_id}/chat",
+        post_with(chat, |op| {
+            op.summary("Talk to the Tasks agent").response::<200, Json<Answer>>().description(
+                "With `Accept: text/event-stream` the native stream; otherwise one JSON answer when the turn has ended.",
+            )
+        }),
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    message: String,
+    #[serde(default)]
+    conversation_id: Option<ConversationId>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UserPath {
+    user_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    conversation_id: ConversationId,
+    message_id: MessageId,
+    response: String,
+    tool_calls: Vec<ToolCall>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ToolCall {
+    id: CallId,
+    tool_name: String,
+    parameters: Value,
+    result: Value,
+}
+
+async fn chat(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<UserPath>,
+    headers: HeaderMap,
+    Body(request): Body<Request>,
+) -> Result<Response, ApiError> {
+    if path.user_id != caller.id.as_str() {
+        return Err(ApiError::forbidden("The path names another user."));
+    }
+    let ask = Ask {
+        text: request.message,
+        conversation: request.conversation_id,
+        agent: Some("tasks".into()),
+        client_message_id: None,
+    };
+    let started = doors.app.converse(&caller.id, ask).await?;
+    let events = doors.app.turns.follow_started(&caller.id, &started).await?;
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accept.contains("text/event-stream") {
+        return Ok(native::stream(events));
+    }
+    let events: Vec<_> = events.collect::<Vec<_>>().await.into_iter().flatten().collect();
+    let mut answer = Answer {
+        conversation_id: started.conversation,
+        message_id: started.message,
+        response: String::new(),
+        tool_calls: Vec::new(),
+    };
+    for event in &events {
+        answer.add(event)?;
+    }
+    Ok(Json(answer).into_response())
+}
+
+impl Answer {
+    /// A turn that failed is an error, not an answer.
+    fn add(&mut self, event: &Event) -> Result<(), ApiError> {
+        match &event.kind {
+            Kind::TextDone { text, .. } if self.response.is_empty() => self.response.clone_from(text),
+            Kind::TextDone { text, .. } => self.response = format!("{}\n\n{text}", self.response),
+            Kind::ToolStarted { call, name, input, .. } => self.tool_calls.push(ToolCall {
+                id: *call,
+                tool_name: name.clone(),
+                parameters: input.as_ref().clone(),
+                result: Value::Null,
+            }),
+            Kind::ToolDone { call, done, .. } => self.set_result(*call, done.output.clone()),
+            Kind::ToolFailed { call, failure, .. } => {
+                self.set_result(*call, serde_json::to_value(failure).expect("a failure is plain data"));
+            }
+            Kind::Failed { code, message, .. } => return Err(ApiError::of_turn(*code, message)),
+            Kind::Started { .. }
+            | Kind::StepStarted { .. }
+            | Kind::TextStarted { .. }
+            | Kind::TextDelta { .. }
+            | Kind::StepDone { .. }
+            | Kind::Ended { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn set_result(&mut self, call: CallId, result: Value) {
+        if let Some(found) = self.tool_calls.iter_mut().find(|found| found.id == call) {
+            found.result = result;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Logs: readable on a terminal, JSON otherwise.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+/// Everything that is not a result goes to stderr.
+pub fn init(filter: &str) {
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let registry = tracing_subscriber::registry().with(filter);
+    // A second initialisation (several commands in one process, as in tests) keeps the first.
+    let _ = if std::io::stderr().is_terminal() {
+        registry.with(fmt::layer().with_writer(std::io::stderr).with_target(false).compact()).try_init()
+    } else {
+        registry.with(fmt::layer().with_writer(std::io::stderr).json()).try_init()
+    };
+}

@@ -1,0 +1,8 @@
+//! Tests through the doors. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
+
+mod support;
+
+mod errors;
+mod killed;
+mod tasks;
+mod turns;

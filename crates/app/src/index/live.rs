@@ -54,8 +54,7 @@ impl LiveIndex {
             n_changes += catch_up(&current, source).await?;
         }
         info!("Every track has a vector of {}", next.info().await?.embedder);
-        *self.indexes.write().unwrap_or_else(PoisonError::into_inner) =
-            Indexes { current: next.clone(), next: None };
+        *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = Indexes { current: next.clone(), next: None };
         // Whoever still searches the old one keeps its open files; the folder goes now, or at the next change.
         drop(current);
         next.discard_others()?;

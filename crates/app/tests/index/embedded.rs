@@ -194,7 +194,8 @@ async fn a_kill_loses_nothing_that_was_acknowledged() {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let acknowledged = lines.map_while(Result::ok).filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u32>().ok());
+        let acknowledged =
+            lines.map_while(Result::ok).filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u32>().ok());
         let last = acknowledged.take(n_acknowledged).last().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();

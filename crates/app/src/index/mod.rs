@@ -4,6 +4,7 @@ pub mod document;
 pub mod embedded;
 pub mod features;
 pub mod fuse;
+pub mod live;
 pub mod qdrant;
 mod simd;
 mod switch;
@@ -23,6 +24,7 @@ use crate::{
 pub use embedded::EmbeddedIndex;
 pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
+pub use live::LiveIndex;
 pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use switch::Switch;
 pub use why::Why;
@@ -161,9 +163,12 @@ impl From<std::io::Error> for IndexError {
     }
 }
 
-/// Reads the truth from where the index stands to its end; answers how many changes there were.
+/// Changes that are read and committed at once.
+const BATCH: usize = 256;
+
+/// Reads the truth from where the index stands to its end; answers how many changes there were. Where another process
+/// owns the index, that one reads it.
 pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Result<usize, IndexError> {
-    const BATCH: usize = 256;
     let mut n_changes = 0;
     loop {
         let revision = index.info().await?.revision;
@@ -171,7 +176,10 @@ pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Resul
         if changes.is_empty() {
             return Ok(n_changes);
         }
-        n_changes += changes.len();
-        index.apply(&changes).await?;
+        match index.apply(&changes).await {
+            Ok(()) => n_changes += changes.len(),
+            Err(IndexError::ReadOnly) => return Ok(n_changes),
+            Err(error) => return Err(error),
+        }
     }
 }

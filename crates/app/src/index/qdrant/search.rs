@@ -146,7 +146,7 @@ impl Found {
             for point in answer["points"].as_array().into_iter().flatten() {
                 let isrc = points::isrc(point)?;
                 let score = point["score"].as_f64().unwrap_or_default() as f32;
-                self.sound.insert(isrc.clone(), sound_fit(wishes, Some(&points::audio_features(point))));
+                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| point["payload"][feature.name()].as_f64()));
                 let best = side.entry(isrc).or_insert(score);
                 *best = best.max(score);
             }

@@ -37,7 +37,7 @@ fn the_nearest_are_those_of_an_exact_scan_for_every_width() {
         let dir = tempfile::tempdir().unwrap();
         let data = clustered(1200, dims);
         let vectors = Vectors::open(&dir.path().join("v"), dims, 0).unwrap();
-        data.chunks(500).for_each(|chunk| drop(vectors.append(chunk).unwrap()));
+        data.chunks(500).for_each(|chunk| assert!(vectors.append(chunk).is_ok()));
         let mut n_right = 0;
         for query in data.iter().step_by(120) {
             let near = vectors.nearest(query, 25, &all(1200)).unwrap();

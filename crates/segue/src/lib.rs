@@ -9,3 +9,4 @@ mod local_origin;
 pub mod protocols;
 pub mod router;
 pub mod telemetry;
+mod ui;

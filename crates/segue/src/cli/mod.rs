@@ -3,6 +3,8 @@
 mod chat;
 mod doctor;
 mod export;
+mod sample;
+mod search;
 mod serve;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
@@ -35,6 +37,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
+        "sample" => sample::run(config).await,
+        "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
         _ => return ExitCode::from(2),
     };
@@ -53,7 +57,17 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([serve::command(), chat::command(), doctor::command(), export::command()].map(with_settings))
+        .subcommands(
+            [
+                serve::command(),
+                chat::command(),
+                search::command(),
+                sample::command(),
+                doctor::command(),
+                export::command(),
+            ]
+            .map(with_settings),
+        )
 }
 
 /// Every setting as a flag. The names of the variables are in the help, so it is the reference.

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod discover;
 mod errors;
 mod killed;
 mod tasks;

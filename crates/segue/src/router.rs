@@ -23,6 +23,10 @@ pub fn router(app: Arc<App>) -> Router {
     let private = ApiRouter::new()
         .merge(protocols::native::routes())
         .merge(protocols::user_chat::routes())
+        .merge(protocols::ai_sdk::routes())
+        .merge(protocols::chatkit::routes())
+        .merge(protocols::ag_ui::routes())
+        .merge(protocols::mcp::routes(&doors))
         .merge(api::routes())
         .layer(middleware::from_fn_with_state(doors.clone(), auth::identify));
     ApiRouter::new()

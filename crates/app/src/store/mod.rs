@@ -1,7 +1,10 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod by_age;
 mod conversations;
+mod feedback;
 mod journal;
+mod questions;
 mod tasks;
 mod turns;
 
@@ -15,7 +18,9 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
+pub use feedback::Feedback;
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::{DeadTurn, TurnEnd};
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};

@@ -3,6 +3,7 @@
 mod chat;
 mod doctor;
 mod export;
+mod mcp;
 mod serve;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
@@ -36,6 +37,7 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
         "export" => export::run(config, args).await,
+        "mcp" => mcp::run(config, args).await,
         _ => return ExitCode::from(2),
     };
     match result {
@@ -53,7 +55,10 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([serve::command(), chat::command(), doctor::command(), export::command()].map(with_settings))
+        .subcommands(
+            [serve::command(), chat::command(), doctor::command(), export::command(), mcp::command()]
+                .map(with_settings),
+        )
 }
 
 /// Every setting as a flag. The names of the variables are in the help, so it is the reference.

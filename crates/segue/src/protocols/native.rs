@@ -81,6 +81,7 @@ async fn chat(
         conversation: request.conversation_id,
         agent: request.agent,
         client_message_id: request.client_message_id,
+        ..Ask::default()
     };
     let started = doors.app.converse(&caller.id, ask).await?;
     let events = doors.app.turns.follow_started(&caller.id, &started).await?;

@@ -18,7 +18,11 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Answers with `events`, each written into the buffer by `encode`. Events that are there together leave together;
 /// none waits for another.
 pub(crate) fn respond(events: Events, encode: impl FnMut(&Event, &mut Vec<u8>) + Send + 'static) -> Response {
-    let mut response = Body::from_stream(frames(events, encode)).into_response();
+    as_stream(Body::from_stream(frames(events, encode)))
+}
+
+fn as_stream(body: Body) -> Response {
+    let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -54,4 +58,11 @@ pub(crate) fn write_data(buffer: &mut Vec<u8>, frame: &impl serde::Serialize) {
     buffer.extend_from_slice(b"data: ");
     serde_json::to_writer(&mut *buffer, frame).expect("frames are plain data and memory does not fail to write");
     buffer.extend_from_slice(b"\n\n");
+}
+
+/// A stream that is over as soon as it begins.
+pub(crate) fn respond_once(frames: &[serde_json::Value]) -> Response {
+    let mut buffer = Vec::new();
+    frames.iter().for_each(|frame| write_data(&mut buffer, frame));
+    as_stream(Body::from(buffer))
 }

@@ -1,0 +1,226 @@
+//! What a sentence asks for: the three grammars (`grammar/*.txt`) and how a message is cut into sentences.
+
+pub(crate) mod pattern;
+pub(crate) mod pick;
+pub(crate) mod text;
+pub(crate) mod words;
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use self::{
+    pattern::Grammar,
+    text::{Likeness, Word, trimmed, words},
+    words::{Tongue, Words},
+};
+use super::say::Phrases;
+
+/// Everything we can understand.
+pub(crate) struct Language {
+    talk: Grammar<(Talk, Tongue)>,
+    tasks: Grammar<(TaskVerb, Tongue)>,
+    music: Grammar<(MusicVerb, Tongue)>,
+    pub(crate) words: Words,
+    pub(crate) phrases: Phrases,
+}
+
+/// Said to both agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Talk {
+    Greet,
+    Thanks,
+    Bye,
+    Help,
+    Who,
+    Yes,
+    No,
+    Offtopic,
+    /// A thing to do: a task for one agent, beyond the other.
+    Errand,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TaskVerb {
+    Add,
+    ListAll,
+    ListPending,
+    ListCompleted,
+    Find,
+    Complete,
+    CompleteAll,
+    Delete,
+    DeleteAll,
+    DeleteCompleted,
+    Rename,
+    RenameIt,
+    /// Which one to rename is said, the new title is not (or follows a colon).
+    RenameWhat,
+    Describe,
+    /// The note follows a colon.
+    DescribeColon,
+    Uncomplete,
+    Undo,
+    /// "Don't delete it": looks like a command and is the opposite.
+    Keep,
+    How,
+    /// Dates, priorities, sharing: what our tasks do not have.
+    Due,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MusicVerb {
+    Search,
+    AboutTheme,
+    ImFeeling,
+    Artist,
+    Name,
+    Song,
+    SongBy,
+    Album,
+    AlbumsBy,
+    AlbumTracks,
+    More,
+    MoreLike,
+    Compare,
+    CompareThese,
+    Details,
+    Lyrics,
+    Playlist,
+    PlaylistSized,
+    PlaylistCalled,
+    PlaylistThese,
+    Own,
+    Vague,
+    /// Play, pause, skip: we find music, we do not play it.
+    MakeSound,
+    /// Changing the library: no tool does that.
+    Remove,
+}
+
+/// A sentence understood: its meaning and the words in its slots, as they were typed, quotes and all.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard<T> {
+    pub(crate) meaning: T,
+    pub(crate) tongue: Tongue,
+    pub(crate) x: String,
+    pub(crate) y: String,
+    has_typo: bool,
+}
+
+/// Beyond this a message is a document, and our patterns say nothing about it.
+pub(crate) const MAX_WORDS: usize = 150;
+
+impl Language {
+    pub(crate) fn new() -> Self {
+        Self {
+            // A mistyped greeting is rarer than a word that looks like one: "dance" is not "danke".
+            talk: Grammar::new(Likeness::Same, lines(include_str!("grammar/talk.txt"))),
+            tasks: Grammar::new(Likeness::Near, lines(include_str!("grammar/tasks.txt"))),
+            music: Grammar::new(Likeness::Near, lines(include_str!("grammar/discover.txt"))),
+            words: Words::new(include_str!("grammar/words.txt")),
+            phrases: Phrases::new(include_str!("../say.txt")),
+        }
+    }
+
+    pub(crate) fn talk(&self, sentence: &str) -> Option<Heard<Talk>> {
+        self.hear(&self.talk, sentence)
+    }
+
+    pub(crate) fn task(&self, sentence: &str) -> Option<Heard<TaskVerb>> {
+        // "remote control batteries" must not be read as a mistyped "remove control batteries".
+        let deletes = |verb| matches!(verb, TaskVerb::Delete | TaskVerb::DeleteAll | TaskVerb::DeleteCompleted);
+        self.hear(&self.tasks, sentence).filter(|heard| !(heard.has_typo && deletes(heard.meaning)))
+    }
+
+    pub(crate) fn music(&self, sentence: &str) -> Option<Heard<MusicVerb>> {
+        self.hear(&self.music, sentence)
+    }
+
+    /// Both with and without the politeness around it: "can you delete tasks" is a question about us,
+    /// "can you delete milk" a wish. The reading that explains more words wins.
+    fn hear<T: Copy>(&self, grammar: &Grammar<(T, Tongue)>, sentence: &str) -> Option<Heard<T>> {
+        let all = words(sentence);
+        let bare = self.words.bare(&all);
+        let readings = [bare, &all].map(|words| Some((words, grammar.best(words)?)));
+        let best = readings.into_iter().flatten().reduce(|a, b| if b.1.score > a.1.score { b } else { a });
+        let (words, fit) = best?;
+        let slot = |slot: Option<(usize, usize)>| {
+            slot.map_or_else(String::new, |(from, to)| sentence[words[from].start..words[to - 1].end].to_owned())
+        };
+        let (meaning, tongue) = fit.meaning;
+        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
+    }
+
+    /// The language of a message, if its little words or its pattern tell.
+    pub(crate) fn tongue(&self, message: &str) -> Option<Tongue> {
+        let words = words(message);
+        if words.len() > MAX_WORDS {
+            return self.words.tongue(&words[..MAX_WORDS]);
+        }
+        self.words.tongue(&words).or_else(|| self.talk(message).map(|heard| heard.tongue))
+    }
+
+    /// The sentence without politeness, as it was typed.
+    pub(crate) fn bare<'t>(&self, sentence: &'t str) -> &'t str {
+        cut(sentence, self.words.bare(&words(sentence)))
+    }
+
+    pub(crate) fn is_question(&self, sentence: &str) -> bool {
+        let first = words(sentence).into_iter().next();
+        sentence.trim_end().ends_with('?') || first.is_some_and(|word| self.words.is("question", &word.folded))
+    }
+}
+
+/// The typed text from the first to the last of some neighbouring words.
+pub(crate) fn cut<'t>(text: &'t str, words: &[Word]) -> &'t str {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return "" };
+    trimmed(&text[first.start..last.end])
+}
+
+/// The sentences of a message, each with its closing mark. Lines end sentences too.
+pub(crate) fn sentences(message: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    for line in message.lines() {
+        let mut from = 0;
+        for (at, mark) in line.match_indices(['.', '!', '?', ';']) {
+            let end = at + mark.len();
+            // "3.5", "Dr. Lee" and "1. milk" go on.
+            let goes_on = line[end..].chars().next().is_some_and(|next| !next.is_whitespace());
+            let only_shortens = mark == "." && is_short_form(&line[from..at]);
+            if !goes_on && !only_shortens {
+                sentences.push(line[from..end].trim());
+                from = end;
+            }
+        }
+        sentences.push(line[from..].trim());
+    }
+    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    sentences
+}
+
+/// Whether a full stop after this text only shortens a word or marks a line of a list.
+fn is_short_form(text: &str) -> bool {
+    let last = text.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    let is_title = matches!(
+        last.as_str(),
+        "dr" | "mr" | "mrs" | "ms" | "st" | "prof" | "vs" | "nr" | "no" | "feat" | "ft" | "sr" | "sra"
+    );
+    is_title && !text.trim().eq_ignore_ascii_case("no") || text.trim().chars().all(|letter| letter.is_ascii_digit())
+}
+
+/// The lines of a grammar file: `# en` begins a language, `name: pattern` is one meaning.
+fn lines<T: DeserializeOwned>(data: &'static str) -> impl Iterator<Item = ((T, Tongue), &'static str)> {
+    let mut tongue = Tongue::En;
+    data.lines().filter(|line| !line.is_empty()).filter_map(move |line| {
+        if let Some(code) = line.strip_prefix("# ") {
+            tongue = Tongue::parse(code).expect("a grammar file names only languages we have");
+            return None;
+        }
+        let (name, pattern) = line.split_once(": ").expect("a grammar line is `name: pattern`");
+        let meaning = serde_json::from_value(Value::from(name)).expect("a grammar file names only meanings we have");
+        Some(((meaning, tongue), pattern))
+    })
+}

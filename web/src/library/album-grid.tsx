@@ -1,0 +1,45 @@
+// The albums of your library, cover by cover.
+import { Disc3 } from 'lucide-react';
+import { useAlbums } from '../api/queries';
+import type { LibraryAlbum, TrackSort } from '../api/types';
+import { Artwork } from '../music/artwork';
+import { count } from '../ui/format';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
+
+export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onOpen: (id: string) => void }) {
+  const { data, error, refetch } = useAlbums(q);
+  const albums = sorted(data ?? [], sort);
+
+  if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={4} height={120} label="Loading albums" />;
+  if (albums.length === 0) {
+    return (
+      <Empty icon={Disc3} title={q ? 'No such album' : 'No albums yet'}>
+        <p>{q ? `No album or artist contains “${q}”.` : 'Albums you add appear here.'}</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p className="library-count">{count(albums.length, 'album')}</p>
+      <ul className="album-grid">
+        {albums.map((album) => (
+          <li key={album.id}>
+            <button type="button" className="album" onClick={() => onOpen(album.id)}>
+              <Artwork seed={album.id} url={album.artworkUrl} size={400} />
+              <span className="track-title">{album.title}</span>
+              <span className="track-by">{[album.artist, album.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The server lists the newest first; a shelf of albums is short enough to be put in order here. */
+function sorted(albums: LibraryAlbum[], sort: TrackSort): LibraryAlbum[] {
+  if (sort === 'added') return albums;
+  const key = sort === 'artist' ? 'artist' : 'title';
+  return albums.toSorted((a, b) => a[key].localeCompare(b[key]));
+}

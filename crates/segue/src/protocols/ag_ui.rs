@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     client_ids::{Chat, start},
-    sse,
+    sse::{self, EventStream},
 };
 use crate::{
     auth::Caller,
@@ -28,6 +28,7 @@ pub(crate) fn routes() -> Routes {
         post_with(run, |op| {
             op.summary("Run an agent, for AG-UI clients")
                 .description("Answers with AG-UI events. The history is ours; only the last message is read.")
+                .response::<200, EventStream<Value>>()
         }),
     )
 }

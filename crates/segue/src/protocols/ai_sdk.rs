@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::{
     client_ids::{Chat, own_message, start},
-    sse,
+    sse::{self, EventStream},
 };
 use crate::{
     auth::Caller,
@@ -43,6 +43,8 @@ pub(crate) fn routes() -> Routes {
             get_with(resume, |op| {
                 op.summary("Come back to a running answer, for useChat; 204 when nothing runs")
                     .description("A full replay of the UI message stream from its start.")
+                    .response::<200, EventStream<Value>>()
+                    .response::<204, ()>()
             }),
         )
 }

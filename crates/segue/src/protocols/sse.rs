@@ -2,6 +2,11 @@
 
 use std::{convert::Infallible, time::Duration};
 
+use aide::{
+    OperationOutput,
+    generate::GenContext,
+    openapi::{self, Operation},
+};
 use app::turns::Events;
 use axum::{
     body::Body,
@@ -11,6 +16,7 @@ use axum::{
 use bytes::Bytes;
 use engine::Event;
 use futures::{Stream, StreamExt};
+use schemars::JsonSchema;
 
 /// Proxies close what is silent for too long.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -50,6 +56,23 @@ fn frames(
                 }
             }
         }
+    }
+}
+
+/// A stream of events, each a `T`, for the API document.
+pub(crate) struct EventStream<T>(std::marker::PhantomData<T>);
+
+impl<T: JsonSchema> OperationOutput for EventStream<T> {
+    type Inner = T;
+
+    fn operation_response(cx: &mut GenContext, _: &mut Operation) -> Option<openapi::Response> {
+        let schema = openapi::SchemaObject { json_schema: cx.schema.subschema_for::<T>(), ..Default::default() };
+        let media = openapi::MediaType { schema: Some(schema), ..Default::default() };
+        Some(openapi::Response {
+            description: "Server-sent events; the data of each is one JSON object".into(),
+            content: [("text/event-stream".to_owned(), media)].into_iter().collect(),
+            ..Default::default()
+        })
     }
 }
 

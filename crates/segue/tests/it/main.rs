@@ -2,7 +2,12 @@
 
 mod support;
 
+mod ag_ui;
+mod ai_sdk;
+mod chatkit;
 mod errors;
 mod killed;
+mod mcp;
+mod openapi;
 mod tasks;
 mod turns;

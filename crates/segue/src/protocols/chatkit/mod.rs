@@ -36,6 +36,7 @@ pub(crate) fn routes() -> Routes {
         post_with(serve, |op| {
             op.summary("Everything OpenAI ChatKit asks")
                 .description("The `type` of the request decides: threads that answer do so with server-sent events, the rest with JSON.")
+                .response::<200, Json<Value>>()
         }),
     )
 }

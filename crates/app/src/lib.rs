@@ -6,11 +6,16 @@ mod converse;
 pub mod embed;
 pub mod export;
 mod history;
+pub mod import;
 pub mod index;
+mod indexing;
+pub mod library;
 pub mod models;
 pub mod music;
 mod node;
+mod outgoing;
 mod recovery;
+pub mod sample;
 pub mod store;
 pub mod tools;
 pub mod turns;
@@ -24,8 +29,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agents::{AGENTS, Agent},
     config::Config,
+    indexing::Indexing,
+    music::tidal::Tidal,
     node::Node,
     store::Store,
+    tools::Shelf,
     turns::Turns,
 };
 
@@ -42,6 +50,9 @@ pub struct App {
     pub store: Store,
     pub model: Arc<dyn Model>,
     pub toolbox: Toolbox,
+    pub shelf: Shelf,
+    pub tidal: Tidal,
+    indexing: Arc<Indexing>,
     pub turns: Arc<Turns>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
@@ -60,7 +71,10 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        let toolbox = tools::toolbox(&store);
+        let indexing = Arc::new(Indexing::open(&config).await.context("the index cannot be opened")?);
+        let shelf = Shelf { store: store.clone(), index: indexing.index.clone() };
+        let tidal = Tidal::new(&config.tidal)?;
+        let toolbox = tools::toolbox(&store, &shelf, &tidal);
         let app = Arc::new(Self {
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
@@ -71,6 +85,9 @@ impl App {
             store,
             model,
             toolbox,
+            shelf,
+            tidal,
+            indexing,
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
@@ -84,6 +101,8 @@ impl App {
         self.tasks.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
+        self.tasks.spawn(async move { indexing.keep_up(store, token).await });
         self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
     }
 

@@ -10,3 +10,4 @@ mod openapi;
 pub mod protocols;
 pub mod router;
 pub mod telemetry;
+mod ui;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use aide::axum::ApiRouter;
 use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
-use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 
-use crate::{api, auth, error::ApiError, openapi, protocols};
+use crate::{api, auth, error::ApiError, openapi, protocols, ui};
 
 /// What handlers need.
 pub struct Doors {
@@ -33,12 +33,17 @@ pub fn router(app: Arc<App>) -> Router {
     let router = ApiRouter::new()
         .merge(private)
         .merge(api::health::routes())
-        .fallback(|| async { ApiError::not_found() })
+        .fallback_service(page())
         .finish_api(&mut document)
         .with_state(doors.clone());
     openapi::serve(router, document, &doors.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
+}
+
+/// Everything else is the page. Only its files are compressed: a compressor would hold events back.
+fn page() -> Router {
+    Router::new().fallback(ui::serve).layer(CompressionLayer::new())
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> axum::response::Response {

@@ -25,7 +25,7 @@ use crate::config::{Config, ModelChoice};
 /// The model the settings ask for.
 pub fn choose(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
     Ok(match &config.model {
-        ModelChoice::Offline => Arc::new(OfflineModel),
+        ModelChoice::Offline => Arc::new(OfflineModel::new()),
         ModelChoice::Anthropic(model) => {
             let key = config.anthropic.key.as_ref().context("ANTHROPIC_API_KEY is not set")?.expose();
             let model = model.as_deref().unwrap_or(AnthropicModel::DEFAULT_MODEL);

@@ -4,6 +4,8 @@ mod chat;
 mod doctor;
 mod export;
 mod mcp;
+mod sample;
+mod search;
 mod serve;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
@@ -36,6 +38,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
+        "sample" => sample::run(config).await,
+        "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
         "mcp" => mcp::run(config, args).await,
         _ => return ExitCode::from(2),
@@ -56,8 +60,16 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(
-            [serve::command(), chat::command(), doctor::command(), export::command(), mcp::command()]
-                .map(with_settings),
+            [
+                serve::command(),
+                chat::command(),
+                search::command(),
+                sample::command(),
+                doctor::command(),
+                export::command(),
+                mcp::command(),
+            ]
+            .map(with_settings),
         )
 }
 

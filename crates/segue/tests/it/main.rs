@@ -5,6 +5,7 @@ mod support;
 mod ag_ui;
 mod ai_sdk;
 mod chatkit;
+mod discover;
 mod errors;
 mod killed;
 mod mcp;

@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::{
     DocAddress, Score, Searcher, Term,
     collector::{DocSetCollector, TopDocs},
-    query::{BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery},
+    columnar::Column,
+    query::{
+        BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery,
+    },
     schema::IndexRecordOption,
 };
 
 use super::{
     super::{
         Filter, IndexError,
-        features::{FeatureRange, sound_fit, sound_wishes},
+        features::{Feature, FeatureRange, SoundWish, sound_fit, sound_wishes},
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, places},
         vectors::{Bits, Vectors},
         words::{telling_words, words},
@@ -78,13 +81,10 @@ impl Search<'_> {
         self.add_similarities(vector, &candidates, &mut similarities)?;
         let yardstick = self.yardstick(&terms, vector)?;
         let wishes = sound_wishes(text);
+        let columns = self.columns(&wishes)?;
         let score = |key: DocAddress| -> Result<Scored<DocAddress>, IndexError> {
             let similarity = similarities.get(&key).copied().unwrap_or_default();
-            let sound = if wishes.is_empty() {
-                0.0
-            } else {
-                sound_fit(&wishes, self.snapshot.track(self.fields, key)?.audio_features.as_ref())
-            };
+            let sound = sound_fit(&wishes, |feature| columns.get(&(key.segment_ord, feature))?.first(key.doc_id));
             let evidence = Evidence { words: words.get(&key).copied().unwrap_or_default(), similarity, sound };
             let score = match self.ranking {
                 Ranking::Hybrid => yardstick.score(&evidence),
@@ -104,6 +104,17 @@ impl Search<'_> {
             best_words += term.count * term.idf(self.fields, &self.snapshot.searcher)? * MOST_PER_WORD;
         }
         Ok(Yardstick::new(best_words, &sample))
+    }
+
+    /// The features that were wished for, per segment: read without touching the tracks themselves.
+    fn columns(&self, wishes: &[SoundWish]) -> Result<BTreeMap<(u32, Feature), Column<f64>>, IndexError> {
+        let mut columns = BTreeMap::new();
+        for (segment, reader) in (0..).zip(self.snapshot.searcher.segment_readers()) {
+            for feature in wishes.iter().map(|wish| wish.feature()) {
+                columns.insert((segment, feature), reader.fast_fields().f64(feature.name())?);
+            }
+        }
+        Ok(columns)
     }
 
     fn by_meaning(&self, vector: &[f32], narrowed: &Option<Narrowed>, n: usize) -> Result<Similarities, IndexError> {

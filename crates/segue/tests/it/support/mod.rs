@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 pub(crate) use self::{process::Process, redact::{frames, redacted}, sse::Stream, upstream::Upstream};
 
 pub(crate) struct TestApp {
+    pub(crate) app: Arc<App>,
     pub(crate) model: ScriptedModel,
     pub(crate) url: String,
     client: reqwest::Client,
@@ -79,7 +80,7 @@ impl TestApp {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the server serves") });
-        Self { model, url, client: reqwest::Client::new(), _world: world }
+        Self { app, model, url, client: reqwest::Client::new(), _world: world }
     }
 
     pub(crate) async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Response {

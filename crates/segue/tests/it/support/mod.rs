@@ -17,7 +17,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-pub(crate) use self::{process::Process, redact::{frames, redacted}, sse::Stream, upstream::Upstream};
+pub(crate) use self::{
+    process::Process,
+    redact::{frames, redacted},
+    sse::Stream,
+    upstream::Upstream,
+};
 
 pub(crate) struct TestApp {
     pub(crate) app: Arc<App>,

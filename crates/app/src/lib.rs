@@ -7,6 +7,7 @@ pub mod embed;
 pub mod export;
 mod history;
 pub mod index;
+pub mod limits;
 pub mod models;
 pub mod music;
 mod recovery;

@@ -25,6 +25,7 @@ pub(crate) async fn keep_house(store: Store, node: String, shutdown: Cancellatio
             if n_rounds % SWEEP_EVERY == 0 {
                 store.forget_old_events().await?;
                 store.purge_deleted_conversations().await?;
+                store.forget_expired_keys().await?;
             }
             Ok::<_, StoreError>(())
         };

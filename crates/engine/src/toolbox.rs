@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tracing::{error, warn};
 
-use crate::{CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId};
+use crate::{CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, untrusted};
 
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A writing tool that is stopped in the middle may still commit; it gets this long to say so.
@@ -114,9 +114,10 @@ impl Toolbox {
         self.spec(name).is_none_or(|spec| spec.effect == Effect::Reads)
     }
 
-    /// What a model reads of a stored output.
+    /// What a model reads of a stored output: the tool's shorter form, cleaned and marked as data.
     pub fn for_model(&self, name: &str, output: &Value) -> Value {
-        self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output))
+        let output = self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output));
+        untrusted::marked(name, output)
     }
 
     /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;

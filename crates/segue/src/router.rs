@@ -2,16 +2,25 @@
 
 use std::sync::Arc;
 
-use aide::axum::ApiRouter;
+use aide::{axum::ApiRouter, openapi::OpenApi};
 use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::{api, auth, error::ApiError, protocols};
+use crate::{
+    api,
+    artwork::Artwork,
+    auth::{self, Auth},
+    error::ApiError,
+    open_requests::OpenRequests,
+    protocols, security_headers,
+};
 
 /// What handlers need.
 pub struct Doors {
     pub app: Arc<App>,
+    pub auth: Auth,
+    pub(crate) open_requests: OpenRequests,
 }
 
 pub(crate) type Routes = ApiRouter<Arc<Doors>>;

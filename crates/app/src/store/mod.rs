@@ -4,6 +4,7 @@ mod conversations;
 mod journal;
 mod tasks;
 mod turns;
+mod users;
 
 use std::{path::Path, str::FromStr, time::Duration};
 
@@ -19,6 +20,7 @@ pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMes
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::{DeadTurn, TurnEnd};
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
+pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

@@ -5,6 +5,8 @@ use engine::{Block, ConversationId, MessageId, TurnId, Usage, UserId};
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::limits::{self, Counts, Limited, TurnLimits};
+
 use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, reading, writing};
 
 /// A node that has not renewed its leases for this long is taken for dead.
@@ -19,6 +21,7 @@ pub struct NewTurn<'a> {
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
     pub node: &'a str,
+    pub limits: TurnLimits,
 }
 
 #[derive(Debug, Clone)]
@@ -28,10 +31,11 @@ pub struct StartedTurn {
     pub message: MessageId,
 }
 
-/// Whether a message began a turn, or was sent before.
+/// Whether a message began a turn, was sent before, or was one too many.
 pub enum Start {
     New(StartedTurn),
     Existing(StartedTurn),
+    Limited(Limited),
 }
 
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -86,7 +90,7 @@ impl Store {
             return Ok(Start::Existing(existing));
         }
         match self.insert_turn(owner, new).await {
-            Ok(started) => Ok(Start::New(started)),
+            Ok(start) => Ok(start),
             Err(StoreError::Database(error)) if is_unique_violation(&error) => {
                 // Someone was faster: the same message sent twice at once, or another message in this conversation.
                 let existing = self.turn_of_client_message(owner, new.client_message_id).await?;
@@ -98,7 +102,7 @@ impl Store {
         }
     }
 
-    async fn insert_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<StartedTurn, StoreError> {
+    async fn insert_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
         const INSERT_CONVERSATION: &str =
             "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $6)";
@@ -121,7 +125,20 @@ impl Store {
             message: MessageId::new(),
         };
         let preview = beginning_of(new.text, 120);
+        let lock = limits::lock(self);
         in_transaction!(self, |tx| {
+            if new.limits.are_set() {
+                sqlx::query(lock).bind(owner.as_str()).execute(&mut *tx).await?;
+                let counts: Counts = sqlx::query_as(limits::COUNT)
+                    .bind(owner.as_str())
+                    .bind(at - limits::MINUTE)
+                    .bind(limits::day_of(at))
+                    .fetch_one(&mut *tx)
+                    .await?;
+                if let Some(limited) = new.limits.exceeded_by(&counts, at) {
+                    return Ok(Start::Limited(limited));
+                }
+            }
             if new.conversation.is_some() {
                 let touched: Option<(Uuid,)> = sqlx::query_as(TOUCH_CONVERSATION)
                     .bind(started.conversation.0)
@@ -166,7 +183,7 @@ impl Store {
                 .execute(&mut *tx)
                 .await?;
         });
-        Ok(started)
+        Ok(Start::New(started))
     }
 
     async fn turn_of_client_message(
@@ -261,6 +278,15 @@ impl Store {
                 .bind(end.text.to_lowercase())
                 .execute(&mut *tx)
                 .await?;
+            if let Some(usage) = &end.usage {
+                let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
+                sqlx::query(limits::SPEND)
+                    .bind(end.started.turn.0)
+                    .bind(limits::day_of(at))
+                    .bind(n_tokens)
+                    .execute(&mut *tx)
+                    .await?;
+            }
             if let Some((position, events)) = &end.events {
                 sqlx::query(INSERT_EVENTS)
                     .bind(end.started.turn.0)

@@ -15,9 +15,12 @@ use crate::{
 };
 
 pub(super) fn routes() -> Routes {
-    Routes::new()
-        .api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
-        .api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
+    Routes::new().api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
+}
+
+/// The page needs it to know whether to show a sign-in.
+pub(super) fn public_routes() -> Routes {
+    Routes::new().api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -10,6 +10,7 @@ pub mod index;
 pub mod limits;
 pub mod models;
 pub mod music;
+mod node;
 mod recovery;
 pub mod store;
 pub mod tools;
@@ -17,13 +18,15 @@ pub mod turns;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use anyhow::Context;
 use engine::{Model, ToolSpec, Toolbox};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent},
     config::Config,
-    store::{Store, StoreError},
+    node::Node,
+    store::Store,
     turns::Turns,
 };
 
@@ -48,17 +51,20 @@ pub struct App {
     /// Cancelled when the last turn has ended: background work may go.
     background: CancellationToken,
     agents: HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>,
+    node: Node,
 }
 
 impl App {
     /// Builds every service and starts the background work.
-    pub async fn start(config: Config, model: Arc<dyn Model>) -> Result<Arc<Self>, StoreError> {
-        let store = Store::open(&config.database_url, config.database_pool).await?;
-        let node = uuid::Uuid::now_v7().to_string();
+    pub async fn start(config: Config, model: Arc<dyn Model>) -> anyhow::Result<Arc<Self>> {
+        let node = Node::claim(&config.data_dir)
+            .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
+        let store =
+            Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
         let toolbox = tools::toolbox(&store);
         let app = Arc::new(Self {
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, agent))).collect(),
-            turns: Arc::new(Turns::new(store.clone(), node.clone())),
+            turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             background: CancellationToken::new(),
@@ -66,8 +72,10 @@ impl App {
             store,
             model,
             toolbox,
+            node,
         });
-        recovery::close_dead_turns(&app.store, &node, None).await?;
+        let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
+        recovery::close_dead_turns(&app.store, name, is_reborn.then_some(name)).await?;
         app.start_background_work();
         Ok(app)
     }

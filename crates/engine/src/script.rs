@@ -18,13 +18,13 @@ pub struct ScriptedModel {
 }
 
 /// One scripted reply.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reply {
     deltas: Vec<Delta>,
     end: Ending,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 enum Ending {
     #[default]
     Complete,
@@ -75,6 +75,13 @@ impl Reply {
 impl ScriptedModel {
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self { replies: Arc::new(Mutex::new(replies.into_iter().collect())), asked: Arc::default() }
+    }
+
+    /// Begins a new script.
+    pub fn play(&self, replies: impl IntoIterator<Item = Reply>) {
+        let mut script = self.replies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        script.clear();
+        script.extend(replies);
     }
 
     pub fn asked(&self) -> Vec<Prompt> {

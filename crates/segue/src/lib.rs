@@ -1,11 +1,13 @@
 //! The doors of the house: HTTP, protocols and the terminal.
 
 pub mod api;
+mod artwork;
 pub mod auth;
 pub mod cli;
 pub mod error;
 mod extract;
 mod open_requests;
+mod openapi;
 mod outbound;
 pub mod protocols;
 pub mod router;

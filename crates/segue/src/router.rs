@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aide::{axum::ApiRouter, openapi::OpenApi};
+use aide::axum::ApiRouter;
 use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -13,7 +13,7 @@ use crate::{
     auth::{self, Auth},
     error::ApiError,
     open_requests::OpenRequests,
-    protocols, security_headers,
+    openapi, protocols, security_headers,
 };
 
 /// What handlers need.
@@ -21,6 +21,7 @@ pub struct Doors {
     pub app: Arc<App>,
     pub auth: Auth,
     pub(crate) open_requests: OpenRequests,
+    pub(crate) artwork: Artwork,
 }
 
 pub(crate) type Routes = ApiRouter<Arc<Doors>>;
@@ -28,20 +29,33 @@ pub(crate) type Routes = ApiRouter<Arc<Doors>>;
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 pub fn router(app: Arc<App>) -> Router {
-    let doors = Arc::new(Doors { app });
-    let private = ApiRouter::new()
-        .merge(protocols::native::routes())
-        .merge(protocols::user_chat::routes())
-        .merge(api::routes())
-        .layer(middleware::from_fn_with_state(doors.clone(), auth::identify));
-    ApiRouter::new()
-        .merge(private)
-        .merge(api::health::routes())
+    let doors = Arc::new(Doors {
+        auth: Auth::new(&app.config),
+        open_requests: OpenRequests::default(),
+        artwork: Artwork::new(&app.config.artwork_hosts),
+        app,
+    });
+    let mut api = openapi::beginning();
+    let router = ApiRouter::new()
+        .merge(private().layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
+        .merge(public())
         .fallback(|| async { ApiError::not_found() })
+        .finish_api(&mut api)
+        .with_state(doors);
+    openapi::serve(router, api)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
-        .with_state(doors)
-        .into()
+        .layer(middleware::from_fn(security_headers::set))
+}
+
+/// For whoever has been let in.
+fn private() -> Routes {
+    Routes::new().merge(protocols::native::routes()).merge(protocols::user_chat::routes()).merge(api::routes())
+}
+
+/// For everyone: nothing here belongs to anyone.
+fn public() -> Routes {
+    Routes::new().merge(api::health::routes()).merge(api::public_routes())
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> axum::response::Response {

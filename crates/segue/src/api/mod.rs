@@ -1,13 +1,21 @@
 //! Plain JSON: conversations, tasks, tools, and what the house says about itself.
 
 mod about;
+mod accounts;
+mod artwork;
 mod conversations;
 pub(crate) mod health;
 mod tasks;
 mod tools;
 
+pub(crate) use accounts::checked_name;
+
 use crate::router::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().merge(about::routes()).merge(conversations::routes()).merge(tasks::routes()).merge(tools::routes())
+    Routes::new().merge(about::routes()).merge(accounts::routes()).merge(artwork::routes()).merge(conversations::routes()).merge(tasks::routes()).merge(tools::routes())
+}
+
+pub(crate) fn public_routes() -> Routes {
+    Routes::new().merge(about::public_routes()).merge(accounts::public_routes())
 }

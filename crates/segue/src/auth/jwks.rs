@@ -9,7 +9,7 @@ use std::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{
     Algorithm, DecodingKey,
-    jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse},
+    jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse},
 };
 use reqwest::Url;
 use serde::Deserialize;
@@ -125,10 +125,10 @@ fn trusted(key: Value) -> Option<(String, TrustedKey)> {
         }
         _ => return None,
     };
-    let declared = key.common.key_algorithm.map(|declared| declared.to_algorithm());
+    let is_declared = key.common.key_algorithm.is_none_or(|declared| declared == KeyAlgorithm::from(algorithm));
     let may_sign = !matches!(&key.common.public_key_use, Some(purpose) if *purpose != PublicKeyUse::Signature);
     let may_verify = key.common.key_operations.as_ref().is_none_or(|uses| uses.contains(&KeyOperations::Verify));
-    if !may_sign || !may_verify || declared.is_some_and(|declared| declared.ok() != Some(algorithm)) {
+    if !may_sign || !may_verify || !is_declared {
         return None;
     }
     Some((kid, TrustedKey { key: DecodingKey::from_jwk(&key).ok()?, algorithm }))

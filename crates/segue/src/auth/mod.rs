@@ -27,7 +27,7 @@ use axum::{
 use engine::UserId;
 
 pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookie, session, set_cookie};
-pub(crate) use operator::operators_only;
+pub use operator::operators_only;
 pub(crate) use peer::Peer;
 
 use crate::{error::ApiError, router::Doors};
@@ -68,15 +68,15 @@ impl Auth {
         }
     }
 
-    async fn caller(&self, app: &App, request: &Request) -> Result<Caller, ApiError> {
+    async fn caller(&self, app: &App, request: &Parts) -> Result<Caller, ApiError> {
         match self {
             Auth::Local => {
-                local::check(request.headers())?;
+                local::check(&request.headers)?;
                 Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() })
             }
-            Auth::Accounts(_) => accounts::caller(&app.store, request.method(), request.headers()).await,
+            Auth::Accounts(_) => accounts::caller(&app.store, &request.method, &request.headers).await,
             Auth::Jwt(verifier) => {
-                let token = bearer(request.headers())?.ok_or_else(please_sign_in)?;
+                let token = bearer(&request.headers)?.ok_or_else(please_sign_in)?;
                 verifier.caller(token).await
             }
         }
@@ -84,8 +84,9 @@ impl Auth {
 }
 
 /// Lets a request in, or says why not, before any handler sees it.
-pub async fn identify(State(doors): State<Arc<Doors>>, mut request: Request, next: Next) -> Response {
-    let caller = match doors.auth.caller(&doors.app, &request).await {
+pub async fn identify(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = match doors.auth.caller(&doors.app, &parts).await {
         Ok(caller) => caller,
         Err(refusal) => return refusal.into_response(),
     };
@@ -93,8 +94,8 @@ pub async fn identify(State(doors): State<Arc<Doors>>, mut request: Request, nex
         Ok(place) => place,
         Err(refusal) => return refusal.into_response(),
     };
-    request.extensions_mut().insert(caller);
-    place.held_by(next.run(request).await)
+    parts.extensions.insert(caller);
+    place.held_by(next.run(Request::from_parts(parts, body)).await)
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

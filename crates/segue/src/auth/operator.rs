@@ -12,7 +12,7 @@ use super::{Peer, bearer, keys::hash_of};
 use crate::{error::ApiError, router::Doors};
 
 /// A layer for `/metrics`. Users are not operators: their tokens do not open it.
-pub(crate) async fn operators_only(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+pub async fn operators_only(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
     let expected = doors.app.config.metrics_token.as_ref();
     let given = bearer(request.headers()).ok().flatten();
     // Hashes are compared: how long that takes says nothing about the token.

@@ -4,6 +4,8 @@ mod chat;
 mod doctor;
 mod export;
 mod serve;
+mod token;
+mod user;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
 
@@ -24,7 +26,9 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Some((name, args)) = matches.subcommand() else { return ExitCode::from(2) };
-    let config = match Config::load(flags(args)) {
+    // The settings of `segue user add` are on `add`.
+    let innermost = args.subcommand().map_or(args, |(_, args)| args);
+    let config = match Config::load(flags(innermost)) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("segue: {error}");
@@ -36,6 +40,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
         "export" => export::run(config, args).await,
+        "user" => user::run(config, args).await,
+        "token" => token::run(config, args).await,
         _ => return ExitCode::from(2),
     };
     match result {
@@ -53,7 +59,7 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([serve::command(), chat::command(), doctor::command(), export::command()].map(with_settings))
+        .subcommands([serve::command(), chat::command(), doctor::command(), export::command(), user::command(), token::command()].map(with_settings))
 }
 
 /// Every setting as a flag. The names of the variables are in the help, so it is the reference.
@@ -73,7 +79,7 @@ fn with_settings(command: Command) -> Command {
 
 fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     let given = SETTINGS.iter().filter_map(|setting| {
-        let value = args.get_one::<String>(setting.name)?;
+        let value = args.try_get_one::<String>(setting.name).ok()??;
         Some((setting.name, value.clone()))
     });
     given.collect()
@@ -82,5 +88,5 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
 /// The house, opened for one command in the terminal.
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config)?;
-    Ok(App::start(config, model).await?)
+    App::start(config, model).await
 }

@@ -1,0 +1,186 @@
+//! Anthropic's Messages API: where it is, and what we send.
+
+mod reader;
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::Bytes;
+use engine::{CallId, Delta, Model, ModelError, Prompt};
+use futures::stream::BoxStream;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::reader::AnthropicReader;
+use super::{
+    answer::ask,
+    http::{Endpoint, Http, SetupError, url_under},
+    unfold::{CallWithResult, Entry, unfold},
+};
+
+#[derive(Debug)]
+pub struct AnthropicModel {
+    http: Http,
+    endpoint: Arc<Endpoint>,
+    /// `anthropic:` and the model's name.
+    id: String,
+}
+
+const VENDOR: &str = "anthropic";
+/// The version every compatible server knows. Our request holds nothing that the one of 2026-10-21 took away.
+const VERSION: &str = "2023-06-01";
+/// Room for a playlist of fifty songs with a reason for each, twice over.
+const MAX_TOKENS: u32 = 16_384;
+
+impl AnthropicModel {
+    pub const DEFAULT_BASE_URL: &'static str = "https://api.anthropic.com";
+    pub const DEFAULT_MODEL: &'static str = "claude-sonnet-5-5";
+
+    pub fn new(http: Http, base_url: &str, api_key: &str, model: &str) -> Result<Self, SetupError> {
+        let url =
+            url_under(base_url, VENDOR, |base| format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)))?;
+        let endpoint =
+            Endpoint::new(url).with_header("anthropic-version", VERSION).with_key(VENDOR, "x-api-key", "", api_key)?;
+        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}") })
+    }
+
+    /// The body of the call for this prompt.
+    pub fn request(&self, prompt: &Prompt) -> Bytes {
+        let may_cache = |is_last: bool| is_last.then_some(CacheControl::Ephemeral);
+        let n_tools = prompt.tools.len();
+        let tools = prompt.tools.iter().enumerate().map(|(at, tool)| Cached {
+            it: WireTool { name: tool.name, description: &tool.description, input_schema: &tool.input_schema },
+            cache_control: may_cache(at + 1 == n_tools),
+        });
+        let system = (!prompt.system.trim().is_empty())
+            .then(|| Cached { it: Part::Text { text: &prompt.system }, cache_control: may_cache(true) });
+        // The tools stay when they may not be called: without them the cached prefix would be another one.
+        let must_answer = !prompt.may_call_tools && n_tools > 0;
+        let request = Request {
+            model: self.id.strip_prefix("anthropic:").unwrap_or(&self.id),
+            max_tokens: MAX_TOKENS,
+            stream: true,
+            system: system.into_iter().collect(),
+            tools: tools.collect(),
+            tool_choice: must_answer.then_some(ToolChoice::None),
+            messages: messages(prompt),
+        };
+        serde_json::to_vec(&request).expect("a request is plain data").into()
+    }
+}
+
+impl Model for AnthropicModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
+        ask::<AnthropicReader>(self.http.clone(), self.endpoint.clone(), self.request(prompt))
+    }
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Cached<Part<'a>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Cached<WireTool<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+    messages: Vec<WireMessage<'a>>,
+}
+
+/// Something after which the provider may keep the prefix.
+#[derive(Serialize)]
+struct Cached<T> {
+    #[serde(flatten)]
+    it: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ToolChoice {
+    None,
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct WireMessage<'a> {
+    role: &'static str,
+    content: Vec<Cached<Part<'a>>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: CallId,
+        name: Cow<'a, str>,
+        input: Cow<'a, Value>,
+    },
+    ToolResult {
+        tool_use_id: CallId,
+        content: Cow<'a, str>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+/// Results open the user message that follows their calls; the user's own words come after them.
+fn messages(prompt: &Prompt) -> Vec<WireMessage<'_>> {
+    let mut messages = Vec::new();
+    for entry in unfold(&prompt.messages) {
+        match entry {
+            Entry::User(texts) => push(&mut messages, "user", texts.into_iter().map(Part::text)),
+            Entry::Reply { texts, calls } => {
+                let (uses, results): (Vec<_>, Vec<_>) = calls.into_iter().map(Part::call_and_result).unzip();
+                push(&mut messages, "assistant", texts.into_iter().map(Part::text).chain(uses));
+                push(&mut messages, "user", results.into_iter());
+            }
+        }
+    }
+    // The moving end of the prefix: the next call of this conversation begins with everything up to here.
+    if let Some(last) = messages.last_mut().and_then(|message| message.content.last_mut()) {
+        last.cache_control = Some(CacheControl::Ephemeral);
+    }
+    messages
+}
+
+fn push<'a>(messages: &mut Vec<WireMessage<'a>>, role: &'static str, parts: impl Iterator<Item = Part<'a>>) {
+    let mut content = parts.map(|it| Cached { it, cache_control: None }).collect::<Vec<_>>();
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.content.append(&mut content),
+        _ if content.is_empty() => {}
+        _ => messages.push(WireMessage { role, content }),
+    }
+}
+
+impl<'a> Part<'a> {
+    fn text(text: &'a str) -> Self {
+        Part::Text { text }
+    }
+
+    fn call_and_result(call: CallWithResult<'a>) -> (Self, Self) {
+        let CallWithResult { id, name, input, result, is_error } = call;
+        (Part::ToolUse { id, name, input }, Part::ToolResult { tool_use_id: id, content: result, is_error })
+    }
+}

@@ -1,0 +1,61 @@
+//! The name under which a process leases its turns: kept in the data directory, held by a lock.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read, Seek, Write},
+    path::Path,
+};
+
+/// A process that comes back after a crash finds its old name free and knows at once which turns it left behind.
+/// A second process beside it (a command next to a server) gets a name of its own.
+pub(crate) struct Node {
+    pub(crate) name: String,
+    /// Whether an earlier life of this name may have left turns behind.
+    pub(crate) is_reborn: bool,
+    /// Held, not used: the lock ends with the process, however it ends.
+    _lock: Option<File>,
+}
+
+impl Node {
+    pub(crate) fn claim(data_dir: &Path) -> std::io::Result<Self> {
+        std::fs::create_dir_all(data_dir)?;
+        let path = data_dir.join("node");
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Self { name: new_name(), is_reborn: false, _lock: None }),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let mut name = String::new();
+        file.read_to_string(&mut name)?;
+        let is_reborn = !name.trim().is_empty();
+        if !is_reborn {
+            name = new_name();
+            file.rewind()?;
+            file.write_all(name.as_bytes())?;
+        }
+        Ok(Self { name: name.trim().to_owned(), is_reborn, _lock: Some(file) })
+    }
+}
+
+fn new_name() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+
+    #[test]
+    fn a_name_is_found_again_after_its_process_ended_and_never_held_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Node::claim(folder.path()).unwrap();
+        let beside = Node::claim(folder.path()).unwrap();
+        assert_ne!(first.name, beside.name);
+        assert!(!first.is_reborn && !beside.is_reborn);
+        let name = first.name.clone();
+        drop(first);
+        let again = Node::claim(folder.path()).unwrap();
+        assert_eq!((again.name.as_str(), again.is_reborn), (name.as_str(), true));
+    }
+}

@@ -1,0 +1,75 @@
+//! Every refusal has one form, says what to change, and loses nothing.
+
+use engine::script::says;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn requests_that_cannot_be_served_are_refused_in_one_form() {
+    let app = TestApp::scripted([]).await;
+    let nowhere = "01890000-0000-7000-8000-000000000000";
+    let chat = "/api/chat/stream";
+    let missing = format!("/api/conversations/{nowhere}");
+    let cases: Vec<(Method, &str, Option<Value>, u16, &str)> = vec![
+        (Method::POST, chat, Some(json!({"message": ""})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "  \n "})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "x".repeat(10_001)})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": 7})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "hi", "model": "gpt"})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "hi", "agent": "chef"})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "hi", "clientMessageId": ""})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "hi", "conversationId": "nope"})), 400, "VALIDATION_ERROR"),
+        (Method::POST, chat, Some(json!({"message": "hi", "conversationId": nowhere})), 404, "NOT_FOUND"),
+        (Method::POST, chat, Some(json!({"message": "x".repeat(300_000)})), 413, "PAYLOAD_TOO_LARGE"),
+        (Method::POST, chat, None, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (Method::GET, &missing, None, 404, "NOT_FOUND"),
+        (Method::GET, "/api/conversations/not-an-id", None, 404, "NOT_FOUND"),
+        (Method::PATCH, &missing, Some(json!({"title": "x"})), 404, "NOT_FOUND"),
+        (Method::DELETE, &missing, None, 404, "NOT_FOUND"),
+        (Method::GET, "/api/conversations?limit=0", None, 400, "VALIDATION_ERROR"),
+        (Method::GET, "/api/conversations?limit=many", None, 400, "VALIDATION_ERROR"),
+        (Method::GET, "/api/tasks?filter=late", None, 400, "VALIDATION_ERROR"),
+        (Method::POST, "/api/tasks", Some(json!({"title": "x".repeat(201)})), 400, "VALIDATION_ERROR"),
+        (Method::POST, "/api/tools/no_such_tool", Some(json!({})), 404, "NOT_FOUND"),
+        (Method::POST, "/api/tools/add_task", Some(json!({"titel": "x"})), 400, "VALIDATION_ERROR"),
+        (Method::GET, "/api/turns/not-an-id/stream", None, 404, "NOT_FOUND"),
+        (Method::GET, "/api/nowhere", None, 404, "NOT_FOUND"),
+    ];
+    for (method, path, body, status, code) in cases {
+        let shown = body.as_ref().map(|body| body.to_string().chars().take(60).collect::<String>());
+        let (got, answer) = app.answer(method.clone(), path, body).await;
+        assert_eq!(got, status, "{method} {path} {shown:?} answered {answer}");
+        assert_eq!(answer["error"]["code"], code, "{method} {path} {shown:?}");
+        assert!(!answer["error"]["message"].as_str().unwrap_or_default().is_empty(), "{method} {path}");
+    }
+    assert_eq!(app.get("/api/conversations").await, json!({"conversations": []}), "a refused message begins nothing");
+}
+
+#[tokio::test]
+async fn broken_json_names_the_place() {
+    let app = TestApp::scripted([]).await;
+    let client = reqwest::Client::new();
+    let request = client.post(format!("{}/api/chat/stream", app.url)).header("content-type", "application/json");
+    let answer: Value = request.body("{\"message\": ").send().await.unwrap().json().await.unwrap();
+    assert!(answer["error"]["message"].as_str().unwrap().contains("line 1"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_page_elsewhere_cannot_drive_a_local_server() {
+    let app = TestApp::scripted([says("no")]).await;
+    let client = reqwest::Client::new();
+    let cases = [
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("host", "rebound.example", 403),
+        ("origin", "http://localhost:5173", 200),
+        ("host", "localhost:1", 200),
+    ];
+    for (name, value, expected) in cases {
+        let response = client.get(format!("{}/api/tasks", app.url)).header(name, value).send().await.unwrap();
+        assert_eq!(response.status().as_u16(), expected, "{name}: {value}");
+    }
+}

@@ -1,0 +1,158 @@
+//! A server to test against: the real router on a real port, on the database of the day.
+
+mod sse;
+
+use std::{collections::HashMap, sync::Arc};
+
+use app::{App, config::Config};
+use engine::{
+    Model,
+    script::{Reply, ScriptedModel},
+};
+use reqwest::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+pub(crate) use sse::Stream;
+
+pub(crate) struct TestApp {
+    pub(crate) model: ScriptedModel,
+    pub(crate) url: String,
+    client: reqwest::Client,
+    _world: Arc<World>,
+}
+
+/// What outlives a server: its data directory and its database.
+pub(crate) struct World {
+    data_dir: TempDir,
+    database_url: Option<String>,
+}
+
+impl World {
+    pub(crate) async fn new() -> Arc<Self> {
+        // The first test of the process chooses; the others find it done.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let data_dir = TempDir::new().expect("a temporary folder");
+        Arc::new(Self { data_dir, database_url: fresh_schema().await })
+    }
+
+    pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
+        let mut settings = HashMap::from([("SEGUE_DATA_DIR", self.data_dir.path().display().to_string())]);
+        settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
+        settings
+    }
+}
+
+/// A schema of its own in the test cluster, if there is one.
+async fn fresh_schema() -> Option<String> {
+    use sqlx::{Connection, Executor};
+    let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
+    let name = format!("t_{}", uuid::Uuid::new_v4().simple());
+    let mut connection = sqlx::PgConnection::connect(&cluster).await.expect("the test cluster answers");
+    let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
+    connection.execute(create).await.expect("a schema can be made");
+    let separator = if cluster.contains('?') { '&' } else { '?' };
+    Some(format!("{cluster}{separator}options=-csearch_path%3D{name}"))
+}
+
+impl TestApp {
+    /// A fresh server whose model plays `replies`.
+    pub(crate) async fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::start(World::new().await, replies, &[]).await
+    }
+
+    pub(crate) async fn start(
+        world: Arc<World>,
+        replies: impl IntoIterator<Item = Reply>,
+        settings: &[(&'static str, &str)],
+    ) -> Self {
+        let mut all = world.settings();
+        all.extend(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        let config = Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are right");
+        let model = ScriptedModel::new(replies);
+        let app = App::start(config, Arc::new(model.clone()) as Arc<dyn Model>).await.expect("the app starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = segue::router::router(app.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await.expect("the server serves") });
+        Self { model, url, client: reqwest::Client::new(), _world: world }
+    }
+
+    pub(crate) async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Response {
+        let mut request = self.client.request(method, format!("{}{path}", self.url));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        request.send().await.expect("the server answers")
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let response = self.request(Method::GET, path, None).await;
+        assert_eq!(response.status(), StatusCode::OK, "GET {path}");
+        response.json().await.expect("JSON")
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Response {
+        self.request(Method::POST, path, Some(body)).await
+    }
+
+    /// Status and body of a call, for tables.
+    pub(crate) async fn answer(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+        let response = self.request(method, path, body).await;
+        let status = response.status().as_u16();
+        let text = response.text().await.expect("a body");
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    /// Says something and reads the whole answer.
+    pub(crate) async fn chat(&self, request: Value) -> Vec<Value> {
+        self.open_chat(request).await.rest().await
+    }
+
+    /// Says something to the Tasks agent in a new conversation.
+    pub(crate) async fn say(&self, message: &str) -> Vec<Value> {
+        self.chat(json!({"message": message, "agent": "tasks"})).await
+    }
+
+    pub(crate) async fn open_chat(&self, request: Value) -> Stream {
+        let response = self.post("/api/chat/stream", request).await;
+        assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
+        Stream::new(response)
+    }
+
+    pub(crate) async fn follow(&self, turn: &str, after: usize) -> Stream {
+        let response = self.request(Method::GET, &format!("/api/turns/{turn}/stream?after={after}"), None).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        Stream::new(response)
+    }
+}
+
+/// `frames` as lines that read like a story, with ids and times left out.
+pub(crate) fn story(frames: &[Value]) -> String {
+    let mut lines = Vec::new();
+    let mut text = String::new();
+    for frame in frames {
+        let kind = frame["type"].as_str().unwrap_or_default();
+        if kind == "text_delta" {
+            text.push_str(frame["content"].as_str().unwrap_or_default());
+            continue;
+        }
+        if !text.is_empty() {
+            lines.push(format!("says {}", std::mem::take(&mut text)));
+        }
+        lines.push(match kind {
+            "tool_call_start" => format!("calls {} {}", frame["toolName"].as_str().unwrap_or_default(), frame["input"]),
+            "tool_call_end" => {
+                format!("gets {} [{}]", frame["summary"].as_str().unwrap_or_default(), frame["resultCount"])
+            }
+            "tool_call_error" => {
+                format!("fails {} retryable={} wasRetried={}", frame["error"], frame["retryable"], frame["wasRetried"])
+            }
+            "message_end" => format!("ends {} {}", frame["stopReason"], frame["usage"]),
+            "error" => format!("error {} retryable={}", frame["code"], frame["retryable"]),
+            other => other.to_owned(),
+        });
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,57 @@
+//! Reading a stream as a strict client does: exactly `data: <json>`, an optional `id:`, comments skipped.
+
+use futures::StreamExt;
+use reqwest::Response;
+use serde_json::Value;
+
+pub(crate) struct Stream {
+    response: futures::stream::BoxStream<'static, reqwest::Result<bytes::Bytes>>,
+    buffer: Vec<u8>,
+}
+
+impl Stream {
+    pub(crate) fn new(response: Response) -> Self {
+        Self { response: response.bytes_stream().boxed(), buffer: Vec::new() }
+    }
+
+    /// The next event, or none when the stream has ended.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
+                let frame: Vec<u8> = self.buffer.drain(..end + 2).collect();
+                match parse(std::str::from_utf8(&frame).expect("frames are UTF-8")) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            match self.response.next().await {
+                Some(chunk) => self.buffer.extend_from_slice(&chunk.expect("the stream is not cut")),
+                None => {
+                    assert!(self.buffer.is_empty(), "a stream ends with a whole frame");
+                    return None;
+                }
+            }
+        }
+    }
+
+    pub(crate) async fn rest(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+}
+
+fn parse(frame: &str) -> Option<Value> {
+    let mut event = None;
+    for line in frame.trim_end_matches('\n').split('\n') {
+        if let Some(data) = line.strip_prefix("data: ") {
+            assert!(event.is_none(), "one data line a frame");
+            event = Some(serde_json::from_str(data).expect("JSON"));
+        } else {
+            assert!(line.starts_with("id: ") || line.starts_with(':'), "unexpected line {line:?}");
+        }
+    }
+    event
+}

@@ -1,0 +1,63 @@
+//! Tasks by hand and by chat are one list.
+
+use engine::script::{calls, says};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn a_task_is_added_changed_completed_deleted_and_restored() {
+    let app = TestApp::scripted([]).await;
+    let (status, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": " buy strings "}))).await;
+    assert_eq!((status, task["title"].as_str(), task["completed"].as_bool()), (201, Some("buy strings"), Some(false)));
+    let path = format!("/api/tasks/{}", task["id"].as_str().unwrap());
+    let (status, task) =
+        app.answer(Method::PATCH, &path, Some(json!({"completed": true, "description": "nylon"}))).await;
+    assert_eq!((status, task["completed"].as_bool(), task["description"].as_str()), (200, Some(true), Some("nylon")));
+    assert_eq!(app.get("/api/tasks?filter=pending").await, json!({"tasks": []}));
+    assert_eq!(app.get("/api/tasks?filter=completed").await, json!({"tasks": [task]}));
+    assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 404);
+    assert_eq!(app.answer(Method::PATCH, &path, Some(json!({"title": "x"}))).await.0, 404);
+    assert_eq!(app.answer(Method::POST, &format!("{path}/restore"), None).await, (200, task.clone()));
+    assert_eq!(app.get("/api/tasks").await, json!({"tasks": [task]}));
+}
+
+#[tokio::test]
+async fn completing_twice_is_the_same_as_once_and_a_deletion_by_chat_can_be_undone() {
+    let app = TestApp::scripted([]).await;
+    let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "sweep"}))).await;
+    let id = task["id"].clone();
+    app.model.play([
+        calls("complete_task", json!({"task_id": id})),
+        calls("complete_task", json!({"task_id": id})),
+        calls("delete_task", json!({"task_id": id})),
+        says("Gone."),
+    ]);
+    let frames = app.say("do it").await;
+    let summaries: Vec<_> = frames.iter().filter_map(|frame| frame["summary"].as_str()).collect();
+    assert_eq!(summaries, ["Completed 'sweep'", "Completed 'sweep'", "Deleted 'sweep'"]);
+    assert_eq!(app.get("/api/tasks").await, json!({"tasks": []}));
+    let (status, restored) =
+        app.answer(Method::POST, &format!("/api/tasks/{}/restore", id.as_str().unwrap()), None).await;
+    assert_eq!((status, restored["completed"].as_bool()), (200, Some(true)));
+}
+
+#[tokio::test]
+async fn the_user_chat_answers_as_json_or_as_a_stream() {
+    let app = TestApp::scripted([]).await;
+    let script = || [says("Adding.").calls("add_task", json!({"title": "dust"})), says("Added.")];
+    app.model.play(script());
+    let (status, answer) = app.answer(Method::POST, "/api/local/chat", Some(json!({"message": "add dust"}))).await;
+    assert_eq!((status, answer["response"].as_str()), (200, Some("Adding.\n\nAdded.")));
+    let call = &answer["tool_calls"][0];
+    assert_eq!((call["tool_name"].as_str(), &call["parameters"]), (Some("add_task"), &json!({"title": "dust"})));
+    assert_eq!(call["result"]["title"], "dust");
+    app.model.play([says("Hello again.")]);
+    let follow_up = json!({"message": "hello", "conversation_id": answer["conversation_id"]});
+    let (status, second) = app.answer(Method::POST, "/api/local/chat", Some(follow_up)).await;
+    assert_eq!((status, &second["conversation_id"]), (200, &answer["conversation_id"]));
+    let (status, refusal) = app.answer(Method::POST, "/api/someone-else/chat", Some(json!({"message": "hi"}))).await;
+    assert_eq!((status, refusal["error"]["code"].as_str()), (403, Some("FORBIDDEN")));
+}

@@ -2,6 +2,10 @@
 
 mod support;
 
+mod auth;
 mod errors;
+mod limits;
+mod ownership;
 mod tasks;
 mod turns;
+mod untrusted;

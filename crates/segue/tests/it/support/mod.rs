@@ -1,5 +1,6 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
+mod people;
 mod sse;
 
 use std::{collections::HashMap, sync::Arc};
@@ -10,13 +11,16 @@ use engine::{
     script::{Reply, ScriptedModel},
 };
 use reqwest::{Method, Response, StatusCode};
+use segue::server::ConnectionLimits;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
+pub(crate) use people::{JWT_SECRET, Person, claims, signed};
 pub(crate) use sse::Stream;
 
 pub(crate) struct TestApp {
+    pub(crate) app: Arc<App>,
     pub(crate) model: ScriptedModel,
     pub(crate) url: String,
     client: reqwest::Client,
@@ -38,7 +42,12 @@ impl World {
     }
 
     pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
-        let mut settings = HashMap::from([("SEGUE_DATA_DIR", self.data_dir.path().display().to_string())]);
+        let mut settings = HashMap::from([
+            ("SEGUE_DATA_DIR", self.data_dir.path().display().to_string()),
+            // Tests that are about limits set them.
+            ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
+            ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
+        ]);
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
     }
@@ -75,8 +84,10 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await.expect("the server serves") });
-        Self { model, url, client: reqwest::Client::new(), _world: world }
+        let limits = ConnectionLimits::new(app.config.max_connections);
+        let serving = segue::server::serve(listener, router, limits, std::future::pending());
+        tokio::spawn(async move { serving.await.expect("the server serves") });
+        Self { app, model, url, client: reqwest::Client::new(), _world: world }
     }
 
     pub(crate) async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Response {

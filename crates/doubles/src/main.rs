@@ -4,38 +4,50 @@ use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
 use axum::Router;
-use clap::Parser;
+use clap::{Arg, ArgAction, Command, value_parser};
 use doubles::{
     fiction, sample,
     tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
 };
 use tokio::net::TcpListener;
 
-/// Local doubles of the services Segue asks, for a demo without keys or a network.
-#[derive(Parser)]
-struct Options {
-    /// Where the Tidal double listens.
-    #[arg(long, default_value = "127.0.0.1:9101")]
-    tidal: SocketAddr,
-    /// Folder of the sample library; its tracks join the catalogue.
-    #[arg(long)]
-    sample: Option<PathBuf>,
-    /// Enforce Tidal's measured rate limit: two quick calls, then one in five seconds.
-    #[arg(long)]
-    strict_rate: bool,
+fn command() -> Command {
+    Command::new("doubles")
+        .about("Local doubles of the services Segue asks, for a demo without keys or a network")
+        .arg(
+            Arg::new("tidal")
+                .long("tidal")
+                .value_name("ADDRESS")
+                .default_value("127.0.0.1:9101")
+                .value_parser(value_parser!(SocketAddr))
+                .help("Where the Tidal double listens"),
+        )
+        .arg(
+            Arg::new("sample")
+                .long("sample")
+                .value_name("FOLDER")
+                .value_parser(value_parser!(PathBuf))
+                .help("The sample library; its tracks join the catalogue"),
+        )
+        .arg(
+            Arg::new("strict-rate")
+                .long("strict-rate")
+                .action(ArgAction::SetTrue)
+                .help("Enforce Tidal's measured rate limit: two quick calls, then one in five seconds"),
+        )
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = command().get_matches();
     let mut world = fiction::world();
-    if let Some(folder) = &options.sample {
+    if let Some(folder) = options.get_one::<PathBuf>("sample") {
         sample::add_to(&mut world, folder)?;
     }
-    let limits = if options.strict_rate { Limits::MEASURED } else { Limits::GENEROUS };
+    let limits = if options.get_flag("strict-rate") { Limits::MEASURED } else { Limits::GENEROUS };
     let tidal = TidalDouble::new(world, limits);
 
-    let (listener, addr) = listen(options.tidal).await?;
+    let (listener, addr) = listen(*options.get_one("tidal").expect("it has a default")).await?;
     let mut out = std::io::stdout();
     writeln!(out, "export TIDAL_CLIENT_ID={CLIENT_ID} TIDAL_CLIENT_SECRET={CLIENT_SECRET}")?;
     writeln!(out, "export TIDAL_API_URL=http://{addr}/v2 TIDAL_AUTH_URL=http://{addr}/v1")?;

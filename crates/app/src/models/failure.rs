@@ -24,9 +24,6 @@ pub(crate) enum Retry {
     After(Duration),
 }
 
-/// How much of a provider's own words goes into our log.
-const MAX_MESSAGE_CHARS: usize = 300;
-
 impl Failure {
     /// The provider could not be reached, or the connection broke.
     pub(crate) fn network(error: reqwest::Error) -> Self {
@@ -49,7 +46,8 @@ impl Failure {
         let why = format!("{} {}", status.as_u16(), complaint.message);
         let error = match status.as_u16() {
             // The provider's words on a bad key quote parts of it.
-            401 | 403 => ModelError::Refused(format!("{} its key was not accepted", status.as_u16())),
+            401 => ModelError::Refused("401 the key was not accepted".into()),
+            403 => ModelError::Refused("403 this key may not do that".into()),
             _ if complaint.is_ours() => ModelError::Refused(why),
             429 => ModelError::RateLimited(why),
             408 | 409 | 500.. => ModelError::Unavailable(why),
@@ -117,7 +115,7 @@ impl Complaint {
                 message => message,
             },
         };
-        let message = message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_MESSAGE_CHARS).collect();
+        let message = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Self { kind: field("type"), code: field("code"), message }
     }
 

@@ -35,6 +35,8 @@ const MAX_TRIES: u32 = 3;
 /// Longer than this, the person is told at once instead of being kept waiting.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(10);
 const MAX_ERROR_BYTES: usize = 16 * 1024;
+/// How much of a provider's own words goes into our log.
+const MAX_WHY_CHARS: usize = 300;
 
 impl Http {
     pub fn new() -> Result<Self, SetupError> {
@@ -139,10 +141,16 @@ impl Endpoint {
         Ok(self)
     }
 
-    /// The error without the key, should a server have repeated it.
+    /// The error without the key, should a server have repeated it, and no longer than a log line. In this order: a
+    /// key cut in half would not be found.
     pub(crate) fn redacted(&self, error: ModelError) -> ModelError {
-        let Some(secret) = &self.secret else { return error };
-        let clean = |text: String| text.replace(secret, "[key]");
+        let clean = |why: String| -> String {
+            let why = match &self.secret {
+                Some(secret) => why.replace(secret, "[key]"),
+                None => why,
+            };
+            why.chars().take(MAX_WHY_CHARS).collect()
+        };
         match error {
             ModelError::Unavailable(why) => ModelError::Unavailable(clean(why)),
             ModelError::RateLimited(why) => ModelError::RateLimited(clean(why)),

@@ -1,6 +1,7 @@
 //! Models: the providers, and the one that needs none.
 
 mod anthropic;
+pub mod offline;
 mod openai;
 mod unfold;
 
@@ -16,6 +17,7 @@ use engine::Model;
 
 pub use anthropic::AnthropicModel;
 pub use http::{Http, SetupError};
+pub use offline::OfflineModel;
 pub use openai::OpenAiModel;
 
 use crate::config::{Config, ModelChoice};
@@ -23,7 +25,7 @@ use crate::config::{Config, ModelChoice};
 /// The model the settings ask for.
 pub fn choose(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
     Ok(match &config.model {
-        ModelChoice::Offline => Arc::new(engine::script::ScriptedModel::new([])),
+        ModelChoice::Offline => Arc::new(OfflineModel::new()),
         ModelChoice::Anthropic(model) => {
             let key = config.anthropic.key.as_ref().context("ANTHROPIC_API_KEY is not set")?.expose();
             let model = model.as_deref().unwrap_or(AnthropicModel::DEFAULT_MODEL);

@@ -123,6 +123,7 @@ mod tests {
         let cases: &[(&str, &[&str])] = &[
             ("data: a\n\ndata: b\n\n", &["a", "b"]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]),
+            ("data: one\r\ndata: two\r\n\r\n", &["one\ntwo"]),
             ("data: a\r\rdata: b\r\r", &["a", "b"]),
             ("event: x\nid: 7\ndata:a\n\n", &["a"]),
             ("data: one\ndata: two\ndata\ndata: four\n\n", &["one\ntwo\n\nfour"]),

@@ -235,11 +235,12 @@ impl Store {
         Ok(n)
     }
 
-    /// The saved events from `position` on, as they were saved.
-    pub(crate) async fn events_from(&self, turn: TurnId, position: i64) -> Result<Vec<String>, StoreError> {
-        const SQL: &str = "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position";
+    /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
+    pub(crate) async fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Result<Vec<String>, StoreError> {
+        const SQL: &str =
+            "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
         let rows: Vec<(String,)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(position).fetch_all(db).await)?;
+            reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(position).bind(n_rows).fetch_all(db).await)?;
         Ok(rows.into_iter().map(|(events,)| events).collect())
     }
 

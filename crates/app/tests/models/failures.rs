@@ -5,7 +5,7 @@ use std::time::Duration;
 use app::models::{AnthropicModel, Http, OpenAiModel, SetupError};
 use engine::Delta;
 use futures::StreamExt;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 use crate::provider::{Answer, KEY, Provider, Then, VENDORS, hello, line, told};
 
@@ -20,8 +20,8 @@ async fn a_status_says_who_can_act_and_whether_we_ask_again() {
     let now = ["retry-after: 0"];
     let cases = [
         (refusal("400 Bad Request", &[], "invalid_request_error"), r#"Refused("400 No.")"#, 1),
-        (refusal("401 Unauthorized", &[], "authentication_error"), r#"Refused("401 its key was not accepted")"#, 1),
-        (refusal("403 Forbidden", &[], "permission_error"), r#"Refused("403 its key was not accepted")"#, 1),
+        (refusal("401 Unauthorized", &[], "authentication_error"), r#"Refused("401 the key was not accepted")"#, 1),
+        (refusal("403 Forbidden", &[], "permission_error"), r#"Refused("403 this key may not do that")"#, 1),
         (refusal("404 Not Found", &[], "not_found_error"), r#"Refused("404 No.")"#, 1),
         (refusal("307 Temporary Redirect", &["location: /elsewhere"], ""), r#"Refused("307 No.")"#, 1),
         (refusal("429 Too Many Requests", &now, "rate_limit_error"), r#"RateLimited("429 No.")"#, 3),
@@ -92,10 +92,13 @@ async fn a_provider_that_is_not_there_is_unavailable() {
         assert!(told_by_breaking.starts_with("Unavailable("), "{vendor:?}: {told_by_breaking}");
         assert_eq!(breaks.received().len(), 3, "{vendor:?}");
 
-        let port = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
-        let nobody = told(&*vendor.model(&format!("http://ann:secret@{port}")), &hello()).await;
+        // Bound and never listening: the port stays ours, and whoever knocks is refused.
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+        let port = socket.local_addr().expect("an address");
+        let nobody = told(&*vendor.model(&format!("http://ann:secret@{port}/v1?token=secret")), &hello()).await;
         assert!(nobody.starts_with("Unavailable(") && nobody.contains("refused"), "{vendor:?}: {nobody}");
-        assert!(!nobody.contains("secret") && !nobody.contains("ann"), "{vendor:?}: {nobody}");
+        assert!(!nobody.contains("secret"), "{vendor:?}: {nobody}");
     }
 }
 
@@ -164,11 +167,13 @@ async fn a_server_that_keeps_the_connection_open_after_the_end_does_not_delay_it
 #[tokio::test]
 async fn the_key_is_in_no_error_and_no_debug_text() {
     for vendor in VENDORS {
-        let repeats = format!(r#"{{"error":{{"type":"x","message":"I got {KEY}."}}}}"#);
+        // The second time it stands where a long message is cut.
+        let padding = "x".repeat(250);
+        let repeats = format!(r#"{{"error":{{"type":"x","message":"I got {KEY}.{padding}{KEY}"}}}}"#);
         for status in ["400 Bad Request", "401 Unauthorized", "429 Too Many Requests", "500 Oh"] {
             let provider = Provider::start(vec![Answer::new(status, &[], repeats.clone()); 3]).await;
             let told = told(&*vendor.model(&provider.url), &hello()).await;
-            assert!(!told.contains(KEY), "{vendor:?}: {told}");
+            assert!(!told.contains(&KEY[..8]) && told.len() < 400, "{vendor:?}: {told}");
         }
     }
     let http = Http::new().expect("a client");

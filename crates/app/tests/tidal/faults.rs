@@ -39,16 +39,24 @@ async fn a_lasting_fault_is_an_error_of_the_right_kind() {
         (Fault::Status { code: 302 }, "broken", 1),
         (Fault::Garbage, "broken", 1),
         (Fault::EmptyBody, "broken", 1),
-        (Fault::Silence, "unavailable", 1),
-        (Fault::HalfABody, "unavailable", 1),
         (too_many(Some("30"), false), "unavailable", 1),
         (too_many(Some("0"), true), "unavailable", 3),
     ];
     for (fault, expected, n_calls) in cases {
         let stage = Stage::new().await;
         stage.double.always(Some(fault.clone()));
-        let error = stage.tidal.within(Duration::from_millis(400)).album("2001").await.unwrap_err();
+        let error = stage.tidal.album("2001").await.unwrap_err();
         assert_eq!((kind(&error), stage.double.requests().len()), (expected, n_calls), "{fault:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_falls_silent_is_given_up_at_the_deadline() {
+    for fault in [Fault::Silence, Fault::HalfABody] {
+        let stage = Stage::new().await;
+        stage.double.always(Some(fault.clone()));
+        let error = stage.tidal.within(Duration::from_millis(200)).album("2001").await.unwrap_err();
+        assert_eq!(error, TidalError::Unavailable("no answer in time".into()), "{fault:?}");
     }
 }
 
@@ -84,9 +92,9 @@ async fn nothing_is_asked_while_tidal_wants_silence() {
 async fn a_refusal_without_a_word_does_not_close_the_door() {
     let stage = Stage::with(TidalDouble::new(fiction::world(), Limits::MEASURED), "US").await;
     stage.double.plan([Some(too_many(None, true))]);
-    let impatient = stage.tidal.within(Duration::from_millis(500));
-    assert_eq!(kind(&impatient.album("2001").await.unwrap_err()), "unavailable");
-    impatient.album("2001").await.expect("the next try may go out at once");
+    let error = stage.tidal.album("2001").await.unwrap_err();
+    assert_eq!(kind(&error), "unavailable", "five seconds do not fit a search: {error}");
+    stage.tidal.album("2001").await.expect("the next try may go out at once");
 }
 
 #[tokio::test]

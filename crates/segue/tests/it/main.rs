@@ -4,6 +4,7 @@ mod support;
 
 mod auth;
 mod errors;
+mod killed;
 mod limits;
 mod ownership;
 mod tasks;

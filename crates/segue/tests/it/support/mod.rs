@@ -1,7 +1,9 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
 mod people;
+mod process;
 mod sse;
+mod upstream;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,8 +18,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-pub(crate) use people::{JWT_SECRET, Person, claims, signed};
-pub(crate) use sse::Stream;
+pub(crate) use self::{
+    people::{JWT_SECRET, Person, claims, signed},
+    process::Process,
+    sse::Stream,
+    upstream::Upstream,
+};
 
 pub(crate) struct TestApp {
     pub(crate) app: Arc<App>,

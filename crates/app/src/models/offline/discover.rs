@@ -1,0 +1,463 @@
+//! The Discover agent: moods to the index, names to the catalogue, and what follows from what was found.
+
+use serde_json::{Value, json};
+
+use super::{
+    Step, Voice,
+    intent::Talk,
+    pick::{Pick, by_title, index, places},
+    say::{Phrase, plain},
+    scene::Scene,
+    show,
+    text::{folded, trimmed, words},
+    tracks::{Album, Track, albums_of, meant, named, shown, shown_albums, tracks, tracks_of},
+    wish::{Aspect, Kind, Wish, isrcs, wish},
+};
+
+pub(super) fn next_step(voice: &Voice, scene: &Scene) -> Step {
+    let codes = isrcs(&scene.now.wish);
+    if !codes.is_empty() {
+        return look_up(voice, scene, &codes, Aspect::Everything);
+    }
+    match understood(voice, scene) {
+        Wish::Mood { query, limit, .. } => mood(voice, scene, &query, limit),
+        Wish::Name { query, kind, limit } => name(voice, scene, &query, kind, limit),
+        Wish::Mix { query, name } => mix(voice, scene, &query, &name),
+        Wish::AlbumTracks(album) => album_tracks(voice, scene, &album),
+        Wish::More => more(voice, scene),
+        Wish::MoreLike(which) => more_like(voice, scene, &which),
+        Wish::Compare(names) => compare(voice, scene, &names),
+        Wish::CompareThese => {
+            let these: Vec<_> = shown(scene).into_iter().take(COMPARED).collect();
+            compare_known(voice, scene, &these)
+        }
+        Wish::Details { which, aspect } => details(voice, scene, &which, aspect),
+        Wish::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
+        Wish::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
+        Wish::Own(what) => own(voice, scene, &what),
+        Wish::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
+        Wish::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
+        Wish::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
+        Wish::Talk(talk) => Step::says(voice.talk(talk, Phrase::DiscoverHelp)),
+    }
+}
+
+const COMPARED: usize = 4;
+
+/// The wish, with "yes" after our own question and bare places filled in.
+fn understood(voice: &Voice, scene: &Scene) -> Wish {
+    let language = voice.language;
+    let message = language.bare(&scene.now.wish);
+    if places(language, message).is_some() && !shown(scene).is_empty() {
+        return Wish::Details { which: message.to_owned(), aspect: Aspect::Everything };
+    }
+    let wish = wish(language, &scene.now.wish);
+    let asked = scene.last().filter(|last| last.answer.contains('?'));
+    match (wish, asked) {
+        (Wish::Talk(Talk::Yes), Some(last)) => {
+            let quoted = last.answer.split(['“', '„', '«']).nth(1).and_then(|rest| rest.split(['”', '“', '»']).next());
+            quoted.map_or(Wish::Vague, |words| Wish::Mood { query: words.to_owned(), limit: None, owned: false })
+        }
+        (Wish::Talk(Talk::No), Some(_)) => Wish::Vague,
+        (wish, _) => wish,
+    }
+}
+
+fn search_index(text: String, query: &str, limit: Option<usize>) -> Step {
+    const LONGEST_QUERY: usize = 500;
+    let query = show::shortened(query, LONGEST_QUERY);
+    let input = match limit {
+        Some(limit) => json!({"query": query, "limit": limit}),
+        None => json!({"query": query}),
+    };
+    Step::calls(text, "semanticSearch", input)
+}
+
+fn tidal_input(query: &str, kind: Kind) -> Value {
+    const LONGEST_QUERY: usize = 400;
+    let kind = match kind {
+        Kind::Tracks => "tracks",
+        Kind::Albums => "albums",
+        Kind::Both => "both",
+    };
+    json!({"query": show::shortened(query, LONGEST_QUERY), "searchType": kind})
+}
+
+fn failed(voice: &Voice, error: &str) -> Step {
+    let full_stop = if error.ends_with(['.', '!', '?']) { "" } else { "." };
+    Step::says(voice.say(Phrase::SearchFailed, &[&format!("{}{full_stop}", plain(error))]))
+}
+
+fn mood(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>) -> Step {
+    if let Some(output) = scene.now.output("semanticSearch") {
+        return Step::says(show::search(voice, query, &tracks(output), limit));
+    }
+    match scene.now.error("semanticSearch") {
+        Some(error) => failed(voice, error),
+        None => search_index(voice.say(Phrase::SearchIndex, &[&plain(query)]), query, limit),
+    }
+}
+
+/// Whether the catalogue is worth asking: there, and not known to be switched off.
+fn has_tidal(scene: &Scene) -> bool {
+    let is_off = |error: &str| error.contains("not configured") || error.contains("not set up");
+    let said_off = scene.earlier.iter().any(|exchange| exchange.error("tidalSearch").is_some_and(is_off));
+    scene.has("tidalSearch") && !said_off
+}
+
+/// The catalogue first; when it fails or has nothing, the index.
+fn name(voice: &Voice, scene: &Scene, query: &str, kind: Kind, limit: Option<usize>) -> Step {
+    if let Some(output) = scene.now.output("semanticSearch") {
+        return Step::says(show::name_search(voice, query, &tracks(output), limit));
+    }
+    if let Some(error) = scene.now.error("semanticSearch") {
+        return failed(voice, error);
+    }
+    let (found, albums) = (tracks_of(&scene.now), albums_of(&scene.now));
+    if !found.is_empty() || !albums.is_empty() {
+        return Step::says(show::catalogue(voice, &found, &albums, limit));
+    }
+    match instead_of_tidal(voice, scene, query) {
+        Some(apology) => search_index(apology, query, limit),
+        None => {
+            let mut input = tidal_input(query, kind);
+            if let Some(limit) = limit {
+                input["limit"] = json!(limit);
+            }
+            Step::calls(voice.say(Phrase::SearchTidal, &[&plain(query)]), "tidalSearch", input)
+        }
+    }
+}
+
+/// What to say before searching the index because the catalogue cannot help; None if it was not asked yet.
+fn instead_of_tidal(voice: &Voice, scene: &Scene, query: &str) -> Option<String> {
+    if !scene.has("tidalSearch") {
+        return Some(voice.say(Phrase::SearchIndex, &[&plain(query)]));
+    }
+    if !has_tidal(scene) {
+        return Some(voice.say(Phrase::TidalOff, &[]));
+    }
+    match scene.now.error("tidalSearch") {
+        Some(error) if error.contains("not configured") || error.contains("not set up") => {
+            Some(voice.say(Phrase::TidalOff, &[]))
+        }
+        Some(_) => Some(voice.say(Phrase::TidalFailed, &[])),
+        None => scene.now.called("tidalSearch").then(|| voice.say(Phrase::NothingOnTidal, &[&plain(query)])),
+    }
+}
+
+fn mix(voice: &Voice, scene: &Scene, query: &str, artist: &str) -> Step {
+    if !scene.now.called("semanticSearch") {
+        let mut step = search_index(voice.say(Phrase::SearchBoth, &[]), query, None);
+        if has_tidal(scene) {
+            step.calls.push(("tidalSearch", tidal_input(artist, Kind::Tracks)));
+        } else {
+            step.text = voice.say(Phrase::SearchIndex, &[&plain(query)]);
+        }
+        return step;
+    }
+    let mut said = match (scene.now.output("semanticSearch"), scene.now.error("semanticSearch")) {
+        (Some(output), _) => show::search(voice, query, &tracks(output), None),
+        (None, error) => failed(voice, error.unwrap_or_default()).text,
+    };
+    let catalogue = scene.now.output("tidalSearch").map(tracks).unwrap_or_default();
+    if !catalogue.is_empty() {
+        said = format!("{}\n\n{said}", show::catalogue(voice, &catalogue, &[], Some(5)));
+    }
+    Step::says(said)
+}
+
+fn album_tracks(voice: &Voice, scene: &Scene, words: &str) -> Step {
+    if let Some(output) = scene.now.output("albumTracks") {
+        return Step::says(track_list(voice, output));
+    }
+    if let Some(error) = scene.now.error("albumTracks").or_else(|| scene.now.error("semanticSearch")) {
+        return failed(voice, error);
+    }
+    if let Some(output) = scene.now.output("semanticSearch") {
+        return Step::says(show::name_search(voice, words, &tracks(output), None));
+    }
+    let found = albums_of(&scene.now);
+    let album = if found.is_empty() { known_album(voice, scene, words) } else { best_album(voice, &found, words) };
+    if let Some(album) = album.filter(|_| scene.has("albumTracks")) {
+        let text = voice.say(Phrase::OpenAlbum, &[&plain(&album.title)]);
+        return Step::calls(text, "albumTracks", json!({"albumId": album.id}));
+    }
+    if !found.is_empty() {
+        let none = voice.say(Phrase::NoSuchAlbum, &[&plain(words)]);
+        return Step::says(format!("{none}\n\n{}", show::catalogue(voice, &[], &found, None)));
+    }
+    match instead_of_tidal(voice, scene, words) {
+        Some(apology) => search_index(apology, words, None),
+        None => Step::calls(
+            voice.say(Phrase::SearchTidal, &[&plain(words)]),
+            "tidalSearch",
+            tidal_input(words, Kind::Albums),
+        ),
+    }
+}
+
+fn track_list(voice: &Voice, output: &Value) -> String {
+    let text = |field: &str| plain(output.get(field).and_then(Value::as_str).unwrap_or_default());
+    let tracks = tracks(output);
+    let artist = tracks.first().map_or_else(|| text("artist"), |track| plain(&track.artist));
+    let head = voice.say(Phrase::AlbumHas, &[&text("albumTitle"), &artist, &tracks.len().to_string()]);
+    format!("{head}\n{}", show::lines(voice, &tracks.iter().collect::<Vec<_>>()))
+}
+
+/// An album listed before: by place, by "it" or by title.
+fn known_album(voice: &Voice, scene: &Scene, words: &str) -> Option<Album> {
+    let albums = shown_albums(scene);
+    if voice.language.words.is("pronoun", &folded(words).join(" ")) {
+        return albums.into_iter().next();
+    }
+    match places(voice.language, words) {
+        Some(places) => albums.get(index(*places.first()?, albums.len())?).cloned(),
+        None => best_album(voice, &albums, words),
+    }
+}
+
+fn best_album(voice: &Voice, albums: &[Album], words: &str) -> Option<Album> {
+    let with_artist: Vec<_> = albums.iter().map(|album| format!("{} {}", album.title, album.artist)).collect();
+    let by_name = by_title(voice.language, words, albums.iter().map(|album| album.title.as_str()));
+    let picks = [by_name, by_title(voice.language, words, with_artist.iter().map(String::as_str))];
+    let at = picks.into_iter().find_map(|pick| match pick {
+        Pick::These(found) | Pick::Which(found) => found.first().copied(),
+        Pick::Mistyped(at) => Some(at),
+        Pick::Perhaps(_) | Pick::Nothing => None,
+    });
+    albums.get(at?).cloned()
+}
+
+/// The same search again, for what was not read out yet.
+fn more(voice: &Voice, scene: &Scene) -> Step {
+    const MORE: usize = 50;
+    let is_search = |name: &str| matches!(name, "semanticSearch" | "tidalSearch");
+    if scene.now.calls.iter().any(|called| is_search(called.name)) {
+        let told: Vec<_> = scene.earlier.iter().flat_map(|exchange| exchange.numbered()).map(folded).collect();
+        let new: Vec<_> = tracks_of(&scene.now).into_iter().filter(|track| !told.contains(&folded(&track.title))).collect();
+        if !new.iter().any(show::is_good) {
+            return Step::says(voice.say(Phrase::NoMore, &[]));
+        }
+        let query = scene.now.calls[0].input.get("query").and_then(Value::as_str).unwrap_or_default();
+        return Step::says(show::search(voice, query, &new, None));
+    }
+    let mut searches = scene.earlier.iter().rev().flat_map(|exchange| exchange.calls.iter().rev());
+    let last = searches.find(|called| is_search(called.name) && matches!(called.result, Some(Ok(_))));
+    let Some(last) = last else { return Step::says(voice.say(Phrase::AskMood, &[])) };
+    let mut input = last.input.clone();
+    input["limit"] = json!(MORE);
+    let name = if last.name == "tidalSearch" { "tidalSearch" } else { "semanticSearch" };
+    Step::calls(voice.say(Phrase::LookUp, &[]), name, input)
+}
+
+fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
+    const SEEDS: usize = 3;
+    let which = if which.is_empty() { "these" } else { which };
+    let seeds: Vec<_> = earlier_meant(voice, scene, which).into_iter().take(SEEDS).collect();
+    if seeds.is_empty() && is_pointing(voice, which) {
+        return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
+    }
+    if seeds.is_empty() {
+        return mix(voice, scene, which, which);
+    }
+    if let Some(output) = scene.now.output("semanticSearch") {
+        let is_new = |track: &Track| !seeds.iter().any(|seed| seed.isrc == track.isrc);
+        let found: Vec<_> = tracks(output).into_iter().filter(is_new).collect();
+        let names: Vec<_> = seeds.iter().map(|seed| plain(&seed.title)).collect();
+        return Step::says(show::search(voice, &names.join(", "), &found, None));
+    }
+    let about = |seed: &Track| {
+        let names = format!("{} {}", seed.title, seed.artist);
+        seed.short_description.clone().filter(|text| !text.is_empty()).unwrap_or(names)
+    };
+    let mut query = seeds.iter().map(about).collect::<Vec<_>>().join(" ");
+    if let Some((_, twist)) = scene.now.wish.split_once(" but ") {
+        query = format!("{} {query}", trimmed(twist));
+    }
+    match scene.now.error("semanticSearch") {
+        Some(error) => failed(voice, error),
+        None => search_index(voice.say(Phrase::LookUp, &[]), &query, None),
+    }
+}
+
+/// Results of this turn must not change what the words meant when it began.
+fn earlier_meant(voice: &Voice, scene: &Scene, which: &str) -> Vec<Track> {
+    let now: Vec<_> = tracks_of(&scene.now);
+    let before = scene.earlier.iter().flat_map(tracks_of);
+    let before: Vec<_> = before.map(|track| track.isrc).collect();
+    let found = meant(voice.language, scene, which).into_iter();
+    found.filter(|track| before.contains(&track.isrc) || now.is_empty()).collect()
+}
+
+fn is_pointing(voice: &Voice, words: &str) -> bool {
+    places(voice.language, words).is_some() || voice.language.words.is("pronoun", &folded(words).join(" "))
+}
+
+fn compare(voice: &Voice, scene: &Scene, names: &[String]) -> Step {
+    match known_or_searched(voice, scene, names) {
+        Ok(tracks) => compare_known(voice, scene, &tracks),
+        Err(step) => step,
+    }
+}
+
+fn compare_known(voice: &Voice, scene: &Scene, these: &[Track]) -> Step {
+    if these.is_empty() {
+        return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
+    }
+    if let Some(output) = scene.now.output("batchMetadata") {
+        return Step::says(show::comparison(voice, &tracks(output)));
+    }
+    batch(voice, scene, these.iter().map(|track| track.isrc.clone()).collect())
+}
+
+fn details(voice: &Voice, scene: &Scene, which: &str, aspect: Aspect) -> Step {
+    let which = if which.is_empty() { "it" } else { which };
+    match known_or_searched(voice, scene, &[which.to_owned()]) {
+        Ok(tracks) => {
+            const MOST: usize = 5;
+            let codes: Vec<_> = tracks.into_iter().take(MOST).map(|track| track.isrc).collect();
+            look_up(voice, scene, &codes, aspect)
+        }
+        Err(step) => step,
+    }
+}
+
+/// The tracks of these names, or the step that finds them out.
+fn known_or_searched(voice: &Voice, scene: &Scene, names: &[String]) -> Result<Vec<Track>, Step> {
+    let mut found: Vec<Track> = Vec::new();
+    let mut unknown = Vec::new();
+    for name in names {
+        let mut tracks = meant(voice.language, scene, name);
+        if tracks.is_empty() {
+            tracks = named(voice.language, name, &tracks_of(&scene.now));
+        }
+        if tracks.is_empty() {
+            unknown.push(name);
+        }
+        for track in tracks {
+            if !found.iter().any(|known| known.isrc == track.isrc) {
+                found.push(track);
+            }
+        }
+    }
+    let Some(first) = unknown.first() else { return Ok(found) };
+    if unknown.iter().any(|name| is_pointing(voice, name)) {
+        return Err(Step::says(voice.say(Phrase::AskWhichTrack, &[])));
+    }
+    if let Some(error) = scene.now.error("semanticSearch") {
+        return Err(failed(voice, error));
+    }
+    if scene.now.called("semanticSearch") {
+        return Err(Step::says(voice.say(Phrase::DontKnowTrack, &[&plain(first)])));
+    }
+    let calls = unknown.iter().map(|name| ("semanticSearch", json!({"query": name, "limit": 5}))).collect();
+    Err(Step { text: voice.say(Phrase::LookUp, &[]), calls })
+}
+
+fn look_up(voice: &Voice, scene: &Scene, codes: &[String], aspect: Aspect) -> Step {
+    let Some(output) = scene.now.output("batchMetadata") else {
+        return batch(voice, scene, codes.to_vec());
+    };
+    let found = tracks(output);
+    if found.is_empty() {
+        let summary = output.get("summary").and_then(Value::as_str).unwrap_or_default();
+        return Step::says(voice.say(Phrase::DontKnowTrack, &[&codes.join(", ")]) + "\n" + &plain(summary));
+    }
+    Step::says(match aspect {
+        Aspect::Everything => show::details(voice, &found),
+        Aspect::Lyrics => show::lyrics(voice, &found),
+    })
+}
+
+fn batch(voice: &Voice, scene: &Scene, codes: Vec<String>) -> Step {
+    match scene.now.error("batchMetadata") {
+        Some(error) => failed(voice, error),
+        None => Step::calls(voice.say(Phrase::LookUp, &[]), "batchMetadata", json!({"isrcs": codes})),
+    }
+}
+
+/// Search first, then suggest what really fits.
+fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<String>, limit: Option<usize>) -> Step {
+    const LENGTH: usize = 12;
+    if is_pointing(voice, about) {
+        return playlist_of(voice, scene, &meant(voice.language, scene, about), title);
+    }
+    if scene.now.called("suggestPlaylist") {
+        return playlist_done(voice, scene);
+    }
+    if let Some(error) = scene.now.error("semanticSearch") {
+        return failed(voice, error);
+    }
+    if scene.now.called("semanticSearch") {
+        let good = tracks_of(&scene.now).into_iter().filter(show::is_good).take(limit.unwrap_or(LENGTH));
+        let good: Vec<_> = good.collect();
+        if good.is_empty() {
+            return Step::says(voice.say(Phrase::PlaylistEmpty, &[&plain(about)]));
+        }
+        return suggest(voice, title.unwrap_or_else(|| about.to_owned()), &good, about);
+    }
+    let mut step = search_index(voice.say(Phrase::SearchIndex, &[&plain(about)]), about, limit);
+    let wants_new = words(&scene.now.wish).iter().any(|word| matches!(word.folded.as_str(), "new" | "neue" | "neuer" | "nouvelle" | "nueva"));
+    if wants_new && has_tidal(scene) {
+        step.calls.push(("tidalSearch", tidal_input(about, Kind::Tracks)));
+    }
+    step
+}
+
+fn playlist_of(voice: &Voice, scene: &Scene, these: &[Track], title: Option<String>) -> Step {
+    if scene.now.called("suggestPlaylist") {
+        return playlist_done(voice, scene);
+    }
+    if these.is_empty() {
+        return Step::says(voice.say(Phrase::AskMood, &[]));
+    }
+    let searched = scene.earlier.iter().rev().flat_map(|exchange| exchange.calls.iter().rev());
+    let query = searched.filter_map(|called| called.input.get("query")?.as_str()).next().unwrap_or("Segue");
+    suggest(voice, title.unwrap_or_else(|| query.to_owned()), these, query)
+}
+
+fn suggest(voice: &Voice, title: String, tracks: &[Track], about: &str) -> Step {
+    let mut letters = title.chars();
+    let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let reason = |track: &Track| match track.short_description.as_deref() {
+        Some(description) => format!("“{}”: {}", plain(about), plain(description)),
+        None => format!("“{}”", plain(about)),
+    };
+    let tracks: Vec<_> = tracks.iter().map(|track| json!({"isrc": track.isrc, "reasoning": reason(track)})).collect();
+    let input = json!({"title": show::shortened(&title, 190), "tracks": tracks});
+    Step::calls(voice.say(Phrase::MakingPlaylist, &[]), "suggestPlaylist", input)
+}
+
+fn playlist_done(voice: &Voice, scene: &Scene) -> Step {
+    if let Some(error) = scene.now.error("suggestPlaylist") {
+        return Step::says(voice.say(Phrase::PlaylistFailed, &[&plain(error)]));
+    }
+    let Some(called) = scene.now.calls.iter().find(|called| called.name == "suggestPlaylist") else {
+        return Step::says(voice.say(Phrase::AskMood, &[]));
+    };
+    let suggested = called.input.get("tracks").and_then(Value::as_array).into_iter().flatten();
+    let codes: Vec<_> = suggested.filter_map(|track| track.get("isrc")?.as_str()).collect();
+    let known: Vec<_> = scene.backwards().flat_map(tracks_of).collect();
+    let chosen: Vec<_> = codes.iter().filter_map(|code| known.iter().find(|track| track.isrc == *code)).collect();
+    let title = plain(called.input.get("title").and_then(Value::as_str).unwrap_or_default());
+    let head = voice.say(Phrase::PlaylistMade, &[&title, &chosen.len().to_string()]);
+    Step::says(format!("{head}\n{}", show::lines(voice, &chosen)))
+}
+
+fn own(voice: &Voice, scene: &Scene, what: &str) -> Step {
+    let what = match wish(voice.language, what) {
+        _ if what.is_empty() => return Step::says(voice.say(Phrase::AskMood, &[])),
+        Wish::Mood { query, .. } | Wish::Name { query, .. } | Wish::Mix { query, .. } => query,
+        _ => what.to_owned(),
+    };
+    let Some(output) = scene.now.output("semanticSearch") else {
+        return mood(voice, scene, &what, None);
+    };
+    let owned: Vec<_> = tracks(output).into_iter().filter(|track| track.in_library && show::is_good(track)).collect();
+    if owned.is_empty() {
+        return Step::says(voice.say(Phrase::NotInLibrary, &[&plain(&what)]));
+    }
+    let head = voice.say(Phrase::InLibrary, &[]);
+    Step::says(format!("{head}\n{}", show::lines(voice, &owned.iter().take(8).collect::<Vec<_>>())))
+}

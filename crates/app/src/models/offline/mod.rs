@@ -1,0 +1,153 @@
+//! The offline model: a small planner that needs no key, no network and no time.
+//!
+//! It reads the whole conversation anew for every reply, so it remembers nothing and two servers answer alike.
+//! Each reply is one step: some words, and the tool calls that must happen next.
+
+mod commands;
+mod discover;
+mod follow;
+mod intent;
+mod pattern;
+mod pick;
+mod say;
+mod show;
+mod scene;
+mod target;
+mod tasks;
+mod text;
+mod tracks;
+mod wish;
+mod words;
+
+use std::sync::Arc;
+
+use engine::{Delta, Message, Model, ModelError, Prompt, Usage};
+use futures::{StreamExt, stream::BoxStream};
+use serde_json::Value;
+
+use self::{
+    intent::{Language, MAX_WORDS, Talk},
+    say::Phrase,
+    scene::Scene,
+    words::Tongue,
+};
+
+#[derive(Clone)]
+pub struct OfflineModel {
+    language: Arc<Language>,
+}
+
+impl OfflineModel {
+    pub fn new() -> Self {
+        Self { language: Arc::new(Language::new()) }
+    }
+}
+
+impl Default for OfflineModel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for OfflineModel {
+    fn id(&self) -> &str {
+        "offline"
+    }
+
+    fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let scene = Scene::of(prompt);
+        let voice = Voice::new(&self.language, &scene);
+        let step = next_step(&voice, &scene);
+        let usage = Usage {
+            input_tokens: prompt.messages.iter().map(tokens).sum(),
+            output_tokens: step.tokens(),
+            ..Usage::default()
+        };
+        futures::stream::iter(step.deltas(usage).map(Ok)).boxed()
+    }
+}
+
+/// What happens next: words first, then calls. Without calls the turn is over.
+#[derive(Default)]
+struct Step {
+    text: String,
+    calls: Vec<(&'static str, Value)>,
+}
+
+impl Step {
+    fn says(text: String) -> Self {
+        Self { text, calls: Vec::new() }
+    }
+
+    fn calls(text: String, name: &'static str, input: Value) -> Self {
+        Self { text, calls: vec![(name, input)] }
+    }
+
+    fn deltas(self, usage: Usage) -> impl Iterator<Item = Delta> + Send {
+        let words: Vec<_> = self.text.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())).collect();
+        let calls = self.calls.into_iter();
+        let calls = calls.map(|(name, input)| Delta::ToolCall { name: name.to_owned(), input: input.to_string() });
+        words.into_iter().chain(calls).chain([Delta::End { usage }])
+    }
+
+    fn tokens(&self) -> u64 {
+        let n_bytes = self.calls.iter().map(|(name, input)| name.len() + input.to_string().len()).sum::<usize>();
+        estimate(n_bytes + self.text.len())
+    }
+}
+
+/// The language of the answer and everything known about languages.
+struct Voice<'a> {
+    language: &'a Language,
+    tongue: Tongue,
+}
+
+impl<'a> Voice<'a> {
+    /// The language of this message, or of the last one that showed its language.
+    fn new(language: &'a Language, scene: &Scene) -> Self {
+        let tongue = scene.backwards().find_map(|exchange| language.tongue(&exchange.wish));
+        Self { language, tongue: tongue.unwrap_or(Tongue::En) }
+    }
+
+    fn say(&self, phrase: Phrase, gaps: &[&str]) -> String {
+        self.language.phrases.say(self.tongue, phrase, gaps)
+    }
+
+    fn talk(&self, talk: Talk, help: Phrase) -> String {
+        match talk {
+            Talk::Greet => format!("{} {}", self.say(Phrase::Hello, &[]), self.say(help, &[])),
+            Talk::Thanks => self.say(Phrase::Welcome, &[]),
+            Talk::Bye => self.say(Phrase::Bye, &[]),
+            Talk::Help => format!("{}\n\n{}", self.say(help, &[]), self.say(Phrase::WhoAmI, &[])),
+            Talk::Who => self.say(Phrase::WhoAmI, &[]),
+            Talk::Offtopic | Talk::Errand => format!("{}\n\n{}", self.say(Phrase::Offtopic, &[]), self.say(help, &[])),
+            // A yes or no to nothing we asked.
+            Talk::Yes | Talk::No => self.say(help, &[]),
+        }
+    }
+}
+
+fn next_step(voice: &Voice, scene: &Scene) -> Step {
+    if scene.now.wish.split_whitespace().take(MAX_WORDS + 1).count() > MAX_WORDS {
+        return Step::says(voice.say(Phrase::TooLong, &[]));
+    }
+    let step = match (scene.has("add_task"), scene.has("semanticSearch")) {
+        (true, true) if tasks::is_for_tasks(voice.language, scene) => tasks::next_step(voice, scene),
+        (true, false) => tasks::next_step(voice, scene),
+        (_, true) => discover::next_step(voice, scene),
+        (false, false) => Step::says(voice.say(Phrase::NoTools, &[])),
+    };
+    if !step.calls.is_empty() && !scene.may_call_tools {
+        return Step::says(voice.say(Phrase::OutOfSteps, &[]));
+    }
+    step
+}
+
+fn tokens(message: &Message) -> u64 {
+    estimate(message.content.iter().map(|block| serde_json::to_string(block).map_or(0, |text| text.len())).sum())
+}
+
+/// About four bytes make a token.
+fn estimate(n_bytes: usize) -> u64 {
+    u64::try_from(n_bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}

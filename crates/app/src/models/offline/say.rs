@@ -1,0 +1,150 @@
+//! What we say, in each language.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::words::Tongue;
+
+/// A sentence of ours; `{}` is filled in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Phrase {
+    LookAtList,
+    Adding,
+    Working,
+    Added,
+    AddedReminder,
+    Completed,
+    Deleted,
+    Renamed,
+    Described,
+    Failed,
+    NoTasks,
+    NoPending,
+    NoCompleted,
+    YourTasks,
+    YourPending,
+    YourCompleted,
+    FoundTasks,
+    NothingAbout,
+    WhichOne,
+    DidYouMean,
+    NotOnList,
+    NoSuchPlace,
+    Gone,
+    ShallIAdd,
+    WhatToAdd,
+    AlreadyDone,
+    ConfirmDelete,
+    ReallyDelete,
+    NothingToDelete,
+    NothingToComplete,
+    LeftAlone,
+    WhatToDoWith,
+    WhatInstead,
+    NoUncomplete,
+    NoUndo,
+    NoDates,
+    TasksHelp,
+    SearchIndex,
+    SearchTidal,
+    SearchBoth,
+    OpenAlbum,
+    LookUp,
+    MakingPlaylist,
+    TidalFailed,
+    TidalOff,
+    NothingOnTidal,
+    FoundTracks,
+    FoundWeak,
+    FoundNothing,
+    FoundOnTidal,
+    Albums,
+    AlbumHas,
+    NoSuchAlbum,
+    NoMore,
+    SearchFailed,
+    AskMood,
+    AskWhichTrack,
+    DontKnowTrack,
+    PlaylistMade,
+    PlaylistFailed,
+    PlaylistEmpty,
+    InLibrary,
+    NotInLibrary,
+    MoreHint,
+    NoPlayer,
+    NoLibraryTool,
+    DiscoverHelp,
+    NoLyrics,
+    MoreInCard,
+    Hello,
+    Welcome,
+    Bye,
+    WhoAmI,
+    Offtopic,
+    TooLong,
+    OutOfSteps,
+    NoTools,
+}
+
+/// Every phrase in every language (`grammar/say.txt`).
+pub(super) struct Phrases(HashMap<Phrase, HashMap<Tongue, String>>);
+
+impl Phrases {
+    pub(super) fn new(data: &'static str) -> Self {
+        let mut phrases: HashMap<Phrase, HashMap<Tongue, String>> = HashMap::new();
+        let mut current = None;
+        for line in data.lines() {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                current = serde_json::from_value(Value::from(name)).ok();
+                debug_assert!(current.is_some(), "there is no phrase {name}");
+            } else if let (Some(phrase), Some((code, text))) = (current, line.split_once(": "))
+                && let Some(tongue) = Tongue::parse(code)
+            {
+                phrases.entry(phrase).or_default().insert(tongue, text.replace("\\n", "\n"));
+            }
+        }
+        Self(phrases)
+    }
+
+    /// The phrase in a language, with its gaps filled.
+    pub(super) fn say(&self, tongue: Tongue, phrase: Phrase, gaps: &[&str]) -> String {
+        let text = self.0.get(&phrase).and_then(|texts| texts.get(&tongue));
+        let mut pieces = text.expect("every phrase is written in every language").split("{}");
+        let mut said = pieces.next().unwrap_or_default().to_owned();
+        for (piece, gap) in pieces.zip(gaps.iter().chain(std::iter::repeat(&""))) {
+            said.push_str(gap);
+            said.push_str(piece);
+        }
+        said
+    }
+}
+
+/// Words from a tool or a person on one line, without the marks that would format them.
+pub(super) fn plain(text: &str) -> String {
+    let text = text.replace(['*', '`', '<', '>'], "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn strong(text: &str) -> String {
+    format!("**{}**", plain(text))
+}
+
+/// "a, b and c", in bold.
+pub(super) fn list(tongue: Tongue, names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| strong(name)).collect();
+    let and = match tongue {
+        Tongue::En => "and",
+        Tongue::De => "und",
+        Tongue::Fr => "et",
+        Tongue::Es => "y",
+    };
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} {and} {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,143 @@
+//! The scene: what a prompt says about the conversation, in the form the planners need.
+
+use engine::{Block, Prompt, Role};
+use serde_json::Value;
+
+/// The conversation up to the message being answered.
+pub(super) struct Scene<'a> {
+    pub(super) earlier: Vec<Exchange<'a>>,
+    pub(super) now: Exchange<'a>,
+    pub(super) may_call_tools: bool,
+    tools: Vec<&'a str>,
+}
+
+/// What a person said and everything the answer holds so far.
+#[derive(Default)]
+pub(super) struct Exchange<'a> {
+    pub(super) wish: String,
+    pub(super) answer: String,
+    pub(super) calls: Vec<Called<'a>>,
+}
+
+pub(super) struct Called<'a> {
+    id: engine::CallId,
+    pub(super) name: &'a str,
+    pub(super) input: &'a Value,
+    /// None when the turn was cut before the tool answered.
+    pub(super) result: Option<Result<Value, String>>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn of(prompt: &'a Prompt) -> Self {
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        for message in &prompt.messages {
+            let text = message.text();
+            let starts_anew = message.role == Role::User && !text.trim().is_empty();
+            if starts_anew || exchanges.is_empty() {
+                exchanges.push(Exchange::default());
+            }
+            let exchange = exchanges.last_mut().expect("one was pushed for the first message");
+            match message.role {
+                Role::User if starts_anew => exchange.wish = text,
+                Role::User => {}
+                Role::Assistant => exchange.answer.push_str(&text),
+            }
+            message.content.iter().for_each(|block| exchange.read(block));
+        }
+        let now = exchanges.pop().unwrap_or_default();
+        let tools = prompt.tools.iter().map(|tool| tool.name).collect();
+        Self { earlier: exchanges, now, may_call_tools: prompt.may_call_tools, tools }
+    }
+
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.tools.contains(&tool)
+    }
+
+    pub(super) fn last(&self) -> Option<&Exchange<'a>> {
+        self.earlier.last()
+    }
+
+    /// Every exchange, the newest first.
+    pub(super) fn backwards(&self) -> impl Iterator<Item = &Exchange<'a>> {
+        std::iter::once(&self.now).chain(self.earlier.iter().rev())
+    }
+}
+
+impl<'a> Exchange<'a> {
+    fn read(&mut self, block: &'a Block) {
+        match block {
+            Block::Text { .. } => {}
+            Block::ToolUse { id, name, input } => self.calls.push(Called { id: *id, name, input, result: None }),
+            Block::ToolResult { tool_use_id, content, is_error } => {
+                let Some(called) = self.calls.iter_mut().find(|called| called.id == *tool_use_id) else { return };
+                called.result = Some(if *is_error { Err(error_text(content)) } else { Ok(object_in(content)) });
+            }
+        }
+    }
+
+    /// The output of the last successful call of a tool.
+    pub(super) fn output(&self, tool: &str) -> Option<&Value> {
+        let mut outputs = self.calls.iter().rev().filter(|called| called.name == tool);
+        outputs.find_map(|called| called.result.as_ref()?.as_ref().ok())
+    }
+
+    pub(super) fn error(&self, tool: &str) -> Option<&str> {
+        let mut errors = self.calls.iter().rev().filter(|called| called.name == tool);
+        errors.find_map(|called| called.result.as_ref()?.as_ref().err().map(String::as_str))
+    }
+
+    pub(super) fn called(&self, tool: &str) -> bool {
+        self.calls.iter().any(|called| called.name == tool)
+    }
+
+    /// The bold part of each numbered line of the answer, or the whole line: what "the second one" points into.
+    pub(super) fn numbered(&self) -> Vec<&str> {
+        let items = self.answer.lines().filter_map(|line| {
+            let line = line.trim_start();
+            let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            if rest.len() == line.len() {
+                return None;
+            }
+            rest.strip_prefix('.').or_else(|| rest.strip_prefix(')')).map(str::trim)
+        });
+        items.map(|item| bold(item).unwrap_or(item)).collect()
+    }
+}
+
+/// The first bold words of a text.
+pub(super) fn bold(text: &str) -> Option<&str> {
+    text.split("**").nth(1).filter(|inner| !inner.trim().is_empty())
+}
+
+fn error_text(content: &Value) -> String {
+    let text = content.get("error").unwrap_or(content);
+    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
+}
+
+/// Results are objects, or text that holds one, perhaps after a line that marks it as data from outside.
+fn object_in(content: &Value) -> Value {
+    let Value::String(text) = content else { return content.clone() };
+    let starts = text.match_indices('{').map(|(at, _)| at).take(8);
+    let objects = starts.filter_map(|at| serde_json::Deserializer::from_str(&text[at..]).into_iter().next()?.ok());
+    objects.into_iter().next().unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_result_is_read_as_an_object_or_from_the_text_around_it() {
+        let table = [
+            (json!({"tasks": []}), json!({"tasks": []})),
+            (json!("{\"tasks\": []}"), json!({"tasks": []})),
+            (json!("Data from outside {not an instruction}:\n{\"tracks\": [1]}\n(end)"), json!({"tracks": [1]})),
+            (json!("nothing here"), Value::Null),
+        ];
+        for (content, expected) in table {
+            assert_eq!(object_in(&content), expected, "{content}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Words as people type them: folding, little typos, numbers.
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// One word of a text: where it stands and how it compares.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) folded: String,
+}
+
+/// The words of a text. Marks that carry no letter or digit are skipped.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    for piece in text.split(is_gap) {
+        let folded = fold(piece);
+        if !folded.is_empty() {
+            words.push(Word { start: at, end: at + piece.len(), folded });
+        }
+        // Every separator is one `char`; its width is what lies between the pieces.
+        at += piece.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    words
+}
+
+/// Words end at spaces and hyphens: "to-do" and "montre-moi" are two.
+fn is_gap(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '-' | '‐' | '–' | '—')
+}
+
+/// Lower case, without accents, apostrophes, hyphens or other marks: "Café's" and "cafes" are the same.
+pub(super) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
+        match letter {
+            'ß' => folded.push_str("ss"),
+            'ø' => folded.push('o'),
+            'œ' => folded.push_str("oe"),
+            'æ' => folded.push_str("ae"),
+            letter if letter.is_alphanumeric() => folded.push(letter),
+            _ => {}
+        }
+    }
+    folded
+}
+
+/// Words in comparable form.
+pub(super) fn folded(text: &str) -> Vec<String> {
+    words(text).into_iter().map(|word| word.folded).collect()
+}
+
+/// A captured piece without the quotes and marks around it.
+pub(super) fn trimmed(text: &str) -> &str {
+    let is_wrapping = |letter: char| {
+        letter.is_whitespace() || matches!(letter, '"' | '“' | '”' | '„' | '«' | '»' | '‘' | ',' | ';' | ':' | '`' | '*')
+    };
+    let text = text.trim_matches(is_wrapping);
+    let text = text.trim_end_matches(['.', '!', '?', '…']).trim_matches(is_wrapping);
+    // A single quote is also an apostrophe: only a pair around the whole is dropped.
+    text.strip_prefix(['\'', '’']).and_then(|rest| rest.strip_suffix(['\'', '’'])).unwrap_or(text)
+}
+
+/// How alike two folded words are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    Different,
+    /// Probably a typo, but another word is possible: "Jane" and "Jake".
+    Near,
+    /// The same word: equal, a plural, or two letters swapped.
+    Same,
+}
+
+pub(super) fn likeness(a: &str, b: &str) -> Likeness {
+    if a == b || is_plural(a, b) || is_plural(b, a) {
+        return Likeness::Same;
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let longer = a.len().max(b.len());
+    if longer < 4 || a.len().abs_diff(b.len()) > 2 || a.iter().chain(&b).any(|letter| letter.is_numeric()) {
+        return Likeness::Different;
+    }
+    if is_swap(&a, &b) {
+        return Likeness::Same;
+    }
+    // Short words have too many neighbours, and a typo in the first letter is rare.
+    let allowed = if longer >= 8 { 2 } else { 1 };
+    if a[0] == b[0] && distance(&a, &b) <= allowed { Likeness::Near } else { Likeness::Different }
+}
+
+fn is_plural(one: &str, many: &str) -> bool {
+    one.len() >= 3 && many.strip_prefix(one).is_some_and(|rest| matches!(rest, "s" | "es"))
+}
+
+/// Two neighbouring letters swapped, nothing else.
+fn is_swap(a: &[char], b: &[char]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut differing = (0..a.len()).filter(|&i| a[i] != b[i]);
+    let (Some(i), Some(j), None) = (differing.next(), differing.next(), differing.next()) else { return false };
+    j == i + 1 && a[i] == b[j] && a[j] == b[i]
+}
+
+/// Letters to insert, drop, change or swap (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before_last = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = change.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before_last[j - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typos_are_told_from_other_words() {
+        let table = [
+            ("milk", "mlik", Likeness::Same),
+            ("plant", "plants", Likeness::Same),
+            ("jane", "jake", Likeness::Near),
+            ("dentist", "dentits", Likeness::Same),
+            ("groceries", "grocerys", Likeness::Near),
+            ("book", "cook", Likeness::Different),
+            ("mum", "mom", Likeness::Different),
+            ("2024", "2025", Likeness::Different),
+        ];
+        for (a, b, expected) in table {
+            assert_eq!(likeness(a, b), expected, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn words_keep_their_place_in_the_text() {
+        let text = "  Füge „Müsli\u{3000}kaufen“ hinzu!";
+        let found: Vec<_> = words(text).into_iter().map(|word| (text[word.start..word.end].to_owned(), word.folded)).collect();
+        let expected = [("Füge", "fuge"), ("„Müsli", "musli"), ("kaufen“", "kaufen"), ("hinzu!", "hinzu")];
+        assert_eq!(found, expected.map(|(raw, folded)| (raw.to_owned(), folded.to_owned())));
+        assert_eq!(trimmed("„Müsli kaufen“."), "Müsli kaufen");
+    }
+}

@@ -1,0 +1,157 @@
+//! The words we know, by what they are for (`grammar/words.txt`).
+
+use std::collections::{HashMap, HashSet};
+
+use super::text::{Likeness, Word, fold, folded, likeness};
+
+/// The languages we answer in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Tongue {
+    En,
+    De,
+    Fr,
+    Es,
+}
+
+impl Tongue {
+    const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
+
+    pub(super) fn parse(code: &str) -> Option<Self> {
+        match code {
+            "en" => Some(Self::En),
+            "de" => Some(Self::De),
+            "fr" => Some(Self::Fr),
+            "es" => Some(Self::Es),
+            _ => None,
+        }
+    }
+}
+
+pub(super) struct Words {
+    heads: Vec<Vec<String>>,
+    tails: Vec<Vec<String>>,
+    leads: Vec<Vec<String>>,
+    tongues: HashMap<Tongue, HashSet<String>>,
+    sets: HashMap<&'static str, HashSet<String>>,
+    values: HashMap<&'static str, HashMap<String, &'static str>>,
+}
+
+impl Words {
+    pub(super) fn new(data: &'static str) -> Self {
+        let mut words = Self {
+            heads: Vec::new(),
+            tails: Vec::new(),
+            leads: Vec::new(),
+            tongues: HashMap::new(),
+            sets: HashMap::new(),
+            values: HashMap::new(),
+        };
+        for line in data.lines().filter(|line| !line.starts_with('#')) {
+            let Some((name, list)) = line.split_once(": ") else { continue };
+            let (name, tongue) = name.split_once(' ').map_or((name, None), |(name, code)| (name, Tongue::parse(code)));
+            words.learn(name, tongue, list.split(", "));
+        }
+        for phrases in [&mut words.heads, &mut words.tails, &mut words.leads] {
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
+        }
+        words
+    }
+
+    fn learn(&mut self, name: &'static str, tongue: Option<Tongue>, list: impl Iterator<Item = &'static str>) {
+        match (name, tongue) {
+            ("head", _) => self.heads.extend(list.map(folded)),
+            ("tail", _) => self.tails.extend(list.map(folded)),
+            ("lead", _) => self.leads.extend(list.map(folded)),
+            ("tongue", Some(tongue)) => self.tongues.entry(tongue).or_default().extend(list.map(fold)),
+            ("lemma" | "number" | "place", _) => {
+                let pairs = list.filter_map(|pair| pair.split_once('=')).map(|(word, value)| (fold(word), value));
+                self.values.entry(name).or_default().extend(pairs);
+            }
+            (name, _) => self.sets.entry(name).or_default().extend(list.map(|phrase| folded(phrase).join(" "))),
+        }
+    }
+
+    pub(super) fn is(&self, set: &str, word: &str) -> bool {
+        self.sets.get(set).is_some_and(|words| words.contains(word))
+    }
+
+    /// The same with a typo allowed.
+    pub(super) fn is_nearly(&self, set: &str, word: &str) -> bool {
+        let alike = |known: &String| likeness(known, word) >= Likeness::Near;
+        self.is(set, word) || word.len() >= 5 && self.sets.get(set).is_some_and(|words| words.iter().any(alike))
+    }
+
+    /// The form a task would use: "bought" is "buy".
+    pub(super) fn lemma<'a>(&'a self, word: &'a str) -> &'a str {
+        self.value("lemma", word).unwrap_or(word)
+    }
+
+    pub(super) fn is_past(&self, word: &str) -> bool {
+        self.value("lemma", word).is_some()
+    }
+
+    pub(super) fn number(&self, word: &str) -> Option<usize> {
+        if let Ok(number) = word.parse() {
+            return Some(number);
+        }
+        self.value("number", word).and_then(|number| number.parse().ok())
+    }
+
+    /// A place in a list: "second" is 2, "last" is -1, "3rd" is 3.
+    pub(super) fn place(&self, word: &str) -> Option<i64> {
+        if let Some(place) = self.value("place", word) {
+            return place.parse().ok();
+        }
+        let digits = word.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+        let suffix = &word[digits.len()..];
+        matches!(suffix, "st" | "nd" | "rd" | "th" | "e" | "er" | "eme" | "re" | "o" | "a")
+            .then(|| digits.parse().ok())
+            .flatten()
+    }
+
+    fn value(&self, map: &str, word: &str) -> Option<&'static str> {
+        self.values.get(map).and_then(|values| values.get(word)).copied()
+    }
+
+    /// The wish without greetings, "please" and "could you" around it. Something is always left.
+    pub(super) fn bare<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+        let words = without_heads(words, &self.heads);
+        without_tails(words, &self.tails)
+    }
+
+    /// What is searched, without "some", "a few" and "good" before it.
+    pub(super) fn without_leads<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+        without_heads(words, &self.leads)
+    }
+
+    /// The language a text is probably written in, if its little words tell.
+    pub(super) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
+        let votes = |tongue: Tongue| {
+            let known = self.tongues.get(&tongue);
+            words.iter().filter(|word| known.is_some_and(|known| known.contains(&word.folded))).count()
+        };
+        let most = Tongue::ALL.into_iter().rev().max_by_key(|tongue| votes(*tongue))?;
+        (votes(most) > 0).then_some(most)
+    }
+}
+
+fn without_heads<'w>(mut words: &'w [Word], phrases: &[Vec<String>]) -> &'w [Word] {
+    let starts = |words: &[Word], phrase: &[String]| {
+        words.len() > phrase.len() && phrase.iter().zip(words).all(|(known, word)| *known == word.folded)
+    };
+    while let Some(phrase) = phrases.iter().find(|phrase| starts(words, phrase)) {
+        words = &words[phrase.len()..];
+    }
+    words
+}
+
+fn without_tails<'w>(mut words: &'w [Word], phrases: &[Vec<String>]) -> &'w [Word] {
+    let ends = |words: &[Word], phrase: &[String]| {
+        words.len() > phrase.len()
+            && phrase.iter().rev().zip(words.iter().rev()).all(|(known, word)| *known == word.folded)
+    };
+    while let Some(phrase) = phrases.iter().find(|phrase| ends(words, phrase)) {
+        words = &words[..words.len() - phrase.len()];
+    }
+    words
+}

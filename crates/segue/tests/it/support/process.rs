@@ -1,0 +1,71 @@
+//! The real binary, started, killed and started again.
+
+use std::process::Stdio;
+
+use reqwest::Method;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+use super::{Stream, World};
+
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) url: String,
+    client: reqwest::Client,
+}
+
+impl Process {
+    /// Starts `segue serve` and waits until it says where it listens.
+    pub(crate) async fn start(world: &World, settings: &[(&'static str, String)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+        command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
+        command.envs(settings.iter().map(|(name, value)| (*name, value)));
+        let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().expect("the binary starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+        let mut said = Vec::new();
+        let url = loop {
+            let line = lines.next_line().await.expect("a log").unwrap_or_else(|| panic!("it did not start: {said:?}"));
+            if let Some((_, rest)) = line.split_once("ready on ") {
+                break rest.split_whitespace().next().expect("an address").to_owned();
+            }
+            said.push(line);
+        };
+        // Someone must read what it goes on to say, or it would block.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { child, url, client: reqwest::Client::new() }
+    }
+
+    /// Resident memory in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
+    }
+
+    /// `kill -9`: no farewell.
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let response = self.client.get(format!("{}{path}", self.url)).send().await.expect("an answer");
+        assert!(response.status().is_success(), "GET {path}: {}", response.status());
+        response.json().await.expect("JSON")
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> reqwest::Response {
+        self.client.request(Method::POST, format!("{}{path}", self.url)).json(&body).send().await.expect("an answer")
+    }
+
+    pub(crate) async fn chat(&self, body: Value) -> Stream {
+        Stream::new(self.post("/api/chat/stream", body).await)
+    }
+
+    pub(crate) async fn follow(&self, turn: &str, after: u64) -> Stream {
+        let url = format!("{}/api/turns/{turn}/stream?after={after}", self.url);
+        Stream::new(self.client.get(url).send().await.expect("an answer"))
+    }
+}

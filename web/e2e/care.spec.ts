@@ -1,0 +1,164 @@
+// For everyone: small screens, keyboards, screen readers.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { answered, answers, ask, box, expect, test, token } from './fixtures';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+async function axe(page: import('@playwright/test').Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
+    return (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
+    .flatMap(({ id, impact, nodes }) => nodes.map(({ html, failureSummary }) => `${impact} ${id}: ${html.slice(0, 160)} ${failureSummary?.slice(0, 200)}`));
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`axe finds nothing serious on any page (${colorScheme})`, async ({ page }) => {
+    test.setTimeout(90_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto('/');
+    await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
+    expect(await axe(page)).toEqual([]);
+
+    await ask(page, 'Is there anything in the Tidal catalogue about night trains?');
+    await answered(page);
+    await page.getByRole('button', { name: /Searched your library/ }).click();
+    await page.locator('.track-head').first().click();
+    expect(await axe(page)).toEqual([]);
+
+    await page.goto('/?agent=tasks');
+    await ask(page, 'Remind me to buy guitar strings and call the venue');
+    await answered(page);
+    await page.getByRole('button', { name: /Read your open tasks/ }).click();
+    expect(await axe(page)).toEqual([]);
+
+    for (const path of ['/tasks', '/library', '/library?view=albums', '/playlists', '/settings']) {
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await page.waitForLoadState('networkidle');
+      expect(await axe(page), path).toEqual([]);
+    }
+    await page.goto('/library');
+    await page.locator('.library-row').first().click();
+    await expect(page.getByRole('dialog').getByText('Energy', { exact: true })).toBeVisible();
+    expect(await axe(page), 'track dialog').toEqual([]);
+  });
+}
+
+for (const width of [320, 390, 768, 2560]) {
+  test(`nothing overflows at ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 800 });
+    const fits = async (where: string) => {
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(overflow, where).toBeLessThanOrEqual(0);
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll('main button, main a, main input, main textarea, main h1, header button')]
+          .filter((element) => {
+            const { right, left, width } = element.getBoundingClientRect();
+            return width > 0 && !element.closest('pre, .table-wrap') && (right > window.innerWidth + 1 || left < -1);
+          })
+          .map((element) => element.outerHTML.slice(0, 90)),
+      );
+      expect(cut, where).toEqual([]);
+    };
+    await page.goto('/');
+    await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
+    await fits('welcome');
+    await ask(page, 'Is there anything in the Tidal catalogue about night trains?');
+    await answered(page);
+    await page.getByRole('button', { name: /Searched your library/ }).click();
+    await page.locator('.track-head').first().click();
+    await fits('chat');
+    for (const path of ['/tasks', '/library', '/playlists', '/settings']) {
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await page.waitForLoadState('networkidle');
+      await fits(path);
+    }
+  });
+}
+
+test('on a phone the history is a drawer', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Rainy songs ${mark}`);
+  await answered(page);
+  const address = page.url();
+  await page.getByRole('link', { name: 'New chat' }).click();
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Menu' });
+  await drawer.getByRole('link', { name: new RegExp(mark) }).click();
+  await expect(drawer).toHaveCount(0);
+  await expect(page).toHaveURL(address);
+  await expect(answers(page)).toHaveCount(1);
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.keyboard.press('Escape');
+  await expect(drawer).toHaveCount(0);
+});
+
+test('everything is reached by keyboard alone', async ({ page }) => {
+  await page.goto('/');
+  await expect(box(page)).toBeFocused();
+  await page.keyboard.type('Songs for a rainy night drive');
+  await page.keyboard.press('Enter');
+  await answered(page);
+  await expect(box(page)).toBeFocused();
+
+  // Backwards from the message box: the answer's copy button, then the card.
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '');
+  const tabTo = async (wanted: RegExp, key: 'Tab' | 'Shift+Tab') => {
+    for (let presses = 0; presses < 40; presses++) {
+      await page.keyboard.press(key);
+      if (wanted.test(await focused())) return;
+    }
+    throw new Error(`${wanted} was not reached by ${key}; focus is on ${await focused()}`);
+  };
+  await tabTo(/Searched your library/, 'Shift+Tab');
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle);
+  expect(outline).toBe('solid');
+  await page.keyboard.press('Enter');
+  const first = page.locator('.track').first();
+  await expect(first).toBeVisible();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await tabTo(/Interpretation/, 'Tab');
+  await page.keyboard.press('Enter');
+  await expect(first.locator('.interpretation')).toBeVisible();
+
+  await page.goto('/');
+  await expect(box(page)).toBeFocused();
+  await tabTo(/More for/, 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('menuitem', { name: 'Rename' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  expect(await focused()).toMatch(/More for/);
+});
+
+test('a screen reader hears finished blocks only', async ({ page }) => {
+  await page.goto('/');
+  await page.evaluate(() => {
+    const heard: string[] = [];
+    (window as unknown as { heard: string[] }).heard = heard;
+    new MutationObserver(() => {
+      const words = document.querySelector('[data-testid="announcer"]')?.textContent;
+      if (words && heard.at(-1) !== words) heard.push(words);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await ask(page, 'Songs for a rainy night drive');
+  await answered(page);
+  const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+  expect(heard.length).toBeLessThanOrEqual(4);
+  expect(heard.join('\n')).toContain('Let me listen through your library for that.');
+  expect(heard.join('\n')).toMatch(/Found \d+ tracks? matching/);
+});

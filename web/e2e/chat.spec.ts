@@ -1,0 +1,188 @@
+// A conversation as a person has it: watch, open, reload, stop, retry, come back.
+import { answered, answers, ask, box, expect, questions, test, thread, token } from './fixtures';
+
+test('a Discover turn is watched, opened and looked into', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, 'Songs for a rainy night drive');
+  await expect(page.getByText("Searching your library for 'rainy nights'").or(page.getByText("Searched your library for 'rainy nights'"))).toBeVisible();
+  await answered(page);
+  await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}$/);
+
+  const card = page.getByRole('region', { name: /Searched your library/ });
+  await expect(card).toContainText(/Found \d+ tracks? matching 'rainy nights'/);
+  await card.getByRole('button').first().click();
+  const first = card.getByRole('listitem').first();
+  await expect(first).toContainText('Indexed');
+  await expect(first).toContainText(/\d+%/);
+  await first.getByRole('button').first().click();
+  await expect(first.getByText('Energy', { exact: true })).toBeVisible();
+  await first.getByRole('button', { name: 'Interpretation' }).click();
+  await expect(first.locator('.interpretation')).not.toBeEmpty();
+});
+
+test('a reopened conversation reads exactly as it did live', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, 'Is there anything in the Tidal catalogue about night trains?');
+  await answered(page);
+  await expect(page.getByRole('region', { name: /Searching the Tidal catalogue/ })).toContainText('The agent goes on without it');
+  const live = await thread(page).innerText();
+  await page.reload();
+  await expect(answers(page)).toHaveCount(1);
+  await answered(page);
+  expect(await thread(page).innerText()).toBe(live);
+});
+
+test('a reload in the middle of a turn goes on where it was', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Please take your time ${token()}`);
+  await expect(answers(page)).toContainText('slow rain on the window');
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expect(answers(page)).toContainText('Let me think about that.');
+  await answered(page);
+  await expect(answers(page)).toHaveCount(1);
+  await expect(questions(page)).toHaveCount(1);
+  const text = await answers(page).innerText();
+  expect(text.match(/Let me think about that\./g)).toHaveLength(1);
+  expect(text).toContain('That was all.');
+});
+
+test('a second tab follows the same turn to the same end', async ({ page, context }) => {
+  await page.goto('/');
+  await ask(page, `Please take your time ${token()}`);
+  await expect(answers(page)).toContainText('slow rain');
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(other.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await Promise.all([answered(page), answered(other)]);
+  expect(await thread(other).innerText()).toBe(await thread(page).innerText());
+
+  await ask(page, `Songs for a rainy night drive ${token()}`);
+  await answered(page);
+  await expect(answers(other)).toHaveCount(2);
+  await answered(other);
+});
+
+for (const how of ['the button', 'Escape']) {
+  test(`stopping with ${how} keeps what was said`, async ({ page }) => {
+    await page.goto('/');
+    await ask(page, `Please take your time ${token()}`);
+    await expect(answers(page)).toContainText('slow rain');
+    if (how === 'Escape') await page.keyboard.press('Escape');
+    else await page.getByRole('button', { name: 'Stop' }).click();
+    await expect(answers(page).getByText('Stopped', { exact: true })).toBeVisible();
+    await answered(page);
+    const live = await thread(page).innerText();
+    expect(live).toContain('slow rain');
+    expect(live).not.toContain('That was all.');
+    await page.reload();
+    await answered(page);
+    expect(await thread(page).innerText()).toBe(live);
+  });
+}
+
+test('an error says what happened, and trying again doubles nothing', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Please break once ${token()}`);
+  const again = page.getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible({ timeout: 20_000 });
+  await again.click();
+  await expect(answers(page).last()).toContainText('Harbour Lights');
+  await answered(page);
+  await expect(questions(page)).toHaveCount(1);
+  await expect(again).toHaveCount(0);
+  const live = await thread(page).innerText();
+  await page.reload();
+  await answered(page);
+  expect(await thread(page).innerText()).toBe(live);
+});
+
+test('a message written during a turn waits for its end', async ({ page }) => {
+  await page.goto('/');
+  const mark = token();
+  await ask(page, `Please take your time ${mark}`);
+  await expect(answers(page)).toContainText('slow rain');
+  await ask(page, `And a rainy one ${mark}`);
+  await ask(page, `Never mind this ${mark}`);
+  const queue = page.getByRole('list', { name: 'Waiting to be sent' });
+  await expect(queue.getByRole('listitem')).toHaveCount(2);
+  await queue.getByRole('button', { name: `Do not send “Never mind this ${mark}”` }).click();
+  await page.reload();
+  await expect(queue.getByRole('listitem')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(questions(page)).toHaveCount(2);
+  await answered(page);
+  await expect(answers(page).last()).toContainText('Let me listen through your library');
+});
+
+test.describe('without a network', () => {
+  test.use({ allowedErrors: [/ERR_INTERNET_DISCONNECTED|Failed to load resource|ERR_NETWORK_CHANGED/] });
+
+  test('a turn is picked up again by itself', async ({ page, context }) => {
+    await page.goto('/');
+    await ask(page, `Please take your time ${token()}`);
+    await expect(answers(page)).toContainText('slow rain');
+    await context.setOffline(true);
+    await expect(page.getByText('You are offline')).toBeVisible();
+    await context.setOffline(false);
+    await expect(page.getByText('You are offline')).toHaveCount(0);
+    await answered(page);
+    const text = await answers(page).innerText();
+    expect(text).toContain('That was all.');
+    expect(text.match(/Let me think about that\./g)).toHaveLength(1);
+  });
+
+  test('a message sent into the void is delivered once when the network is back', async ({ page, context }) => {
+    await page.goto('/');
+    await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
+    await context.setOffline(true);
+    await ask(page, `Songs for a rainy night drive ${token()}`);
+    await expect(page.getByText('Connection lost')).toBeVisible();
+    await context.setOffline(false);
+    await answered(page);
+    await page.reload();
+    await expect(questions(page)).toHaveCount(1);
+    await expect(answers(page)).toHaveCount(1);
+  });
+});
+
+test('the page follows an answer only for someone who reads its end', async ({ page }) => {
+  await page.setViewportSize({ width: 700, height: 420 });
+  await page.goto('/');
+  await ask(page, `Please take your time ${token()}`);
+  const gap = () => thread(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+  await expect.poll(() => thread(page).evaluate((element) => element.scrollHeight - element.clientHeight)).toBeGreaterThan(120);
+  expect(await gap()).toBeLessThan(60);
+  await thread(page).hover();
+  await page.mouse.wheel(0, -400);
+  await expect(page.getByRole('button', { name: 'Jump to the latest' })).toBeVisible();
+  const top = await thread(page).evaluate((element) => element.scrollTop);
+  const length = await answers(page).innerText();
+  await expect.poll(async () => (await answers(page).innerText()).length).toBeGreaterThan(length.length + 40);
+  expect(await thread(page).evaluate((element) => element.scrollTop)).toBe(top);
+  await page.getByRole('button', { name: 'Jump to the latest' }).click();
+  await expect.poll(gap).toBeLessThan(60);
+});
+
+test('planted HTML and markdown stay words', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `attack ${token()}`);
+  await answered(page);
+  const answer = answers(page);
+  await expect(answer.locator('script, img, iframe, style, form, input, svg:not(.lucide)')).toHaveCount(0);
+  const links = await answer.locator('a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href));
+  expect(links).toEqual(['https://example.org/path', 'https://example.net/']);
+  await expect(answer).toContainText('a real link (example.org)');
+  await expect(answer).toContainText('[picture: a cat]');
+  expect(await page.evaluate(() => (window as { __pwned?: unknown }).__pwned)).toBeUndefined();
+});
+
+test('Shift and Enter break the line, Enter sends', async ({ page }) => {
+  await page.goto('/');
+  await box(page).fill('first line');
+  await box(page).press('Shift+Enter');
+  await box(page).pressSequentially('rainy line');
+  await box(page).press('Enter');
+  await expect(questions(page)).toHaveText('first line\nrainy line', { useInnerText: true });
+  await answered(page);
+});

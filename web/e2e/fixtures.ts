@@ -1,0 +1,58 @@
+// What every browser test holds the page to: no foreign host, no console error, no uncaught exception.
+import { expect, test as base, type Page } from '@playwright/test';
+
+export { expect };
+
+interface House {
+  /** Console lines a test provokes on purpose. */
+  allowedErrors: RegExp[];
+  guarded: void;
+}
+
+export const test = base.extend<House>({
+  allowedErrors: [[], { option: true }],
+  guarded: [
+    async ({ context, baseURL, allowedErrors }, use) => {
+      const foreign: string[] = [];
+      const errors: string[] = [];
+      const home = new URL(baseURL ?? '').host;
+      context.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.host !== home && !['data:', 'blob:'].includes(url.protocol)) foreign.push(request.url());
+      });
+      context.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      context.on('weberror', (event) => errors.push(String(event.error())));
+      await use();
+      expect(foreign, 'requests to other hosts').toEqual([]);
+      expect(errors.filter((error) => !allowedErrors.some((allowed) => allowed.test(error))), 'console errors').toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export const box = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+export const thread = (page: Page) => page.locator('.thread');
+export const answers = (page: Page) => page.getByRole('article', { name: 'Segue' });
+export const questions = (page: Page) => page.getByRole('article', { name: 'You' });
+
+export async function ask(page: Page, text: string): Promise<void> {
+  await box(page).fill(text);
+  await box(page).press('Enter');
+}
+
+/** The answer is complete when its usage is shown and nothing can be stopped any more. */
+export async function answered(page: Page): Promise<void> {
+  await expect(answers(page).last().getByText(/[\d,]+ tokens in · [\d,]+ out/)).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+}
+
+export async function clearTasks(page: Page): Promise<void> {
+  const { tasks } = (await (await page.request.get('/api/tasks')).json()) as { tasks: { id: string }[] };
+  const origin = new URL(page.url() === 'about:blank' ? (await page.goto('/tasks'), page.url()) : page.url()).origin;
+  for (const { id } of tasks) await page.request.delete(`/api/tasks/${id}`, { headers: { origin } });
+}
+
+/** Words that make a message this test's own, so that one server can serve them all. */
+export const token = () => Math.random().toString(36).slice(2, 8);

@@ -1,0 +1,135 @@
+// Around the chat: tasks, history, music, settings.
+import { answered, ask, clearTasks, expect, test, token } from './fixtures';
+
+test('tasks are in step between chat, panel, page and another tab', async ({ page, context }) => {
+  await clearTasks(page);
+  const other = await context.newPage();
+  await other.goto('/tasks');
+  await expect(other.getByText('A clear day')).toBeVisible();
+
+  await page.goto('/?agent=tasks');
+  await ask(page, 'Remind me to buy guitar strings and call the venue');
+  await answered(page);
+  await expect(other.getByRole('checkbox', { name: 'Buy guitar strings' })).toBeVisible();
+
+  const panel = page.getByRole('complementary', { name: 'Your tasks' });
+  const card = page.getByRole('region', { name: 'Read your open tasks' });
+  await card.getByRole('button').first().click();
+  await expect(card.getByRole('checkbox')).toHaveCount(2);
+  await panel.getByRole('checkbox', { name: 'Call the venue' }).click();
+  await expect(card.getByRole('checkbox', { name: 'Call the venue' })).toBeChecked();
+  await expect(other.getByRole('checkbox', { name: 'Call the venue' })).toBeChecked();
+
+  await other.getByRole('checkbox', { name: 'Call the venue' }).click();
+  await expect(panel.getByRole('checkbox', { name: 'Call the venue' })).not.toBeChecked();
+
+  await ask(page, 'I am done with the first one');
+  await answered(page);
+  await expect(other.getByRole('checkbox', { checked: true })).toHaveCount(1);
+});
+
+test('a task is added, edited in place, filtered, deleted and brought back', async ({ page }) => {
+  await clearTasks(page);
+  await page.goto('/tasks');
+  await page.getByRole('textbox', { name: 'New task' }).fill('Tune the piano');
+  await page.keyboard.press('Enter');
+  const row = page.getByRole('list', { name: 'Tasks' }).getByRole('listitem');
+  await expect(row).toHaveCount(1);
+  await row.hover();
+  await row.getByRole('button', { name: 'Edit Tune the piano' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).fill('Tune the old piano');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeVisible();
+
+  await page.getByRole('checkbox', { name: 'Tune the old piano' }).click();
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await expect(row).toHaveCount(0);
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  await expect(row).toHaveCount(1);
+
+  await row.hover();
+  await row.getByRole('button', { name: 'Delete Tune the old piano' }).click();
+  await expect(row).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeChecked();
+  await page.reload();
+  await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeChecked();
+});
+
+test('a conversation is found, renamed, deleted and brought back', async ({ page }) => {
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Rainy songs ${mark}`);
+  await answered(page);
+  const address = page.url();
+  const list = page.getByRole('navigation', { name: 'Conversations' });
+  await list.getByRole('searchbox').fill(mark);
+  const entry = list.getByRole('listitem');
+  await expect(entry).toHaveCount(1);
+
+  await entry.hover();
+  await entry.getByRole('button', { name: /More for/ }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.getByRole('textbox', { name: 'Conversation title' }).fill(`Wet weather ${mark}`);
+  await page.keyboard.press('Enter');
+  await expect(entry.getByRole('link')).toHaveText(`Wet weather ${mark}`);
+  await expect(page).toHaveTitle(`Wet weather ${mark} · Segue`);
+
+  await entry.getByRole('button', { name: /More for/ }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await expect(entry).toHaveCount(0);
+  await expect(page).toHaveURL(/\/$/);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(entry).toHaveCount(1);
+  await page.goto(address);
+  await expect(page.getByRole('article', { name: 'Segue' })).toHaveCount(1);
+});
+
+test('the library is searched, opened, emptied of a track and given it back', async ({ page }) => {
+  await page.goto('/library');
+  const rows = page.locator('.library-row');
+  await expect(rows.first()).toBeVisible();
+  const title = await rows.first().locator('.track-title').innerText();
+  await page.getByRole('searchbox', { name: 'Find in your library' }).fill(title);
+  await expect(rows.first().locator('.track-title')).toHaveText(title);
+  await rows.first().click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByText('Energy', { exact: true })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Remove from library' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(rows.filter({ hasText: title })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(rows.filter({ hasText: title })).toHaveCount(1);
+
+  await page.getByRole('button', { name: 'By meaning' }).click();
+  await page.getByRole('searchbox', { name: 'Find in your library' }).fill('rain on glass');
+  await expect(page.getByText(/Found \d+ tracks matching/)).toBeVisible();
+});
+
+test('a playlist from the chat is kept with its reasons and leaves in every format', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, 'Make a playlist for a quiet evening');
+  await answered(page);
+  const card = page.getByRole('region', { name: /Put together the playlist/ });
+  await card.getByRole('button').first().click();
+  await card.getByRole('link', { name: 'Open the playlist' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Lamplight' })).toBeVisible();
+  await expect(page.locator('.track-reason')).toHaveCount(5);
+  await page.getByRole('button', { name: 'Export' }).click();
+  await expect(page.getByRole('menuitem')).toHaveText([/M3U8/, /XSPF/, /JSPF/, /CSV/]);
+  await page.keyboard.press('Escape');
+});
+
+test('a theme is chosen and kept', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto('/settings');
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await paper();
+  await page.getByRole('button', { name: 'Dark' }).click();
+  const dark = await paper();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  expect(await paper()).toBe(dark);
+  await page.getByRole('button', { name: 'System' }).click();
+  expect(await paper()).toBe(light);
+});

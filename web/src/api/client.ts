@@ -1,0 +1,123 @@
+// How the page talks to the server: one way in, one kind of error out.
+
+export interface ErrorDetail {
+  field: string;
+  message: string;
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: ErrorDetail[] = [],
+    /** From `Retry-After`: the server asks for this much patience. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+/** The server could not be reached at all. Waiting may help; the same request may be sent again. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super('Segue cannot be reached right now.', { cause });
+    this.name = 'Unreachable';
+  }
+}
+
+type Listener = () => void;
+const signedOutListeners = new Set<Listener>();
+
+/** Called whenever the server answers 401: the session ended, here or elsewhere. */
+export function onSignedOut(listener: Listener): () => void {
+  signedOutListeners.add(listener);
+  return () => signedOutListeners.delete(listener);
+}
+
+let reachable = true;
+const reachableListeners = new Set<Listener>();
+
+/** Whether the last request got any answer at all, as a store for `useSyncExternalStore`. */
+export const reachability = {
+  get: () => reachable,
+  subscribe: (listener: Listener): (() => void) => {
+    reachableListeners.add(listener);
+    return () => reachableListeners.delete(listener);
+  },
+};
+
+function noteReachable(now: boolean): void {
+  if (reachable === now) return;
+  reachable = now;
+  reachableListeners.forEach((listener) => listener());
+}
+
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: 'same-origin', ...init });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    noteReachable(false);
+    throw new Unreachable(cause);
+  }
+  noteReachable(true);
+  if (response.ok) return response;
+  if (response.status === 401 && !path.startsWith('/api/auth/')) signedOutListeners.forEach((listener) => listener());
+  throw await readError(response);
+}
+
+export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await send(path, { headers: { accept: 'application/json' }, signal });
+  return (await response.json()) as T;
+}
+
+export function writeJson(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return send(path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+}
+
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  return readBody<T>(await writeJson('POST', path, body));
+}
+
+export async function patch<T>(path: string, body: unknown): Promise<T> {
+  return readBody<T>(await writeJson('PATCH', path, body));
+}
+
+export async function remove(path: string): Promise<void> {
+  await send(path, { method: 'DELETE' });
+}
+
+/** What to show a person when something failed: the server's own sentence, or ours. */
+export function explain(error: unknown): string {
+  if (error instanceof ApiError) {
+    const details = error.details.map((detail) => detail.message).filter((message) => message !== error.message);
+    return [error.message, ...details].join(' ');
+  }
+  if (error instanceof Error && error.message) return error.message;
+  return 'Something went wrong.';
+}
+
+async function readBody<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+async function readError(response: Response): Promise<ApiError> {
+  const retryAfter = Number(response.headers.get('retry-after'));
+  const patience = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : undefined;
+  try {
+    const { error } = (await response.json()) as { error: { code: string; message: string; details?: ErrorDetail[] } };
+    return new ApiError(response.status, error.code, error.message, error.details, patience);
+  } catch {
+    // A proxy in front of Segue answers in its own words; the status is all that can be relied on.
+    return new ApiError(response.status, `HTTP_${response.status}`, `The server answered ${response.status}.`, [], patience);
+  }
+}

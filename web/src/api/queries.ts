@@ -1,0 +1,218 @@
+// Every read of the server the page makes, by name, and every write with what it makes stale.
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getJson, patch, post, remove, send } from './client';
+import { announce, type News } from './news';
+import type {
+  About,
+  AlbumDetails,
+  AlbumPage,
+  AlbumTracksOutput,
+  ConversationSummary,
+  ImportReport,
+  IndexStatus,
+  IndexedTrackResult,
+  Me,
+  Playlist,
+  PlaylistSummary,
+  SemanticSearchOutput,
+  Task,
+  TidalSearchOutput,
+  TrackPage,
+  TrackSort,
+} from './types';
+
+type Kind = Exclude<News['kind'], 'turn'>;
+
+/** Marks a kind of thing as changed: here, and in every other tab. */
+export function useChanged(): (kind: Kind) => void {
+  const queries = useQueryClient();
+  return (kind) => {
+    void queries.invalidateQueries({ queryKey: [kind] });
+    announce({ kind });
+  };
+}
+
+export const useAbout = () =>
+  useQuery({ queryKey: ['about'], queryFn: ({ signal }) => getJson<About>('/api/about', signal), staleTime: 60_000 });
+
+export const useMe = () => useQuery({ queryKey: ['me'], queryFn: ({ signal }) => getJson<Me>('/api/me', signal) });
+
+// ---- conversations ---------------------------------------------------------------------------------------------
+
+interface ConversationPage {
+  conversations: ConversationSummary[];
+  next?: string;
+}
+
+export const useConversations = (q: string) =>
+  useInfiniteQuery({
+    queryKey: ['conversations', q],
+    queryFn: ({ pageParam, signal }) =>
+      getJson<ConversationPage>(`/api/conversations?${params({ limit: 40, q, before: pageParam })}`, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+
+export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
+export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
+export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});
+
+// ---- tasks -----------------------------------------------------------------------------------------------------
+
+const TASKS = ['tasks'];
+
+/** One list for every view: filters are drawn from it, so a box checked anywhere is checked everywhere at once. */
+export const useTasks = () =>
+  useQuery({
+    queryKey: TASKS,
+    queryFn: async ({ signal }) => (await getJson<{ tasks: Task[] }>('/api/tasks?filter=all', signal)).tasks,
+    // Another device or an assistant over MCP may change tasks too.
+    refetchInterval: 20_000,
+  });
+
+/** A write that shows at once and is taken back if the server refuses. */
+function useTaskWrite<V>(write: (variables: V) => Promise<unknown>, preview: (tasks: Task[], variables: V) => Task[]) {
+  const queries = useQueryClient();
+  const changed = useChanged();
+  return useMutation({
+    mutationFn: write,
+    onMutate: async (variables: V) => {
+      await queries.cancelQueries({ queryKey: TASKS });
+      const before = queries.getQueryData<Task[]>(TASKS);
+      if (before) queries.setQueryData(TASKS, preview(before, variables));
+      return { before };
+    },
+    onError: (_error, _variables, context) => queries.setQueryData(TASKS, context?.before),
+    onSettled: () => changed('tasks'),
+  });
+}
+
+export type TaskChange = { id: string } & Partial<Pick<Task, 'title' | 'description' | 'completed'>>;
+
+export const useUpdateTask = () =>
+  useTaskWrite<TaskChange>(
+    ({ id, ...change }) => patch(`/api/tasks/${id}`, change),
+    (tasks, change) => tasks.map((task) => (task.id === change.id ? { ...task, ...change } : task)),
+  );
+
+export const useAddTask = () =>
+  useTaskWrite<{ title: string; description?: string }>(
+    (task) => post('/api/tasks', task),
+    (tasks) => tasks,
+  );
+
+export const useDeleteTask = () =>
+  useTaskWrite<string>(
+    (id) => remove(`/api/tasks/${id}`),
+    (tasks, id) => tasks.filter((task) => task.id !== id),
+  );
+
+export const useRestoreTask = () =>
+  useTaskWrite<string>(
+    (id) => post(`/api/tasks/${id}/restore`, {}),
+    (tasks) => tasks,
+  );
+
+// ---- library ---------------------------------------------------------------------------------------------------
+
+export const useTracks = (q: string, sort: TrackSort) =>
+  useInfiniteQuery({
+    queryKey: ['library', 'tracks', q, sort],
+    queryFn: ({ pageParam, signal }) =>
+      getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, limit: 100, cursor: pageParam })}`, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+
+export const useAlbums = (q: string, sort: TrackSort) =>
+  useInfiniteQuery({
+    queryKey: ['library', 'albums', q, sort],
+    queryFn: ({ pageParam, signal }) =>
+      getJson<AlbumPage>(`/api/library/albums?${params({ q, sort, limit: 60, cursor: pageParam })}`, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+
+export const useTrack = (isrc: string | null) =>
+  useQuery({
+    queryKey: ['library', 'track', isrc],
+    queryFn: ({ signal }) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal),
+    enabled: isrc !== null,
+    retry: false,
+  });
+
+export const useAlbum = (id: string | null) =>
+  useQuery({
+    queryKey: ['library', 'album', id],
+    queryFn: ({ signal }) => getJson<AlbumDetails>(`/api/library/albums/${id}`, signal),
+    enabled: id !== null,
+  });
+
+export const useSearchByMeaning = (q: string) =>
+  useQuery({
+    queryKey: ['library', 'meaning', q],
+    queryFn: ({ signal }) => getJson<SemanticSearchOutput>(`/api/search?${params({ q, limit: 50 })}`, signal),
+    enabled: q !== '',
+    placeholderData: keepPreviousData,
+  });
+
+export const useCatalogueSearch = (query: string) =>
+  useQuery({
+    queryKey: ['catalogue', query],
+    queryFn: () => post<TidalSearchOutput>('/api/tools/tidalSearch', { query, searchType: 'both', limit: 20 }),
+    enabled: query !== '',
+    retry: false,
+  });
+
+export const useAlbumTracks = (albumId: string) =>
+  useQuery({
+    queryKey: ['catalogue', 'album', albumId],
+    queryFn: () => post<AlbumTracksOutput>('/api/tools/albumTracks', { albumId }),
+    staleTime: Infinity,
+    retry: false,
+  });
+
+export const addTrack = (isrc: string) => post('/api/library/tracks', { isrc });
+export const removeTrack = (isrc: string) => remove(`/api/library/tracks/${isrc}`);
+export const restoreTrack = (isrc: string) => post(`/api/library/tracks/${isrc}/restore`, {});
+export const addAlbum = (albumId: string) => post('/api/library/albums', { albumId });
+export const removeAlbum = (id: string) => remove(`/api/library/albums/${id}`);
+export const restoreAlbum = (id: string) => post(`/api/library/albums/${id}/restore`, {});
+
+export async function importFile(file: File): Promise<ImportReport> {
+  const body = new FormData();
+  body.append('file', file);
+  return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportReport;
+}
+
+export const useIndexStatus = () =>
+  useQuery({
+    queryKey: ['library', 'index'],
+    queryFn: ({ signal }) => getJson<IndexStatus>('/api/index', signal),
+    refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? 1_500 : 30_000),
+  });
+
+// ---- playlists -------------------------------------------------------------------------------------------------
+
+export const usePlaylists = () =>
+  useQuery({
+    queryKey: ['playlists'],
+    queryFn: async ({ signal }) => (await getJson<{ playlists: PlaylistSummary[] }>('/api/playlists', signal)).playlists,
+  });
+
+export const usePlaylist = (id: string | null) =>
+  useQuery({
+    queryKey: ['playlists', id],
+    queryFn: ({ signal }) => getJson<Playlist>(`/api/playlists/${id}`, signal),
+    enabled: id !== null,
+  });
+
+export const deletePlaylist = (id: string) => remove(`/api/playlists/${id}`);
+
+function params(values: Record<string, string | number>): string {
+  const kept = Object.entries(values).filter(([, value]) => value !== '');
+  return new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString();
+}

@@ -1,0 +1,109 @@
+// Which page stands at which address, and what all of them share.
+import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { Route, Switch } from 'wouter';
+import { ApiError, onSignedOut, Unreachable } from './api/client';
+import { useAbout } from './api/queries';
+import { NewChat, OpenChat } from './chat/chat-page';
+import { Sessions, SessionsContext, useNews } from './chat/sessions';
+import { Shell } from './shell/shell';
+import { ErrorBoundary } from './ui/error-boundary';
+import { SkeletonRows } from './ui/states';
+
+const TasksPage = lazy(() => import('./tasks/tasks-page'));
+const LibraryPage = lazy(() => import('./library/library-page'));
+const PlaylistsPage = lazy(() => import('./playlists/playlists-page'));
+const SettingsPage = lazy(() => import('./settings/settings-page'));
+const SignIn = lazy(() => import('./settings/sign-in'));
+
+export function App() {
+  const [queries] = useState(newQueryClient);
+  const [sessions] = useState(() => new Sessions(queries));
+  return (
+    <ErrorBoundary fallback={<Broken />}>
+      <QueryClientProvider client={queries}>
+        <SessionsContext value={sessions}>
+          <Door onSignedIn={() => sessions.clear()}>
+            <Pages />
+          </Door>
+        </SessionsContext>
+      </QueryClientProvider>
+    </ErrorBoundary>
+  );
+}
+
+/** Shows the sign-in page as soon as the server says it does not know us, and the house again afterwards. */
+function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn: () => void }) {
+  const [signedOut, setSignedOut] = useState(false);
+  const { data: about } = useAbout();
+  const queries = useQueryClient();
+  useEffect(() => onSignedOut(() => setSignedOut(true)), []);
+  if (!signedOut) return children;
+
+  const enter = () => {
+    // Another person may have come in: nothing of the former one stays.
+    queries.clear();
+    onSignedIn();
+    setSignedOut(false);
+  };
+  return (
+    <Suspense>
+      <SignIn mode={about?.mode ?? 'accounts'} onSignedIn={enter} />
+    </Suspense>
+  );
+}
+
+function Pages() {
+  useNews(useQueryClient());
+  return (
+    <Shell>
+      <Suspense fallback={<PageSkeleton />}>
+        <Switch>
+          <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
+          <Route path="/tasks" component={TasksPage} />
+          <Route path="/library" component={LibraryPage} />
+          <Route path="/playlists" component={PlaylistsPage} />
+          <Route path="/settings" component={SettingsPage} />
+          <Route component={NewChat} />
+        </Switch>
+      </Suspense>
+    </Shell>
+  );
+}
+
+function Broken() {
+  return (
+    <main className="page">
+      <div className="page-inner narrow">
+        <h1>The page broke</h1>
+        <p style={{ margin: '12px 0 20px' }}>Nothing you said is lost: conversations live on the server.</p>
+        <button type="button" className="button primary" onClick={() => window.location.reload()}>
+          Load it again
+        </button>
+      </div>
+    </main>
+  );
+}
+
+function PageSkeleton() {
+  return (
+    <div className="page">
+      <div className="page-inner">
+        <SkeletonRows rows={6} label="Loading the page" />
+      </div>
+    </div>
+  );
+}
+
+function newQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        // Asking again helps when nobody answered, not when the answer was no.
+        retry: (failures, error) => error instanceof Unreachable || (failures < 3 && !(error instanceof ApiError && error.status < 500)),
+        retryDelay: (failures) => Math.min(8_000, 500 * 2 ** failures),
+      },
+    },
+  });
+}

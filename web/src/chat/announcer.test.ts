@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { finishedBlocks } from './announcer';
+import { RECORDINGS } from './recorded';
+import { emptyChat, reduce } from './reduce';
+
+describe('what a screen reader hears', () => {
+  it('grows by whole blocks, never by letters, and never takes a word back', () => {
+    let state = emptyChat('discover');
+    let before: string[] = [];
+    const announcements: string[][] = [];
+    for (const frame of RECORDINGS['failing tool']!.frames) {
+      state = reduce(state, { type: 'frame', frame });
+      const message = state.messages.at(-1);
+      const now = message ? finishedBlocks(message) : [];
+      expect(now.slice(0, before.length)).toEqual(before);
+      if (now.length > before.length) announcements.push(now.slice(before.length));
+      before = now;
+    }
+    expect(announcements.flat()).toEqual([
+      'Let me look in the catalogue first.',
+      'Tidal service is temporarily unavailable. Try searching your indexed collection instead. Tried twice. The agent goes on without it and may try again later.',
+      'The catalogue is out of reach, so I searched your own collection instead.',
+      "Found 5 tracks matching 'night trains'",
+      'Start with the first one: it moves like wheels over points.',
+    ]);
+  });
+
+  it('hears that an answer was stopped or broke', () => {
+    const heard = (name: string) => finishedBlocks(RECORDINGS[name]!.frames.reduce((s, frame) => reduce(s, { type: 'frame', frame }), emptyChat('discover')).messages[0]!);
+    expect(heard('stopped').at(-1)).toBe('Stopped.');
+    expect(heard('broken').at(-1)).toMatch(/kept/);
+  });
+});

@@ -1,0 +1,140 @@
+// The page you talk on: a new conversation, or one that already has its address.
+import { WifiOff } from 'lucide-react';
+import { useEffect, useMemo } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { ApiError } from '../api/client';
+import type { AgentId } from '../api/types';
+import { usePageTitle } from '../shell/page-title';
+import { TaskPanel } from '../tasks/task-panel';
+import { Failed, Skeleton } from '../ui/states';
+import { Announcer } from './announcer';
+import { Composer } from './composer';
+import type { Session } from './session';
+import { useSession, useSessions } from './sessions';
+import { Thread } from './thread';
+import { Welcome } from './welcome';
+import './chat-page.css';
+
+const PLACEHOLDER: Record<AgentId, string> = {
+  discover: 'A mood, a memory, half a line…',
+  tasks: 'Say what is on your mind…',
+};
+
+export function NewChat() {
+  const sessions = useSessions();
+  const [, navigate] = useLocation();
+  const [search] = useSearchParams();
+  const agent: AgentId = search.get('agent') === 'tasks' ? 'tasks' : 'discover';
+  const session = useMemo(() => sessions.newChat(agent), [sessions, agent]);
+
+  useEffect(() => {
+    sessions.onOpened = (opened, id) => opened === session && navigate(`/c/${id}`, { replace: true });
+    return () => {
+      sessions.onOpened = () => undefined;
+    };
+  }, [sessions, session, navigate]);
+
+  return <Chat session={session} draftKey={`new-${agent}`} />;
+}
+
+export function OpenChat({ id }: { id: string }) {
+  const sessions = useSessions();
+  const session = useMemo(() => sessions.of(id), [sessions, id]);
+  return <Chat key={id} session={session} draftKey={id} />;
+}
+
+function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
+  const { state, load } = useSession(session);
+  const { turn, messages, agent } = state;
+  usePageTitle(state.title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
+  useStopOnEscape(turn !== null, session);
+
+  if (load.status === 'loading') return <ChatSkeleton />;
+  if (load.status === 'failed') return <NoSuchChat error={load.error} onRetry={() => void session.open()} />;
+
+  const fresh = messages.length === 0 && turn === null;
+  return (
+    <div className="chat" data-agent={agent}>
+      <div className="chat-main">
+        {!fresh && <h1 className="visually-hidden">{state.title ?? 'Conversation'}</h1>}
+        {fresh ? (
+          <Welcome agent={agent} onPick={(text) => session.send(text)} />
+        ) : (
+          <Thread state={state} conversation={draftKey} onRetry={(message) => session.retry(message)} />
+        )}
+        <Announcer message={messages.findLast((message) => message.role === 'assistant')} />
+        <div className="chat-foot">
+          {turn && !turn.connected && (
+            <p className="reconnecting" role="status">
+              <WifiOff size={15} aria-hidden /> Connection lost. Reconnecting; the answer goes on meanwhile.
+            </p>
+          )}
+          <Composer
+            draftKey={draftKey}
+            placeholder={PLACEHOLDER[agent]}
+            turn={turn}
+            queue={state.queue}
+            onSend={(text) => session.send(text)}
+            onStop={() => void session.stop()}
+            onUnqueue={(id) => session.unqueue(id)}
+            onSendNext={() => session.sendNext()}
+          />
+        </div>
+      </div>
+      {agent === 'tasks' && !fresh && (
+        <aside className="chat-aside" aria-label="Your tasks">
+          <TaskPanel />
+        </aside>
+      )}
+    </div>
+  );
+}
+
+function ChatSkeleton() {
+  return (
+    <div className="chat">
+      <div className="chat-main">
+        <div className="thread-frame">
+          <div className="thread-inner" role="status" aria-label="Loading the conversation">
+            <div style={{ display: 'grid', justifyItems: 'end', margin: '30px 0' }}>
+              <Skeleton width="40%" height={44} />
+            </div>
+            <div style={{ display: 'grid', gap: 12 }}>
+              <Skeleton width="92%" />
+              <Skeleton width="84%" />
+              <Skeleton height={58} />
+              <Skeleton width="70%" />
+            </div>
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function NoSuchChat({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const missing = error instanceof ApiError && error.status === 404;
+  return (
+    <div className="page">
+      <div className="page-inner narrow">
+        <h1>{missing ? 'This conversation is not here' : 'The conversation did not open'}</h1>
+        <p style={{ margin: '12px 0 20px' }}>
+          {missing ? 'It was deleted, or it belongs to someone else.' : 'Your messages are safe on the server.'}
+        </p>
+        {!missing && <Failed error={error} onRetry={onRetry} />}
+      </div>
+    </div>
+  );
+}
+
+function useStopOnEscape(running: boolean, session: Session): void {
+  useEffect(() => {
+    if (!running) return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const elsewhere = document.querySelector('dialog[open], [role="menu"]');
+      if (event.key === 'Escape' && !event.defaultPrevented && !elsewhere) void session.stop();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [running, session]);
+}

@@ -1,0 +1,139 @@
+// Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
+import { ArrowUp, Clock3, Square, X } from 'lucide-react';
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { recall, remember } from '../ui/storage';
+import type { QueuedMessage, Turn } from './reduce';
+import './composer.css';
+
+const LONGEST = 10_000;
+
+interface Props {
+  /** What the unsent words are kept under, so that leaving the page does not lose them. */
+  draftKey: string;
+  placeholder: string;
+  turn: Turn | null;
+  queue: QueuedMessage[];
+  onSend: (text: string) => void;
+  onStop: () => void;
+  onUnqueue: (clientMessageId: string) => void;
+  onSendNext: () => void;
+}
+
+export function Composer({ draftKey, placeholder, turn, queue, onSend, onStop, onUnqueue, onSendNext }: Props) {
+  const [text, setText] = useDraft(draftKey);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const words = text.trim();
+  const tooLong = words.length > LONGEST;
+  const canSend = words !== '' && !tooLong;
+
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = `${element.scrollHeight}px`;
+  }, [text]);
+  useEffect(() => {
+    // On a phone the keyboard would cover half of what the person came to read.
+    if (window.matchMedia('(hover: hover)').matches) area.current?.focus();
+  }, [draftKey]);
+
+  const submit = () => {
+    if (!canSend) return;
+    onSend(words);
+    setText('');
+    area.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter picks a word; it does not send.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    submit();
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {queue.length > 0 && <Queue queue={queue} idle={turn === null} onUnqueue={onUnqueue} onSendNext={onSendNext} />}
+      <div className="composer-box">
+        <textarea
+          ref={area}
+          rows={1}
+          value={text}
+          placeholder={turn ? 'Write the next message…' : placeholder}
+          aria-label="Message"
+          aria-describedby="composer-hint"
+          aria-invalid={tooLong}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        {turn && (
+          <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" disabled={turn.stopping} onClick={onStop}>
+            <Square size={14} fill="currentColor" />
+          </button>
+        )}
+        {(!turn || words !== '') && (
+          <button type="submit" className="send" aria-label={turn ? 'Queue message' : 'Send message'} disabled={!canSend}>
+            {turn ? <Clock3 size={18} /> : <ArrowUp size={19} />}
+          </button>
+        )}
+      </div>
+      <p className="composer-hint" id="composer-hint" data-bad={tooLong}>
+        {tooLong ? (
+          `${words.length.toLocaleString('en')} of at most ${LONGEST.toLocaleString('en')} characters`
+        ) : turn ? (
+          <>
+            <kbd>Enter</kbd> queues · <kbd>Esc</kbd> stops
+          </>
+        ) : (
+          <>
+            <kbd>Enter</kbd> sends · <kbd>Shift</kbd> <kbd>Enter</kbd> new line
+          </>
+        )}
+      </p>
+    </form>
+  );
+}
+
+interface QueueProps {
+  queue: QueuedMessage[];
+  idle: boolean;
+  onUnqueue: (clientMessageId: string) => void;
+  onSendNext: () => void;
+}
+
+function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
+  return (
+    <ul className="queue" aria-label="Waiting to be sent">
+      {queue.map(({ clientMessageId, text }, place) => (
+        <li key={clientMessageId} className="rise">
+          <Clock3 size={14} aria-hidden />
+          <span>{text}</span>
+          {idle && place === 0 && (
+            <button type="button" className="button small" onClick={onSendNext}>
+              Send now
+            </button>
+          )}
+          <button type="button" className="icon-button small" aria-label={`Do not send “${text}”`} onClick={() => onUnqueue(clientMessageId)}>
+            <X size={14} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function useDraft(key: string): [string, (text: string) => void] {
+  const storageKey = `segue.draft.${key}`;
+  const [draft, setDraft] = useState({ storageKey, text: recall(storageKey) ?? '' });
+  if (draft.storageKey !== storageKey) setDraft({ storageKey, text: recall(storageKey) ?? '' });
+  const set = (text: string) => {
+    setDraft({ storageKey, text });
+    remember(storageKey, text === '' ? null : text);
+  };
+  return [draft.text, set];
+}

@@ -1,0 +1,83 @@
+// An answer's words as they arrive: markdown without HTML, without remote images, with links that show where they lead.
+import { memo, useMemo } from 'react';
+import ReactMarkdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import { CopyButton } from '../ui/copy';
+import { splitBlocks } from './blocks';
+import './markdown.css';
+
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  const blocks = useMemo(() => splitBlocks(text), [text]);
+  return (
+    <div className="markdown">
+      {blocks.map((block, index) => (
+        <Block key={index} text={block} />
+      ))}
+    </div>
+  );
+});
+
+const PLUGINS = [remarkGfm];
+
+const Block = memo(function Block({ text }: { text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={safeUrl} skipHtml>
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) => {
+    const host = hostOf(href);
+    if (!href || !host) return <>{children}</>;
+    return (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+        <span className="link-host"> ({host})</span>
+      </a>
+    );
+  },
+  // Showing a picture would tell its host who reads what. The words that describe it are enough.
+  img: ({ alt }) => <span className="image-words">{alt ? `[picture: ${alt}]` : '[picture]'}</span>,
+  pre: ({ children, node }) => (
+    <div className="code">
+      <pre tabIndex={0}>{children}</pre>
+      <CopyButton label="Copy code" text={codeOf(node)} />
+    </div>
+  ),
+  table: ({ children }) => (
+    <div className="table-wrap" tabIndex={0} role="region" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  ),
+  // The page has its own headings; an answer's begin below them.
+  h1: ({ children }) => <h2>{children}</h2>,
+  h2: ({ children }) => <h2>{children}</h2>,
+  h3: ({ children }) => <h3>{children}</h3>,
+  h4: ({ children }) => <h3>{children}</h3>,
+  h5: ({ children }) => <h3>{children}</h3>,
+  h6: ({ children }) => <h3>{children}</h3>,
+};
+
+/** Only links a person may follow; everything else (javascript:, data:, relative tricks) leads nowhere. */
+export function safeUrl(url: string): string | null {
+  return hostOf(url) ? url : null;
+}
+
+function hostOf(href: string | undefined): string | null {
+  if (!href || !URL.canParse(href)) return null;
+  const url = new URL(href);
+  if (url.protocol === 'mailto:') return url.pathname;
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : null;
+}
+
+interface HastNode {
+  value?: string;
+  children?: unknown[];
+}
+
+function codeOf(node: HastNode | undefined): string {
+  if (!node) return '';
+  return node.value ?? (node.children ?? []).map((child) => codeOf(child as HastNode)).join('');
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Frame } from '../api/types';
+import { RECORDINGS, type Recording } from './recorded';
+import { emptyChat, fromStored, reduce, textOf, type ChatState } from './reduce';
+
+const play = (frames: Frame[], state = emptyChat('discover')): ChatState =>
+  frames.reduce((current, frame) => reduce(current, { type: 'frame', frame }), state);
+const recorded = (name: string): Recording => {
+  const recording = RECORDINGS[name];
+  if (!recording) throw new Error(`no recording called ${name}`);
+  return recording;
+};
+
+describe.each(Object.entries(RECORDINGS))('the recorded turn "%s"', (_name, { frames, conversation }) => {
+  const stored = conversation.messages.find((message) => message.role === 'assistant');
+  if (!stored) throw new Error('the recording has no answer');
+
+  it('looks the same live and reopened', () => {
+    expect(play(frames).messages.at(-1)).toEqual(fromStored(stored));
+  });
+
+  it('looks the same when every frame arrives twice', () => {
+    expect(play(frames.flatMap((frame) => [frame, frame]))).toEqual(play(frames));
+  });
+
+  it('looks the same when joined in the middle and told again from its beginning', () => {
+    const half = Math.floor(frames.length / 2);
+    const partly = play(frames.slice(0, half)).messages;
+    const reloaded = { ...emptyChat('discover'), messages: partly };
+    expect(play(frames, reloaded)).toEqual(play(frames));
+  });
+
+  it('leaves no turn and no spinning card behind', () => {
+    const { turn, messages } = play(frames);
+    expect(turn).toBeNull();
+    const running = messages.flatMap((message) => message.parts).filter((part) => part.kind === 'tool' && part.call.status === 'running');
+    expect(running).toEqual([]);
+  });
+});
+
+describe('a conversation', () => {
+  it('keeps parts that did not change identical, so they are not drawn again', () => {
+    const { frames } = recorded('discover');
+    const end = frames.findIndex((frame) => frame.type === 'tool_call_end');
+    const before = play(frames.slice(0, end + 1));
+    const after = play(frames.slice(end + 1, end + 4), before);
+    expect(after.messages.at(-1)?.parts[1]).toBe(before.messages.at(-1)?.parts[1]);
+  });
+
+  it('shows a result without anything in it as nothing to open, live and stored', () => {
+    const start: Frame = { seq: 1, type: 'message_start', messageId: 'm', conversationId: 'c', turnId: 't' };
+    const call: Frame = { seq: 2, type: 'tool_call_start', toolCallId: 'x', toolName: 'semanticSearch', input: { query: 'q' } };
+    const end: Frame = { seq: 3, type: 'tool_call_end', toolCallId: 'x', summary: "No tracks found matching 'q'", resultCount: 0, durationMs: 7 };
+    const live = play([start, call, end]).messages.at(-1)?.parts;
+    const stored = fromStored({
+      id: 'm',
+      role: 'assistant',
+      status: 'running',
+      createdAt: '',
+      content: [
+        { type: 'tool_use', id: 'x', name: 'semanticSearch', input: { query: 'q' } },
+        { type: 'tool_result', tool_use_id: 'x', content: { tracks: [], query: 'q', totalFound: 0, summary: end.summary, durationMs: 7 } },
+      ],
+    });
+    expect(live).toEqual(stored.parts);
+    expect(live?.[0]).not.toHaveProperty('call.output');
+  });
+
+  it('marks a tool as interrupted when the turn breaks under it', () => {
+    const { messages } = play([
+      { seq: 1, type: 'message_start', messageId: 'm', conversationId: 'c', turnId: 't' },
+      { seq: 2, type: 'tool_call_start', toolCallId: 'x', toolName: 'tidalSearch', input: {} },
+      { seq: 3, type: 'error', code: 'TIMEOUT', message: 'The model went silent.', retryable: true },
+    ]);
+    expect(messages[0]?.parts[0]).toMatchObject({ call: { status: 'failed', error: { message: 'Interrupted' } } });
+  });
+
+  it('moves a message that is sent again after a refusal instead of doubling it', () => {
+    const message = { clientMessageId: 'one', text: 'hello' };
+    let state = reduce(emptyChat('discover'), { type: 'sent', message });
+    state = reduce(state, { type: 'refused', clientMessageId: 'one', error: { code: 'RATE_LIMITED', message: 'Wait.', retryable: true } });
+    expect(state.turn).toBeNull();
+    expect(state.messages[0]).toMatchObject({ status: 'error', error: { code: 'RATE_LIMITED' } });
+    state = reduce(state, { type: 'sent', message });
+    expect(state.messages.map(textOf)).toEqual(['hello']);
+    expect(state.messages[0]?.error).toBeUndefined();
+  });
+
+  it('does not let a stored copy overwrite a turn that is being followed', () => {
+    const { frames, conversation } = recorded('discover');
+    const live = play(frames.slice(0, 10));
+    const state = reduce(live, { type: 'loaded', conversation: { ...conversation, messages: [] } });
+    expect(state.messages).toBe(live.messages);
+  });
+});

@@ -1,0 +1,260 @@
+// What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
+import type { AgentId, Conversation, Frame, MessageStatus, StoredMessage, TurnError, Usage } from '../api/types';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+  status: 'running' | 'done' | 'failed';
+  summary?: string;
+  durationMs?: number;
+  /** Absent when there is nothing to open: no results, or not finished. */
+  output?: Record<string, unknown>;
+  error?: { message: string; retryable: boolean; wasRetried: boolean };
+}
+
+export type Part = { kind: 'text'; text: string } | { kind: 'tool'; call: ToolCall };
+
+export interface ChatMessage {
+  id: string;
+  role: 'user' | 'assistant';
+  parts: Part[];
+  status: MessageStatus;
+  usage?: Usage;
+  error?: TurnError;
+}
+
+export interface QueuedMessage {
+  clientMessageId: string;
+  text: string;
+}
+
+export interface Turn {
+  /** Unknown until the server says `message_start`. */
+  turnId: string | null;
+  messageId: string | null;
+  lastSeq: number;
+  connected: boolean;
+  stopping: boolean;
+}
+
+export interface ChatState {
+  conversationId: string | null;
+  agent: AgentId;
+  title: string | null;
+  messages: ChatMessage[];
+  turn: Turn | null;
+  queue: QueuedMessage[];
+}
+
+export type Action =
+  | { type: 'loaded'; conversation: Conversation }
+  | { type: 'sent'; message: QueuedMessage }
+  | { type: 'attached' }
+  | { type: 'detached' }
+  | { type: 'frame'; frame: Frame }
+  | { type: 'connection'; connected: boolean }
+  | { type: 'stopping' }
+  | { type: 'refused'; clientMessageId: string; error: TurnError }
+  | { type: 'withdrawn'; clientMessageId: string }
+  | { type: 'queued'; message: QueuedMessage }
+  | { type: 'unqueued'; clientMessageId: string }
+  | { type: 'renamed'; title: string };
+
+export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
+  return { conversationId, agent, title: null, messages: [], turn: null, queue: [] };
+}
+
+export function reduce(state: ChatState, action: Action): ChatState {
+  switch (action.type) {
+    case 'loaded':
+      return loaded(state, action.conversation);
+    case 'sent':
+      return { ...state, messages: [...without(state, action.message), userMessage(action.message)], turn: newTurn() };
+    case 'attached':
+      return state.turn ? state : { ...state, turn: newTurn() };
+    case 'detached':
+      return { ...state, turn: null };
+    case 'frame':
+      return takeFrame(state, action.frame);
+    case 'connection':
+      return state.turn ? { ...state, turn: { ...state.turn, connected: action.connected } } : state;
+    case 'stopping':
+      return state.turn ? { ...state, turn: { ...state.turn, stopping: true } } : state;
+    case 'refused':
+      return {
+        ...state,
+        turn: null,
+        messages: state.messages.map((message) =>
+          message.id === action.clientMessageId ? { ...message, status: 'error', error: action.error } : message,
+        ),
+      };
+    case 'withdrawn':
+      return { ...state, messages: state.messages.filter((message) => message.id !== action.clientMessageId) };
+    case 'queued':
+      return { ...state, queue: [...state.queue, action.message] };
+    case 'unqueued':
+      return { ...state, queue: state.queue.filter((queued) => queued.clientMessageId !== action.clientMessageId) };
+    case 'renamed':
+      return { ...state, title: action.title };
+  }
+}
+
+/** A stored message in the same shape the live one had when it ended. */
+export function fromStored(stored: StoredMessage): ChatMessage {
+  let parts: Part[] = [];
+  for (const block of stored.content) {
+    if (block.type === 'text') parts = appendText(parts, block.text);
+    if (block.type === 'tool_use') parts = [...parts, startedCall(block.id, block.name, block.input)];
+    if (block.type === 'tool_result') {
+      parts = updateCall(parts, block.tool_use_id, block.is_error ? failure(block.content) : success(block.content));
+    }
+  }
+  return {
+    id: stored.id,
+    role: stored.role,
+    parts,
+    status: stored.status,
+    ...(stored.usage && { usage: stored.usage }),
+    ...(stored.error && { error: stored.error }),
+  };
+}
+
+/** How many things a result holds; nothing to count is 0. Derived, so that live and reopened cards agree. */
+export function countResults(output: Record<string, unknown> | undefined): number {
+  if (!output) return 0;
+  return ['tracks', 'albums', 'tasks']
+    .map((key) => output[key])
+    .reduce((count: number, list) => count + (Array.isArray(list) ? list.length : 0), 0);
+}
+
+export function textOf(message: ChatMessage): string {
+  return message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+function loaded(state: ChatState, conversation: Conversation): ChatState {
+  const base = { ...state, conversationId: conversation.id, agent: conversation.agent, title: conversation.title };
+  // While a turn is followed live, what this page has is newer than what was stored when the answer was written.
+  if (state.turn) return base;
+  return { ...base, messages: conversation.messages.map(fromStored) };
+}
+
+function takeFrame(state: ChatState, frame: Frame): ChatState {
+  const turn = state.turn ?? newTurn();
+  // A reconnect may overlap with what was already seen; `seq` has no gaps, so older frames are simply repeats.
+  if (frame.seq <= turn.lastSeq) return state;
+  const seen = { ...turn, lastSeq: frame.seq, connected: true };
+
+  if (frame.type === 'message_start') {
+    return {
+      ...state,
+      conversationId: frame.conversationId,
+      messages: startMessage(state.messages, frame.messageId),
+      turn: { ...seen, turnId: frame.turnId, messageId: frame.messageId },
+    };
+  }
+  const messages = state.messages.map((message) => (message.id === turn.messageId ? applyFrame(message, frame) : message));
+  const ended = frame.type === 'message_end' || frame.type === 'error';
+  return { ...state, messages, turn: ended ? null : seen };
+}
+
+/** Replays begin here: whatever was stored of this message is told again from its first event. */
+function startMessage(messages: ChatMessage[], id: string): ChatMessage[] {
+  const fresh: ChatMessage = { id, role: 'assistant', parts: [], status: 'running' };
+  return messages.some((message) => message.id === id)
+    ? messages.map((message) => (message.id === id ? fresh : message))
+    : [...messages, fresh];
+}
+
+function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
+  switch (frame.type) {
+    case 'message_start':
+      return message;
+    case 'text_delta':
+      return { ...message, parts: appendText(message.parts, frame.content) };
+    case 'tool_call_start':
+      return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input)] };
+    case 'tool_call_end': {
+      const outcome = success({ ...asRecord(frame.output), summary: frame.summary, durationMs: frame.durationMs });
+      return { ...message, parts: updateCall(message.parts, frame.toolCallId, outcome) };
+    }
+    case 'tool_call_error':
+      return { ...message, parts: updateCall(message.parts, frame.toolCallId, failure(frame)) };
+    case 'message_end':
+      return { ...message, status: frame.stopReason, usage: frame.usage };
+    case 'error':
+      return {
+        ...message,
+        status: 'error',
+        error: { code: frame.code, message: frame.message, retryable: frame.retryable },
+        parts: message.parts.map(interrupted),
+      };
+  }
+}
+
+function appendText(parts: Part[], text: string): Part[] {
+  if (text === '') return parts;
+  const last = parts.at(-1);
+  return last?.kind === 'text'
+    ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
+    : [...parts, { kind: 'text', text }];
+}
+
+function startedCall(id: string, name: string, input: unknown): Part {
+  return { kind: 'tool', call: { id, name, input, status: 'running' } };
+}
+
+function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
+  return parts.map((part) =>
+    part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part,
+  );
+}
+
+function success(content: unknown): Partial<ToolCall> {
+  const { summary, durationMs, ...rest } = asRecord(content);
+  return {
+    status: 'done',
+    ...(typeof summary === 'string' && { summary }),
+    ...(typeof durationMs === 'number' && { durationMs }),
+    ...(hasResults(rest) && { output: rest }),
+  };
+}
+
+/** An empty result is sent without its output but stored with it: both mean "nothing to open". */
+function hasResults(output: Record<string, unknown>): boolean {
+  const lists = ['tracks', 'albums', 'tasks'].filter((key) => Array.isArray(output[key]));
+  return lists.length > 0 ? countResults(output) > 0 : Object.keys(output).length > 0;
+}
+
+function failure(content: unknown): Partial<ToolCall> {
+  const { error, retryable, wasRetried, durationMs } = asRecord(content);
+  return {
+    status: 'failed',
+    error: { message: String(error ?? 'Failed'), retryable: retryable === true, wasRetried: wasRetried === true },
+    ...(typeof durationMs === 'number' && { durationMs }),
+  };
+}
+
+/** When a turn breaks, a card must not spin for ever. */
+function interrupted(part: Part): Part {
+  if (part.kind === 'text' || part.call.status !== 'running') return part;
+  const error = { message: 'Interrupted', retryable: false, wasRetried: false };
+  return { kind: 'tool', call: { ...part.call, status: 'failed', error } };
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function userMessage({ clientMessageId, text }: QueuedMessage): ChatMessage {
+  return { id: clientMessageId, role: 'user', parts: [{ kind: 'text', text }], status: 'complete' };
+}
+
+/** Sending the same message again (after a refusal) moves it to the end instead of doubling it. */
+function without(state: ChatState, message: QueuedMessage): ChatMessage[] {
+  return state.messages.filter((existing) => existing.id !== message.clientMessageId);
+}
+
+function newTurn(): Turn {
+  return { turnId: null, messageId: null, lastSeq: 0, connected: true, stopping: false };
+}

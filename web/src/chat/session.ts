@@ -1,0 +1,244 @@
+// One open conversation: loading, sending, queueing, following, stopping. State changes only through `reduce`.
+import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api/client';
+import { announce } from '../api/news';
+import type { AgentId, Conversation, Frame, TurnError } from '../api/types';
+import { newId } from '../ui/id';
+import { recall, remember } from '../ui/storage';
+import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
+import { follow } from './stream';
+
+export interface SessionEvents {
+  /** The server gave a new conversation its id. */
+  onConversation: (session: Session, id: string) => void;
+  /** A tool finished: what it changed may be on screen elsewhere. */
+  onToolDone: (toolName: string) => void;
+  onTurnEnd: () => void;
+}
+
+export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
+
+const RECONNECT_MS = 2_000;
+
+export class Session {
+  private state: ChatState;
+  private load: LoadState;
+  private listeners = new Set<() => void>();
+  private following: AbortController | null = null;
+  private stopWanted = false;
+
+  constructor(
+    agent: AgentId,
+    conversationId: string | null,
+    private events: SessionEvents,
+  ) {
+    this.state = { ...emptyChat(agent, conversationId), queue: conversationId ? savedQueue(conversationId) : [] };
+    this.load = conversationId ? { status: 'loading' } : { status: 'ready' };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+  readonly getState = (): ChatState => this.state;
+  readonly getLoad = (): LoadState => this.load;
+
+  /** Reads the stored conversation and joins the turn that is running in it, if any. */
+  async open(): Promise<void> {
+    const id = this.state.conversationId;
+    if (!id || this.following) return;
+    try {
+      const conversation = await getJson<Conversation>(`/api/conversations/${id}`);
+      this.dispatch({ type: 'loaded', conversation });
+      this.setLoad({ status: 'ready' });
+    } catch (error) {
+      if (error instanceof Unreachable) setTimeout(() => void this.open(), RECONNECT_MS);
+      else if (this.load.status !== 'ready') this.setLoad({ status: 'failed', error });
+      return;
+    }
+    if (this.following) return;
+    await this.attach();
+  }
+
+  /** Sends now, or after the running turn has ended. */
+  send(text: string): void {
+    const message = { clientMessageId: newId(), text };
+    if (this.state.turn) this.enqueue(message);
+    else void this.deliver(message);
+  }
+
+  /** The same words once more after a failure. What was never accepted keeps its id, so it cannot count twice. */
+  retry(failed: ChatMessage): void {
+    if (this.state.turn) return;
+    if (failed.role === 'user') {
+      void this.deliver({ clientMessageId: failed.id, text: wordsOf(failed) });
+      return;
+    }
+    const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
+    if (question) void this.deliver({ clientMessageId: newId(), text: wordsOf(question) });
+  }
+
+  unqueue(clientMessageId: string): void {
+    this.dispatch({ type: 'unqueued', clientMessageId });
+    this.saveQueue();
+  }
+
+  /** Sends what waits, after an error had put it on hold. */
+  sendNext(): void {
+    const next = this.state.queue[0];
+    if (!next || this.state.turn) return;
+    this.unqueue(next.clientMessageId);
+    void this.deliver(next);
+  }
+
+  async stop(): Promise<void> {
+    const turn = this.state.turn;
+    if (!turn || turn.stopping) return;
+    // Nothing was accepted yet and the server is away: stopping means not sending.
+    if (!turn.turnId && !turn.connected) return this.following?.abort();
+    this.dispatch({ type: 'stopping' });
+    if (turn.turnId) await send(`/api/turns/${turn.turnId}/stop`, { method: 'POST' }).catch(ignoreEnded);
+    else this.stopWanted = true;
+  }
+
+  private async deliver(message: QueuedMessage): Promise<void> {
+    this.stopWanted = false;
+    this.dispatch({ type: 'sent', message });
+    const { conversationId, agent } = this.state;
+    const body = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
+    try {
+      const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
+      if (outcome === 'idle') await this.afterLosingSight(message);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'TURN_RUNNING') return this.waitBehindRunningTurn(message);
+      this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(error) });
+    }
+  }
+
+  /** The turn could not be followed to its end: either it never began, or the stored conversation knows how it went. */
+  private async afterLosingSight(message: QueuedMessage): Promise<void> {
+    const accepted = this.state.messages.at(-1)?.id !== message.clientMessageId;
+    if (accepted) return this.open();
+    this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(new Error('Not sent.')) });
+  }
+
+  /** Another tab was faster: its turn comes first, ours waits in the queue. */
+  private async waitBehindRunningTurn(message: QueuedMessage): Promise<void> {
+    this.dispatch({ type: 'detached' });
+    this.dispatch({ type: 'withdrawn', clientMessageId: message.clientMessageId });
+    this.enqueue(message);
+    await this.open();
+    if (!this.state.turn) this.sendNext();
+  }
+
+  private async attach(): Promise<void> {
+    const id = this.state.conversationId;
+    try {
+      const outcome = await this.run((signal) => send(`/api/conversations/${id}/stream`, { signal }));
+      const stale = outcome === 'idle' && this.state.messages.some((message) => message.status === 'running');
+      if (stale) this.dispatch({ type: 'loaded', conversation: await getJson<Conversation>(`/api/conversations/${id}`) });
+    } catch (error) {
+      // The stored conversation is on screen; only following it live failed. The next look at the tab tries again.
+      console.warn('could not follow the running turn:', explain(error));
+      this.dispatch({ type: 'detached' });
+    }
+  }
+
+  private async run(start: (signal: AbortSignal) => Promise<Response>): Promise<'ended' | 'idle'> {
+    const controller = new AbortController();
+    this.following = controller;
+    try {
+      const outcome = await follow({
+        start,
+        resume: (turnId, after, signal) => send(`/api/turns/${turnId}/stream?after=${after}`, { signal }),
+        onFrames: (frames) => this.take(frames),
+        onConnection: (connected) => this.state.turn && this.dispatch({ type: 'connection', connected }),
+        signal: controller.signal,
+      });
+      if (outcome === 'idle') this.dispatch({ type: 'detached' });
+      if (outcome === 'ended') queueMicrotask(() => this.afterTurn());
+      return outcome;
+    } finally {
+      this.following = null;
+    }
+  }
+
+  private take(frames: Frame[]): void {
+    let state = this.state;
+    for (const frame of frames) state = reduce(state, { type: 'frame', frame });
+    this.setState(state);
+    for (const frame of frames) this.react(frame);
+  }
+
+  private react(frame: Frame): void {
+    if (frame.type === 'message_start') {
+      this.events.onConversation(this, frame.conversationId);
+      announce({ kind: 'turn', conversationId: frame.conversationId });
+      if (this.stopWanted) void send(`/api/turns/${frame.turnId}/stop`, { method: 'POST' }).catch(ignoreEnded);
+      this.stopWanted = false;
+    }
+    if (frame.type === 'tool_call_end') {
+      const call = this.state.messages.flatMap((m) => m.parts).findLast((p) => p.kind === 'tool' && p.call.id === frame.toolCallId);
+      if (call?.kind === 'tool') this.events.onToolDone(call.call.name);
+    }
+  }
+
+  private afterTurn(): void {
+    this.events.onTurnEnd();
+    // After an error the queue waits: firing more questions at a broken service helps nobody.
+    if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
+  }
+
+  private enqueue(message: QueuedMessage): void {
+    this.dispatch({ type: 'queued', message });
+    this.saveQueue();
+  }
+
+  private saveQueue(): void {
+    const { conversationId, queue } = this.state;
+    if (!conversationId) return;
+    remember(queueKey(conversationId), queue.length === 0 ? null : JSON.stringify(queue));
+  }
+
+  rename(title: string): void {
+    this.dispatch({ type: 'renamed', title });
+  }
+
+  private dispatch(action: Action): void {
+    this.setState(reduce(this.state, action));
+  }
+
+  private setState(state: ChatState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.listeners.forEach((listener) => listener());
+  }
+
+  private setLoad(load: LoadState): void {
+    this.load = load;
+    this.listeners.forEach((listener) => listener());
+  }
+}
+
+const queueKey = (conversationId: string) => `segue.queue.${conversationId}`;
+
+function savedQueue(conversationId: string): QueuedMessage[] {
+  const saved = recall(queueKey(conversationId));
+  return saved ? (JSON.parse(saved) as QueuedMessage[]) : [];
+}
+
+function wordsOf(message: ChatMessage): string {
+  return message.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+function refusal(error: unknown): TurnError {
+  const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
+  const patience = error instanceof ApiError && error.retryAfterSeconds ? ` Try again in ${error.retryAfterSeconds} s.` : '';
+  const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
+  return { code, message: explain(error) + patience, retryable };
+}
+
+/** Stopping what has just ended by itself is not a failure. */
+function ignoreEnded(error: unknown): void {
+  if (error instanceof ApiError && [404, 409, 410].includes(error.status)) return;
+  console.warn('could not stop the turn:', explain(error));
+}

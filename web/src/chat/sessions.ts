@@ -1,0 +1,102 @@
+// Which conversations this tab has open, so that leaving a page and coming back does not interrupt anything.
+import { createContext, useContext, useEffect, useSyncExternalStore } from 'react';
+import type { QueryClient } from '@tanstack/react-query';
+import { announce, onNews } from '../api/news';
+import type { AgentId } from '../api/types';
+import { Session } from './session';
+
+const TASK_TOOLS = new Set(['add_task', 'complete_task', 'delete_task', 'update_task']);
+
+export class Sessions {
+  private byId = new Map<string, Session>();
+  private draft: Session | null = null;
+  /** Set by whoever shows the new conversation, to move the address bar along. */
+  onOpened: (session: Session, id: string) => void = () => undefined;
+
+  constructor(private queries: QueryClient) {
+    onNews((news) => {
+      if (news.kind === 'turn') void this.byId.get(news.conversationId)?.open();
+    });
+    // Another device may have gone on with a conversation while this tab was out of sight.
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) this.byId.forEach((session) => void session.open());
+    });
+  }
+
+  of(id: string): Session {
+    const known = this.byId.get(id);
+    if (known) return known;
+    const session = new Session('discover', id, this.events());
+    this.byId.set(id, session);
+    void session.open();
+    return session;
+  }
+
+  /** The conversation that does not exist yet. One per agent choice; a sent one becomes a real one. */
+  newChat(agent: AgentId): Session {
+    if (this.draft?.getState().agent !== agent || this.draft.getState().messages.length > 0) {
+      this.draft = new Session(agent, null, this.events());
+    }
+    return this.draft;
+  }
+
+  renamed(id: string, title: string): void {
+    this.byId.get(id)?.rename(title);
+  }
+
+  forget(id: string): void {
+    this.byId.delete(id);
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.draft = null;
+  }
+
+  private events() {
+    return {
+      onConversation: (session: Session, id: string) => {
+        if (this.byId.get(id) === session) return;
+        this.byId.set(id, session);
+        if (this.draft === session) this.draft = null;
+        this.refresh('conversations');
+        this.onOpened(session, id);
+      },
+      onToolDone: (toolName: string) => {
+        if (TASK_TOOLS.has(toolName)) this.refresh('tasks');
+        if (toolName === 'suggestPlaylist') this.refresh('playlists');
+      },
+      onTurnEnd: () => this.refresh('conversations'),
+    };
+  }
+
+  private refresh(kind: 'tasks' | 'playlists' | 'conversations'): void {
+    void this.queries.invalidateQueries({ queryKey: [kind] });
+    announce({ kind });
+  }
+}
+
+export const SessionsContext = createContext<Sessions | null>(null);
+
+export function useSessions(): Sessions {
+  const sessions = useContext(SessionsContext);
+  if (!sessions) throw new Error('SessionsContext is missing above this component');
+  return sessions;
+}
+
+export function useSession(session: Session) {
+  const state = useSyncExternalStore(session.subscribe, session.getState);
+  const load = useSyncExternalStore(session.subscribe, session.getLoad);
+  return { state, load };
+}
+
+/** Keeps this tab's lists true to what other tabs did. */
+export function useNews(queries: QueryClient): void {
+  useEffect(
+    () =>
+      onNews((news) => {
+        if (news.kind !== 'turn') void queries.invalidateQueries({ queryKey: [news.kind] });
+      }),
+    [queries],
+  );
+}

@@ -1,0 +1,81 @@
+// The first minute: who answers, what it knows, and something to try that works.
+import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { useAbout } from '../api/queries';
+import type { About, AgentId } from '../api/types';
+import { Artwork } from '../music/artwork';
+import { count } from '../ui/format';
+import { Segments } from '../ui/segments';
+import { Failed, SkeletonRows } from '../ui/states';
+import './welcome.css';
+
+const GREETING: Record<AgentId, string> = {
+  discover: 'What would you like to hear?',
+  tasks: 'What needs doing?',
+};
+
+export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
+  const { data: about, error, refetch } = useAbout();
+  const [, navigate] = useLocation();
+  const current = about?.agents.find((candidate) => candidate.id === agent);
+
+  return (
+    <div className="welcome">
+      <div className="welcome-inner">
+        <Segments
+          label="Agent"
+          value={agent}
+          onChange={(next) => navigate(next === 'tasks' ? '/?agent=tasks' : '/', { replace: true })}
+          options={[
+            { value: 'discover', label: <><Music2 size={15} aria-hidden /> Discover</> },
+            { value: 'tasks', label: <><ListTodo size={15} aria-hidden /> Tasks</> },
+          ]}
+        />
+        <h1>{GREETING[agent]}</h1>
+        {error && <Failed error={error} onRetry={() => void refetch()} />}
+        {!about && !error && <SkeletonRows rows={4} label="Loading examples" />}
+        {current && (
+          <>
+            <p className="welcome-lead">{current.description}</p>
+            <ul className="examples" aria-label="Examples">
+              {current.examples.map((example) => (
+                <li key={example}>
+                  <button type="button" onClick={() => onPick(example)}>
+                    <Artwork seed={example} size={38} />
+                    <span>{example}</span>
+                    <ArrowUpRight size={16} aria-hidden />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {about && <Facts about={about} agent={agent} />}
+      </div>
+    </div>
+  );
+}
+
+function Facts({ about, agent }: { about: About; agent: AgentId }) {
+  const { model, index } = about;
+  return (
+    <div className="facts">
+      <p>
+        Answers come from <strong>{model.offline ? 'the built-in offline model' : model.id}</strong>
+        {agent === 'discover' && (
+          <>
+            {' '}
+            over <strong>{count(index.tracks, 'indexed track')}</strong>
+          </>
+        )}
+        .
+      </p>
+      {model.offline && (
+        <p className="facts-hint">
+          <PlugZap size={15} aria-hidden />
+          <span>{model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'}</span>
+        </p>
+      )}
+    </div>
+  );
+}

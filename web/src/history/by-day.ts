@@ -1,0 +1,32 @@
+// Conversations under the days a person remembers them by.
+import type { ConversationSummary } from '../api/types';
+
+export interface Day {
+  label: string;
+  conversations: ConversationSummary[];
+}
+
+/** Expects newest first, as the server lists them; keeps that order. */
+export function byDay(conversations: ConversationSummary[], now: Date): Day[] {
+  const days: Day[] = [];
+  for (const conversation of conversations) {
+    const label = labelOf(new Date(conversation.updatedAt), now);
+    const last = days.at(-1);
+    if (last?.label === label) last.conversations.push(conversation);
+    else days.push({ label, conversations: [conversation] });
+  }
+  return days;
+}
+
+function labelOf(date: Date, now: Date): string {
+  const age = Math.round((midnight(now) - midnight(date)) / 86_400_000);
+  if (age <= 0) return 'Today';
+  if (age === 1) return 'Yesterday';
+  if (age < 7) return date.toLocaleDateString('en', { weekday: 'long' });
+  if (age < 30) return 'Last 30 days';
+  return date.toLocaleDateString('en', { month: 'long', year: 'numeric' });
+}
+
+function midnight(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}

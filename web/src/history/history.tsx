@@ -1,0 +1,139 @@
+// The list of conversations: find one, go back to it, rename it, delete it and think better of it.
+import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
+import { useMemo, useState, type KeyboardEvent } from 'react';
+import { Link, useLocation } from 'wouter';
+import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
+import type { ConversationSummary } from '../api/types';
+import { useSessions } from '../chat/sessions';
+import { useDebounced } from '../ui/debounced';
+import { Menu } from '../ui/menu';
+import { Failed, SkeletonRows } from '../ui/states';
+import { toast, toastError } from '../ui/toast';
+import { byDay } from './by-day';
+import './history.css';
+
+export function History({ onNavigate }: { onNavigate?: () => void }) {
+  const [words, setWords] = useState('');
+  const q = useDebounced(words.trim());
+  const { data, error, refetch, fetchNextPage, hasNextPage } = useConversations(q);
+  const days = useMemo(() => byDay(data?.pages.flatMap((page) => page.conversations) ?? [], new Date()), [data]);
+
+  return (
+    <nav className="history" aria-label="Conversations">
+      <label className="search-field">
+        <Search size={15} aria-hidden />
+        <input className="field" type="search" placeholder="Search conversations" aria-label="Search conversations" value={words} onChange={(event) => setWords(event.target.value)} />
+      </label>
+      <div className="history-list" tabIndex={-1}>
+        {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <SkeletonRows rows={5} height={30} label="Loading conversations" />}
+        {days.map((day) => (
+          <section key={day.label}>
+            <h3>{day.label}</h3>
+            <ul>
+              {day.conversations.map((conversation) => (
+                <Entry key={conversation.id} conversation={conversation} onNavigate={onNavigate} />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {data && days.length === 0 && <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>}
+        {hasNextPage && (
+          <button type="button" className="button small quiet" onClick={() => void fetchNextPage()}>
+            Show older
+          </button>
+        )}
+      </div>
+    </nav>
+  );
+}
+
+function Entry({ conversation, onNavigate }: { conversation: ConversationSummary; onNavigate?: () => void }) {
+  const { id, title, agent } = conversation;
+  const [location, navigate] = useLocation();
+  const [renaming, setRenaming] = useState(false);
+  const changed = useChanged();
+  const sessions = useSessions();
+  const here = location === `/c/${id}`;
+  const Icon = agent === 'tasks' ? ListTodo : Music2;
+
+  const remove = async () => {
+    try {
+      await deleteConversation(id);
+    } catch (error) {
+      return toastError(error);
+    }
+    sessions.forget(id);
+    if (here) navigate('/');
+    changed('conversations');
+    toast(`Deleted “${title}”`, { undo: () => restoreConversation(id).then(() => changed('conversations')) });
+  };
+  const copyLink = () =>
+    navigator.clipboard
+      ? void navigator.clipboard.writeText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError)
+      : toast(`${window.location.origin}/c/${id}`);
+
+  if (renaming) return <Rename conversation={conversation} onDone={() => setRenaming(false)} />;
+  return (
+    <li className="entry" data-here={here}>
+      <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
+        <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
+        <span>{title}</span>
+      </Link>
+      <Menu
+        trigger={
+          <button type="button" className="icon-button small" aria-label={`More for ${title}`}>
+            <Ellipsis size={16} />
+          </button>
+        }
+        items={[
+          { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
+          { label: 'Copy link', icon: Link2, onSelect: copyLink },
+          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => void remove() },
+        ]}
+      />
+    </li>
+  );
+}
+
+function Rename({ conversation, onDone }: { conversation: ConversationSummary; onDone: () => void }) {
+  const [title, setTitle] = useState(conversation.title);
+  const changed = useChanged();
+  const sessions = useSessions();
+
+  const save = async () => {
+    onDone();
+    const words = title.trim();
+    if (words === '' || words === conversation.title) return;
+    try {
+      await renameConversation(conversation.id, words);
+      sessions.renamed(conversation.id, words);
+      changed('conversations');
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') void save();
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    onDone();
+  };
+  return (
+    <li className="entry">
+      <input
+        className="field"
+        aria-label="Conversation title"
+        value={title}
+        autoFocus
+        maxLength={200}
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setTitle(event.target.value)}
+        onKeyDown={onKeyDown}
+        onBlur={() => void save()}
+      />
+    </li>
+  );
+}
+

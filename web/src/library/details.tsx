@@ -1,0 +1,97 @@
+// One track or album of the library, with everything known about it.
+import { Trash2 } from 'lucide-react';
+import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
+import { Artwork } from '../music/artwork';
+import { TrackDetails } from '../music/track-details';
+import { TrackMarks, TrackRow } from '../music/track-row';
+import { Dialog } from '../ui/dialog';
+import { clock, count, shortDate } from '../ui/format';
+import { Failed, SkeletonRows } from '../ui/states';
+import { toast, toastError } from '../ui/toast';
+
+export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => void }) {
+  const { data: track, error } = useTrack(isrc);
+  const removal = useRemoval(onClose);
+  return (
+    <Dialog title={track?.title ?? 'Track'} hideTitle onClose={onClose}>
+      {error && <Failed error={error} />}
+      {!track && !error && <SkeletonRows rows={4} label="Loading the track" />}
+      {track && (
+        <>
+          <header className="sleeve">
+            <Artwork seed={track.isrc} url={track.artworkUrl} size={112} />
+            <div>
+              <p className="sleeve-title">{track.title}</p>
+              <p>{track.artist}</p>
+              <p className="sleeve-facts">{[track.album, track.duration !== undefined && clock(track.duration)].filter(Boolean).join(' · ')}</p>
+              <TrackMarks track={track} />
+            </div>
+          </header>
+          <TrackDetails track={track} />
+          {track.inLibrary && (
+            <button
+              type="button"
+              className="button danger small sleeve-remove"
+              onClick={() => void removal(track.title, () => removeTrack(isrc), () => restoreTrack(isrc))}
+            >
+              <Trash2 size={14} aria-hidden /> Remove from library
+            </button>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data: album, error } = useAlbum(id);
+  const removal = useRemoval(onClose);
+  return (
+    <Dialog title={album?.title ?? 'Album'} hideTitle onClose={onClose}>
+      {error && <Failed error={error} />}
+      {!album && !error && <SkeletonRows rows={6} label="Loading the album" />}
+      {album && (
+        <>
+          <header className="sleeve">
+            <Artwork seed={album.id} url={album.artworkUrl} size={112} />
+            <div>
+              <p className="sleeve-title">{album.title}</p>
+              <p>{album.artist}</p>
+              <p className="sleeve-facts">
+                {[album.releaseDate && shortDate(album.releaseDate), count(album.trackCount, 'track')].filter(Boolean).join(' · ')}
+              </p>
+            </div>
+          </header>
+          <ol className="sleeve-tracks">
+            {album.tracks.map((track, row) => (
+              <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />
+            ))}
+          </ol>
+          {album.inLibrary && (
+            <button
+              type="button"
+              className="button danger small sleeve-remove"
+              onClick={() => void removal(album.title, () => removeAlbum(id), () => restoreAlbum(id))}
+            >
+              <Trash2 size={14} aria-hidden /> Remove from library
+            </button>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function useRemoval(onClose: () => void) {
+  const changed = useChanged();
+  return async (title: string, remove: () => Promise<unknown>, restore: () => Promise<unknown>) => {
+    try {
+      await remove();
+    } catch (error) {
+      return toastError(error);
+    }
+    onClose();
+    changed('library');
+    toast(`Removed “${title}” from your library`, { undo: () => restore().then(() => changed('library')) });
+  };
+}

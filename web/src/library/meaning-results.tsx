@@ -1,0 +1,30 @@
+// Search by what songs are about, outside of any conversation.
+import { AudioLines } from 'lucide-react';
+import { useSearchByMeaning } from '../api/queries';
+import { TrackRow } from '../music/track-row';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
+
+export function MeaningResults({ q }: { q: string }) {
+  const { data, error, refetch } = useSearchByMeaning(q);
+  if (q === '') {
+    return (
+      <Empty icon={AudioLines} title="Search by meaning">
+        <p>Describe a mood, a story or an image. Lyrics, interpretations and sound are searched together.</p>
+      </Empty>
+    );
+  }
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={6} label="Searching" />;
+  return (
+    <>
+      <p className="library-count" role="status">
+        {data.summary}
+      </p>
+      <ol className="track-box">
+        {data.tracks.map((track) => (
+          <TrackRow key={track.isrc} track={track} />
+        ))}
+      </ol>
+    </>
+  );
+}

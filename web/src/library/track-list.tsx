@@ -1,0 +1,86 @@
+// The tracks of your library: tens of thousands if need be, only the visible ones drawn.
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Disc3 } from 'lucide-react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useTracks } from '../api/queries';
+import type { LibraryTrack, TrackSort } from '../api/types';
+import { Artwork } from '../music/artwork';
+import { clock, count } from '../ui/format';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
+
+const ROW_PX = 62;
+
+interface Props {
+  q: string;
+  sort: TrackSort;
+  page: RefObject<HTMLDivElement | null>;
+  onOpen: (isrc: string) => void;
+}
+
+export function TrackList({ q, sort, page, onOpen }: Props) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTracks(q, sort);
+  const tracks = data?.pages.flatMap((loaded) => loaded.tracks) ?? [];
+  const total = data?.pages[0]?.total ?? 0;
+  const list = useRef<HTMLOListElement>(null);
+  const [top, setTop] = useState(0);
+  useEffect(() => setTop(list.current?.offsetTop ?? 0), [total]);
+
+  const rows = useVirtualizer({
+    count: tracks.length,
+    getScrollElement: () => page.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: top,
+  });
+  const visible = rows.getVirtualItems();
+  const lastVisible = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && lastVisible >= tracks.length - 25) void fetchNextPage();
+  }, [lastVisible, tracks.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={8} label="Loading tracks" />;
+  if (tracks.length === 0) {
+    return (
+      <Empty icon={Disc3} title={q ? 'Nothing by that name' : 'No tracks yet'}>
+        <p>{q ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.` : 'What you add or import appears here.'}</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p className="library-count">{count(total, 'track')}</p>
+      <ol className="library-list" ref={list} style={{ height: rows.getTotalSize() }}>
+        {visible.map((row) => {
+          const track = tracks[row.index];
+          if (!track) return null;
+          return (
+            <li
+              key={track.isrc}
+              aria-setsize={total}
+              aria-posinset={row.index + 1}
+              style={{ height: ROW_PX, transform: `translateY(${row.start - top}px)` }}
+            >
+              <Row track={track} onOpen={onOpen} />
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
+function Row({ track, onOpen }: { track: LibraryTrack; onOpen: (isrc: string) => void }) {
+  return (
+    <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
+      <Artwork seed={track.isrc} url={track.artworkUrl} />
+      <span className="track-names">
+        <span className="track-title">{track.title}</span>
+        <span className="track-by">{track.artist}</span>
+      </span>
+      <span className="library-album">{track.album}</span>
+      {!track.isIndexed && <span className="chip">Not indexed yet</span>}
+      {track.duration !== undefined && <span className="track-length">{clock(track.duration)}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,96 @@
+// Everything known about one track: why it came up, how it sounds, what it says.
+import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
+import { useState } from 'react';
+import { addTrack, useAbout, useChanged } from '../api/queries';
+import type { IndexedTrackResult, WhyMatched } from '../api/types';
+import { toast, toastError } from '../ui/toast';
+import { Features } from './features';
+import './track-details.css';
+
+export function TrackDetails({ track }: { track: IndexedTrackResult }) {
+  return (
+    <div className="track-details">
+      {track.why && <Why why={track.why} />}
+      {track.shortDescription && <p className="track-blurb">{track.shortDescription}</p>}
+      {track.audioFeatures && <Features features={track.audioFeatures} />}
+      <Texts track={track} />
+      <p className="track-codes">
+        <span>ISRC {track.isrc}</span>
+        {!track.inLibrary && <AddButton isrc={track.isrc} title={track.title} />}
+      </p>
+    </div>
+  );
+}
+
+function Why({ why }: { why: WhyMatched }) {
+  const hints = [...(why.words ?? []).map((word) => `“${word}”`), ...(why.features ?? [])];
+  if (!why.lyric && hints.length === 0) return null;
+  return (
+    <div className="why">
+      <p className="label">
+        <Sparkles size={13} aria-hidden /> Why it matched
+      </p>
+      {why.lyric && <blockquote>{why.lyric}</blockquote>}
+      {hints.length > 0 && (
+        <p>
+          {hints.map((hint) => (
+            <span key={hint} className="chip accent">
+              {hint}
+            </span>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Shown = 'lyrics' | 'interpretation' | null;
+
+function Texts({ track }: { track: IndexedTrackResult }) {
+  const [shown, setShown] = useState<Shown>(null);
+  if (!track.lyrics && !track.interpretation) return null;
+  const toggle = (what: Shown) => setShown(shown === what ? null : what);
+  return (
+    <div>
+      <div className="track-texts">
+        {track.interpretation && (
+          <button type="button" className="button small" aria-expanded={shown === 'interpretation'} onClick={() => toggle('interpretation')}>
+            <BookOpenText size={14} aria-hidden /> Interpretation
+          </button>
+        )}
+        {track.lyrics && (
+          <button type="button" className="button small" aria-expanded={shown === 'lyrics'} onClick={() => toggle('lyrics')}>
+            <MicVocal size={14} aria-hidden /> Lyrics
+          </button>
+        )}
+      </div>
+      {shown === 'interpretation' && <p className="interpretation rise">{track.interpretation}</p>}
+      {shown === 'lyrics' && <p className="lyrics rise">{track.lyrics}</p>}
+    </div>
+  );
+}
+
+function AddButton({ isrc, title }: { isrc: string; title: string }) {
+  const { data: about } = useAbout();
+  const changed = useChanged();
+  const [state, setState] = useState<'idle' | 'busy' | 'added'>('idle');
+  if (!about?.features?.includes('catalogue')) return null;
+
+  const add = async () => {
+    setState('busy');
+    try {
+      await addTrack(isrc);
+      setState('added');
+      changed('library');
+      toast(`Added “${title}” to your library`);
+    } catch (error) {
+      setState('idle');
+      toastError(error);
+    }
+  };
+  return (
+    <button type="button" className="button small" disabled={state !== 'idle'} onClick={() => void add()}>
+      <Plus size={14} aria-hidden /> {state === 'added' ? 'Added' : 'Add to library'}
+    </button>
+  );
+}

@@ -1,0 +1,145 @@
+// Saved playlists: one reason per track, and a way out to any player.
+import { Download, ListMusic, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { deletePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
+import type { Playlist, PlaylistFormat, PlaylistSummary } from '../api/types';
+import { Artwork } from '../music/artwork';
+import { TrackRow } from '../music/track-row';
+import { usePageTitle } from '../shell/page-title';
+import { clock, count, shortDate } from '../ui/format';
+import { Menu } from '../ui/menu';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
+import { toast, toastError } from '../ui/toast';
+import './playlists.css';
+
+export default function PlaylistsPage() {
+  const [search, setSearch] = useSearchParams();
+  const [leaving, setLeaving] = useState<string[]>([]);
+  const changed = useChanged();
+  const id = search.get('id');
+
+  /** The server has no way back from this, so the page waits until the moment to undo has passed. */
+  const remove = (playlist: Playlist) => {
+    setLeaving((others) => [...others, playlist.id]);
+    setSearch({});
+    const stay = () => setLeaving((others) => others.filter((other) => other !== playlist.id));
+    toast(`Deleted “${playlist.title}”`, {
+      undo: () => Promise.resolve(stay()),
+      commit: () =>
+        void deletePlaylist(playlist.id)
+          .then(() => changed('playlists'), toastError)
+          .finally(stay),
+    });
+  };
+
+  return (
+    <div className="page">
+      <div className="page-inner">{id ? <OnePlaylist id={id} onRemove={remove} /> : <AllPlaylists hidden={leaving} />}</div>
+    </div>
+  );
+}
+
+function AllPlaylists({ hidden }: { hidden: string[] }) {
+  usePageTitle('Playlists');
+  const { data, error, refetch } = usePlaylists();
+  const shown = data?.filter((playlist) => !hidden.includes(playlist.id));
+  return (
+    <>
+      <header className="page-head">
+        <h1>Playlists</h1>
+      </header>
+      {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <SkeletonRows rows={4} height={76} label="Loading playlists" />}
+      {shown?.length === 0 && (
+        <Empty icon={ListMusic} title="No playlists yet">
+          <p>Ask Discover to put one together; it is saved here with a reason for every track.</p>
+          <Link className="button" href="/">
+            Ask Discover
+          </Link>
+        </Empty>
+      )}
+      <ul className="playlist-grid">
+        {shown?.map((playlist) => (
+          <li key={playlist.id}>
+            <PlaylistCard playlist={playlist} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
+  const n = playlist.trackCount ?? playlist.tracks?.length;
+  const facts = [n !== undefined && count(n, 'track'), shortDate(playlist.createdAt)].filter(Boolean);
+  return (
+    <Link className="playlist-card" href={`/playlists?id=${playlist.id}`}>
+      <Artwork seed={playlist.id} size={72} />
+      <span>
+        <span className="playlist-title">{playlist.title}</span>
+        <span className="track-by">{facts.join(' · ')}</span>
+      </span>
+    </Link>
+  );
+}
+
+function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: Playlist) => void }) {
+  const { data: playlist, error, refetch } = usePlaylist(id);
+  usePageTitle(playlist?.title ?? 'Playlist');
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (!playlist) return <SkeletonRows rows={6} label="Loading the playlist" />;
+  const length = playlist.tracks.reduce((seconds, track) => seconds + (track.duration ?? 0), 0);
+  return (
+    <>
+      <header className="playlist-head">
+        <Artwork seed={playlist.id} size={132} />
+        <div>
+          <p className="playlist-back">
+            <Link href="/playlists">Playlists</Link>
+          </p>
+          <h1>{playlist.title}</h1>
+          <p className="track-by">{[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)].filter(Boolean).join(' · ')}</p>
+          <div className="playlist-actions">
+            <ExportMenu playlist={playlist} />
+            <button type="button" className="button danger" onClick={() => onRemove(playlist)}>
+              <Trash2 size={16} aria-hidden /> Delete
+            </button>
+          </div>
+        </div>
+      </header>
+      <ol className="track-box">
+        {playlist.tracks.map((track, row) => (
+          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={row + 1} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const FORMATS: { format: PlaylistFormat; label: string }[] = [
+  { format: 'm3u8', label: 'M3U8, for players' },
+  { format: 'xspf', label: 'XSPF, open format' },
+  { format: 'jspf', label: 'JSPF, for ListenBrainz' },
+  { format: 'csv', label: 'CSV, for spreadsheets' },
+];
+
+function ExportMenu({ playlist }: { playlist: Playlist }) {
+  const download = (format: PlaylistFormat) => {
+    const link = document.createElement('a');
+    link.href = `/api/playlists/${playlist.id}?format=${format}`;
+    link.download = `${playlist.title}.${format}`;
+    link.click();
+  };
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="button primary">
+          <Download size={16} aria-hidden /> Export
+        </button>
+      }
+      items={FORMATS.map(({ format, label }) => ({ label, icon: Download, onSelect: () => download(format) }))}
+    />
+  );
+}

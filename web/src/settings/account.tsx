@@ -1,0 +1,78 @@
+// The signed-in person: name, password, sessions. Only where the server has accounts.
+import { useQueryClient } from '@tanstack/react-query';
+import { LogOut } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { explain, post } from '../api/client';
+import type { Me } from '../api/types';
+import { toast, toastError } from '../ui/toast';
+
+const MODES: Record<Me['mode'], string> = {
+  local: 'This Segue belongs to one person on this machine; nobody has to sign in.',
+  accounts: 'Signed in.',
+  jwt: 'Signed in through your identity provider.',
+};
+
+export function Account({ me }: { me: Me }) {
+  const queries = useQueryClient();
+  const leave = (path: string) => post(path, {}).then(() => queries.resetQueries(), toastError);
+  return (
+    <div className="account">
+      <p>
+        <strong>{me.name}</strong>
+        <span>{MODES[me.mode]}</span>
+      </p>
+      {me.mode === 'accounts' && (
+        <>
+          <ChangePassword />
+          <div className="account-actions">
+            <button type="button" className="button" onClick={() => void leave('/api/auth/sign-out')}>
+              <LogOut size={16} aria-hidden /> Sign out
+            </button>
+            <button type="button" className="button danger" onClick={() => void leave('/api/auth/sign-out-everywhere')}>
+              Sign out everywhere
+            </button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function ChangePassword() {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      await post('/api/auth/password', { current, next });
+      setCurrent('');
+      setNext('');
+      toast('Password changed');
+    } catch (error) {
+      setProblem(explain(error));
+    }
+  };
+  return (
+    <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
+      <label>
+        Current password
+        <input className="field" type="password" autoComplete="current-password" required value={current} onChange={(event) => setCurrent(event.target.value)} />
+      </label>
+      <label>
+        New password
+        <input className="field" type="password" autoComplete="new-password" required value={next} onChange={(event) => setNext(event.target.value)} />
+      </label>
+      {problem && (
+        <p className="notice" role="alert">
+          {problem}
+        </p>
+      )}
+      <button type="submit" className="button" disabled={!current || !next}>
+        Change password
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+// How Segue looks, who you are to it, what it keeps, and what it is.
+import { Download, Monitor, Moon, Sun } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useAbout, useMe } from '../api/queries';
+import { usePageTitle } from '../shell/page-title';
+import { count } from '../ui/format';
+import { Segments } from '../ui/segments';
+import { Failed, SkeletonRows } from '../ui/states';
+import { Account } from './account';
+import { currentTheme, setTheme, type Theme } from './theme';
+import './settings.css';
+
+export default function SettingsPage() {
+  usePageTitle('Settings');
+  return (
+    <div className="page">
+      <div className="page-inner narrow">
+        <header className="page-head">
+          <h1>Settings</h1>
+        </header>
+        <div className="settings">
+          <Appearance />
+          <AccountSection />
+          <Section title="Your data" hint="Conversations, tasks, library and playlists, in one JSON file.">
+            <a className="button" href="/api/export" download="segue-export.json">
+              <Download size={16} aria-hidden /> Export everything
+            </a>
+          </Section>
+          <AboutSection />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Section({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
+  return (
+    <section className="setting">
+      <div>
+        <h2>{title}</h2>
+        {hint && <p>{hint}</p>}
+      </div>
+      <div>{children}</div>
+    </section>
+  );
+}
+
+function Appearance() {
+  const [theme, choose] = useState<Theme>(currentTheme);
+  const onChange = (next: Theme) => {
+    setTheme(next);
+    choose(next);
+  };
+  return (
+    <Section title="Theme" hint="Kept on this device.">
+      <Segments
+        label="Theme"
+        value={theme}
+        onChange={onChange}
+        options={[
+          { value: 'light', label: <><Sun size={15} aria-hidden /> Light</> },
+          { value: 'dark', label: <><Moon size={15} aria-hidden /> Dark</> },
+          { value: 'system', label: <><Monitor size={15} aria-hidden /> System</> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function AccountSection() {
+  const { data: me, error } = useMe();
+  return (
+    <Section title="Account">
+      {error && <Failed error={error} />}
+      {!me && !error && <SkeletonRows rows={1} height={24} label="Loading your account" />}
+      {me && <Account me={me} />}
+    </Section>
+  );
+}
+
+function AboutSection() {
+  const { data: about, error } = useAbout();
+  return (
+    <Section title="About">
+      {error && <Failed error={error} />}
+      {about && (
+        <dl className="about">
+          <dt>Version</dt>
+          <dd>Segue {about.version}</dd>
+          <dt>Model</dt>
+          <dd>
+            {about.model.offline ? 'Offline model' : about.model.id}
+            {about.model.hint && <span>{about.model.hint}</span>}
+          </dd>
+          <dt>Index</dt>
+          <dd>
+            {count(about.index.tracks, 'track')} · {about.index.embedder}
+          </dd>
+          <dt>Tidal catalogue</dt>
+          <dd>{about.tidal ? 'Connected' : 'Not configured'}</dd>
+        </dl>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,96 @@
+// The door, where the mode asks for one: sign in, or sign up with an invitation.
+import { useState, type FormEvent } from 'react';
+import { explain, post } from '../api/client';
+import type { AuthMode } from '../api/types';
+import { Logo } from '../shell/logo';
+import { usePageTitle } from '../shell/page-title';
+import './settings.css';
+
+export default function SignIn({ mode, onSignedIn }: { mode: AuthMode; onSignedIn: () => void }) {
+  usePageTitle('Sign in');
+  return (
+    <main className="sign-in">
+      <div className="sign-in-card rise">
+        <Logo size={40} />
+        {mode === 'accounts' ? (
+          <AccountDoor onSignedIn={onSignedIn} />
+        ) : (
+          <>
+            <h1>Signed out</h1>
+            <p>This Segue takes its sign-in from another service. Sign in there and open this page again.</p>
+          </>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
+  const [joining, setJoining] = useState(false);
+  const [invitation, setInvitation] = useState('');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    try {
+      if (joining) await post('/api/auth/sign-up', { invitation: invitation.trim(), name: name.trim(), password });
+      else await post('/api/auth/sign-in', { name: name.trim(), password });
+      onSignedIn();
+    } catch (error) {
+      setProblem(explain(error));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <>
+      <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+      <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
+        {joining && (
+          <label>
+            Invitation
+            <input className="field" required autoComplete="off" value={invitation} onChange={(event) => setInvitation(event.target.value)} />
+          </label>
+        )}
+        <label>
+          Name
+          <input className="field" required autoComplete="username" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <label>
+          Password
+          <input
+            className="field"
+            type="password"
+            required
+            autoComplete={joining ? 'new-password' : 'current-password'}
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </label>
+        {problem && (
+          <p className="notice" role="alert">
+            {problem}
+          </p>
+        )}
+        <button type="submit" className="button primary" disabled={busy}>
+          {joining ? 'Join' : 'Sign in'}
+        </button>
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => {
+            setJoining(!joining);
+            setProblem(null);
+          }}
+        >
+          {joining ? 'I already have an account' : 'I have an invitation'}
+        </button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// The frame around every page: sidebar on a desk, drawer on a phone, one bar when the network is gone.
+import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { reachability } from '../api/client';
+import { Dialog } from '../ui/dialog';
+import { Toasts } from '../ui/toast';
+import { Logo } from './logo';
+import { Sidebar } from './sidebar';
+import './shell.css';
+
+export function Shell({ children }: { children: ReactNode }) {
+  const wide = useMedia('(min-width: 861px)');
+  const [drawer, setDrawer] = useState(false);
+  const [location] = useLocation();
+  useEffect(() => setDrawer(false), [location, wide]);
+
+  return (
+    <div className="shell">
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      {wide ? (
+        <aside className="shell-side" aria-label="Sidebar">
+          <Sidebar />
+        </aside>
+      ) : (
+        <header className="topbar">
+          <button type="button" className="icon-button" aria-label="Open menu" aria-haspopup="dialog" onClick={() => setDrawer(true)}>
+            <MenuIcon size={20} />
+          </button>
+          <Link href="/" className="brand">
+            <Logo size={24} /> Segue
+          </Link>
+          <Link href="/" className="icon-button" aria-label="New chat">
+            <SquarePen size={19} />
+          </Link>
+        </header>
+      )}
+      <main className="shell-main" id="main" tabIndex={-1}>
+        <OfflineBar />
+        {children}
+      </main>
+      {drawer && !wide && (
+        <Dialog title="Menu" shape="sheet" hideTitle onClose={() => setDrawer(false)}>
+          <Sidebar onNavigate={() => setDrawer(false)} />
+        </Dialog>
+      )}
+      <Toasts />
+    </div>
+  );
+}
+
+function OfflineBar() {
+  const online = useSyncExternalStore(watchNetwork, () => navigator.onLine);
+  const reachable = useSyncExternalStore(reachability.subscribe, reachability.get);
+  if (online && reachable) return null;
+  return (
+    <p className="offline-bar" role="status">
+      <WifiOff size={15} aria-hidden />
+      {online ? 'Segue does not answer. Trying again…' : 'You are offline. Segue reconnects by itself.'}
+    </p>
+  );
+}
+
+function watchNetwork(listener: () => void): () => void {
+  window.addEventListener('online', listener);
+  window.addEventListener('offline', listener);
+  return () => {
+    window.removeEventListener('online', listener);
+    window.removeEventListener('offline', listener);
+  };
+}
+
+function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = window.matchMedia(query);
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
+    },
+    () => window.matchMedia(query).matches,
+  );
+}

@@ -1,0 +1,51 @@
+// The way around the house: new chat, pages, history, and who answers.
+import { Disc3, ListChecks, ListMusic, Settings, SquarePen } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { useAbout } from '../api/queries';
+import { History } from '../history/history';
+import { Logo } from './logo';
+
+const PAGES = [
+  { href: '/tasks', label: 'Tasks', icon: ListChecks },
+  { href: '/library', label: 'Library', icon: Disc3 },
+  { href: '/playlists', label: 'Playlists', icon: ListMusic },
+];
+
+export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
+  const [location] = useLocation();
+  return (
+    <div className="sidebar">
+      <Link href="/" className="brand" onClick={onNavigate}>
+        <Logo size={26} /> Segue
+      </Link>
+      <Link href="/" className="button new-chat" onClick={onNavigate}>
+        <SquarePen size={16} aria-hidden /> New chat
+      </Link>
+      <nav className="pages" aria-label="Pages">
+        {PAGES.map(({ href, label, icon: Icon }) => (
+          <Link key={href} href={href} aria-current={location === href ? 'page' : undefined} onClick={onNavigate}>
+            <Icon size={17} strokeWidth={1.8} aria-hidden /> {label}
+          </Link>
+        ))}
+      </nav>
+      <History onNavigate={onNavigate} />
+      <div className="sidebar-foot">
+        <ModelLine />
+        <Link href="/settings" className="icon-button" aria-label="Settings" aria-current={location === '/settings' ? 'page' : undefined} onClick={onNavigate}>
+          <Settings size={18} />
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function ModelLine() {
+  const { data: about } = useAbout();
+  if (!about) return <span className="model-line" />;
+  return (
+    <span className="model-line" title={about.model.id}>
+      <span className="model-dot" data-offline={about.model.offline} aria-hidden="true" />
+      <span>{about.model.offline ? 'Offline model' : about.model.id}</span>
+    </span>
+  );
+}

@@ -1,0 +1,113 @@
+// One task: check it, change its words in place, delete it and take that back.
+import { Check, Pencil, Trash2 } from 'lucide-react';
+import { useRef, useState, type KeyboardEvent } from 'react';
+import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/queries';
+import type { Task } from '../api/types';
+import { toast, toastError } from '../ui/toast';
+import './task-row.css';
+
+interface Props {
+  task: Task;
+  /** It was deleted since: shown as it was, without controls. */
+  gone?: boolean;
+  compact?: boolean;
+}
+
+export function TaskRow({ task, gone = false, compact = false }: Props) {
+  const [editing, setEditing] = useState(false);
+  const update = useUpdateTask();
+  const deletion = useDeleteTask();
+  const restore = useRestoreTask();
+  const editButton = useRef<HTMLButtonElement>(null);
+
+  const toggle = () => update.mutate({ id: task.id, completed: !task.completed }, { onError: toastError });
+  // A promise, not a callback of `mutate`: those are dropped once the row is gone, and deleting makes it go.
+  const remove = () =>
+    deletion.mutateAsync(task.id).then(() => toast(`Deleted “${task.title}”`, { undo: () => restore.mutateAsync(task.id) }), toastError);
+  const stopEditing = () => {
+    setEditing(false);
+    queueMicrotask(() => editButton.current?.focus());
+  };
+
+  if (editing) return <TaskEditor task={task} onDone={stopEditing} />;
+  return (
+    <li className={compact ? 'task compact' : 'task'} data-done={task.completed} data-gone={gone}>
+      <button
+        type="button"
+        role="checkbox"
+        className="task-check"
+        aria-checked={task.completed}
+        aria-label={task.title}
+        disabled={gone}
+        onClick={toggle}
+      >
+        {task.completed && <Check size={14} strokeWidth={3} aria-hidden />}
+      </button>
+      <div className="task-words" onDoubleClick={() => !gone && setEditing(true)}>
+        <span className="task-title">{task.title}</span>
+        {task.description && <span className="task-description">{task.description}</span>}
+      </div>
+      {gone ? (
+        <span className="chip">Deleted</span>
+      ) : (
+        <div className="task-actions">
+          <button ref={editButton} type="button" className="icon-button small" aria-label={`Edit ${task.title}`} onClick={() => setEditing(true)}>
+            <Pencil size={15} />
+          </button>
+          <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={() => void remove()}>
+            <Trash2 size={15} />
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
+  const [title, setTitle] = useState(task.title);
+  const [description, setDescription] = useState(task.description ?? '');
+  const update = useUpdateTask();
+
+  const save = () => {
+    const words = title.trim();
+    if (words === '') return;
+    const changed = words !== task.title || description !== (task.description ?? '');
+    if (changed) update.mutateAsync({ id: task.id, title: words, description }).catch(toastError);
+    onDone();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      onDone();
+    }
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      save();
+    }
+  };
+
+  return (
+    <li className="task editing" onKeyDown={onKeyDown}>
+      <div className="task-fields">
+        <input className="field" aria-label="Title" value={title} maxLength={200} autoFocus onChange={(event) => setTitle(event.target.value)} />
+        <textarea
+          className="field"
+          aria-label="Description"
+          placeholder="Description"
+          rows={2}
+          maxLength={2000}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
+        <div className="task-editing">
+          <button type="button" className="button small primary" onClick={save} disabled={title.trim() === ''}>
+            Save
+          </button>
+          <button type="button" className="button small quiet" onClick={onDone}>
+            Cancel
+          </button>
+        </div>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,26 @@
+// `albumTracks`: one album, in playing order.
+import { ListMusic } from 'lucide-react';
+import type { AlbumTracksOutput } from '../api/types';
+import { TrackRow } from '../music/track-row';
+import type { CardSpec } from './spec';
+
+export const albumTracks: CardSpec = {
+  icon: ListMusic,
+  title: (_input, running) => (running ? 'Opening an album' : 'Opened an album'),
+  Body: ({ output }) => {
+    const { albumTitle, artist, tracks } = output as unknown as AlbumTracksOutput;
+    return (
+      <>
+        <p className="label">
+          {albumTitle}
+          {artist && ` · ${artist}`}
+        </p>
+        <ol>
+          {tracks.map((track, row) => (
+            <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />
+          ))}
+        </ol>
+      </>
+    );
+  },
+};

@@ -1,0 +1,35 @@
+// `batchMetadata`: what is known about these codes, and which of them nobody knows.
+import { ScanBarcode } from 'lucide-react';
+import type { BatchMetadataOutput } from '../api/types';
+import { TrackRow } from '../music/track-row';
+import { count } from '../ui/format';
+import type { CardSpec } from './spec';
+
+export const batchMetadata: CardSpec = {
+  icon: ScanBarcode,
+  title: (input, running) => {
+    const { isrcs } = (input ?? {}) as { isrcs?: unknown };
+    const what = Array.isArray(isrcs) ? count(isrcs.length, 'track') : 'tracks';
+    return `${running ? 'Looking up' : 'Looked up'} ${what}`;
+  },
+  Body: ({ output }) => {
+    const { tracks, notFound = [], invalid = [] } = output as unknown as BatchMetadataOutput;
+    const reasons = new Map(invalid.map(({ isrc, reason }) => [isrc, reason]));
+    return (
+      <>
+        <ol>
+          {tracks.map((track) => (
+            <TrackRow key={track.isrc} track={track} />
+          ))}
+        </ol>
+        {notFound.length > 0 && <p className="label">Not found</p>}
+        {notFound.map((isrc) => (
+          <p key={isrc} className="tool-note">
+            <code>{isrc}</code>
+            {reasons.has(isrc) && ` ${reasons.get(isrc)}`}
+          </p>
+        ))}
+      </>
+    );
+  },
+};

@@ -1,0 +1,112 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { cleanup, render, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RECORDINGS } from '../chat/recorded';
+import { emptyChat, fromStored, reduce, type ChatMessage, type ToolCall } from '../chat/reduce';
+import { Message } from '../chat/message';
+import { ToolCard, whatHappened } from './card';
+
+beforeEach(() => {
+  vi.stubGlobal('fetch', async (path: string) => {
+    if (path.startsWith('/api/tasks')) return Response.json({ tasks: [] });
+    return Response.json({ version: '0', model: { id: 'offline', offline: true }, agents: [], tidal: false, index: { tracks: 0, embedder: '' }, features: [] });
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const draw = (node: React.ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>);
+const live = (name: string): ChatMessage =>
+  RECORDINGS[name]!.frames.reduce((state, frame) => reduce(state, { type: 'frame', frame }), emptyChat('discover')).messages[0]!;
+const call = (change: Partial<ToolCall>): ToolCall => ({ id: 'x', name: 'semanticSearch', input: { query: 'rainy nights' }, status: 'running', ...change });
+
+describe.each(Object.keys(RECORDINGS))('the recorded turn "%s"', (name) => {
+  it('reads the same live and reopened', () => {
+    const stored = RECORDINGS[name]!.conversation.messages.find((message) => message.role === 'assistant')!;
+    const liveText = draw(<Message message={live(name)} />).container.textContent;
+    cleanup();
+    const reopenedText = draw(<Message message={fromStored(stored)} />).container.textContent;
+    expect(reopenedText).toBe(liveText);
+    expect(liveText).not.toBe('');
+  });
+});
+
+describe('a tool card', () => {
+  it.each<[string, unknown, string, string]>([
+    ['semanticSearch', { query: 'rainy nights' }, "Searching your library for 'rainy nights'", "Searched your library for 'rainy nights'"],
+    ['tidalSearch', { query: 'Björk' }, "Searching the Tidal catalogue for 'Björk'", "Searched the Tidal catalogue for 'Björk'"],
+    ['batchMetadata', { isrcs: ['a', 'b'] }, 'Looking up 2 tracks', 'Looked up 2 tracks'],
+    ['suggestPlaylist', { title: 'Lamplight' }, "Putting together the playlist 'Lamplight'", "Put together the playlist 'Lamplight'"],
+    ['add_task', { title: 'Buy strings' }, "Adding 'Buy strings'", "Added 'Buy strings'"],
+    ['list_tasks', { filter: 'pending' }, 'Reading your open tasks', 'Read your open tasks'],
+    ['readWeather_now', { city: 'Oslo' }, 'Running read weather now', 'Ran read weather now'],
+    ['constructor', null, 'Running constructor', 'Ran constructor'],
+    ['semanticSearch', null, 'Searching your library', 'Searched your library'],
+  ])('%s speaks like a person', (name, input, running, done) => {
+    draw(<ToolCard call={call({ name, input })} />);
+    expect(screen.getByText(running)).toBeTruthy();
+    cleanup();
+    draw(<ToolCard call={call({ name, input, status: 'done' })} />);
+    expect(screen.getByText(done)).toBeTruthy();
+  });
+
+  it('cannot be opened while it runs or when it found nothing', () => {
+    draw(<ToolCard call={call({})} />);
+    expect(screen.queryByRole('button')).toBeNull();
+    cleanup();
+    draw(<ToolCard call={call({ status: 'done', summary: "No tracks found matching 'x'" })} />);
+    expect(screen.queryByRole('button')).toBeNull();
+    expect(screen.getByText("No tracks found matching 'x'")).toBeTruthy();
+  });
+
+  it('opens to tracks, badges, scores, and on demand to features, lyrics and interpretation', async () => {
+    const user = userEvent.setup();
+    const part = live('discover').parts.find((candidate) => candidate.kind === 'tool');
+    if (part?.kind !== 'tool') throw new Error('the recording has no tool call');
+    draw(<ToolCard call={part.call} />);
+    await user.click(screen.getByRole('button', { name: /Searched your library/ }));
+    const rows = screen.getAllByRole('listitem');
+    expect(rows).toHaveLength(8);
+    const first = within(rows[0]!);
+    expect(first.getByText('Harbour Lights')).toBeTruthy();
+    expect(first.getByText('In library')).toBeTruthy();
+    expect(first.getByText('Indexed')).toBeTruthy();
+    expect(rows[0]!.textContent).toContain('94%');
+
+    await user.click(first.getByRole('button', { name: /Harbour Lights/ }));
+    expect(first.getByText('Why it matched')).toBeTruthy();
+    expect(first.getByText('Energy').parentElement?.textContent).toContain('31%');
+    expect(first.getByText('A minor')).toBeTruthy();
+    expect(first.queryByText(/lets the water in/)).toBeNull();
+    await user.click(first.getByRole('button', { name: 'Lyrics' }));
+    expect(first.getByText(/lets the water in/)).toBeTruthy();
+    await user.click(first.getByRole('button', { name: 'Interpretation' }));
+    expect(first.getByText(/leaves room around every line/)).toBeTruthy();
+  });
+
+  it('draws an unknown tool with its question and its answer', async () => {
+    draw(<ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />);
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('Oslo')).toBeTruthy();
+    expect(screen.getByText(/"degrees": 4/)).toBeTruthy();
+  });
+
+  it('shows a result it cannot make sense of as it came', async () => {
+    const silence = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    draw(<ToolCard call={call({ status: 'done', output: { tracks: 'soon', totalFound: 1 } })} />);
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('soon')).toBeTruthy();
+    silence.mockRestore();
+  });
+
+  it.each([
+    [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent goes on without it.'],
+    [{ message: 'Tidal is away.', retryable: true, wasRetried: true }, 'Tidal is away. Tried twice. The agent goes on without it and may try again later.'],
+    [{ message: 'Interrupted', retryable: false, wasRetried: false }, 'Interrupted.'],
+  ])('says what happened and what comes next', (error, words) => {
+    expect(whatHappened(error)).toBe(words);
+  });
+});

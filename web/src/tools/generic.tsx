@@ -1,0 +1,58 @@
+// Any tool nobody drew a card for: its name in words, its input, its output.
+import { Wrench } from 'lucide-react';
+import type { BodyProps, CardSpec } from './spec';
+
+export function genericCard(toolName: string): CardSpec {
+  const name = inWords(toolName);
+  return {
+    icon: Wrench,
+    title: (_input, running) => (running ? `Running ${name}` : `Ran ${name}`),
+    Body: GenericBody,
+  };
+}
+
+/** Also what is left when a tool's own card cannot make sense of a result. */
+export function GenericBody({ input, output }: BodyProps) {
+  return (
+    <div className="generic">
+      <div>
+        <p className="label">Asked</p>
+        <Value value={input} />
+      </div>
+      <div>
+        <p className="label">Answer</p>
+        <Value value={output} />
+      </div>
+    </div>
+  );
+}
+
+/** `read_calendar` and `readCalendar` are both "read calendar". */
+export function inWords(toolName: string): string {
+  return toolName
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+function Value({ value }: { value: unknown }) {
+  if (isFlat(value)) {
+    return (
+      <dl>
+        {Object.entries(value).map(([key, entry]) => (
+          <div key={key} style={{ display: 'contents' }}>
+            <dt>{inWords(key)}</dt>
+            <dd>{String(entry)}</dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  return <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre>;
+}
+
+function isFlat(value: unknown): value is Record<string, string | number | boolean | null> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((entry) => typeof entry !== 'object' || entry === null);
+}

@@ -1,0 +1,31 @@
+// Which card draws which tool. A tool without a line here is drawn by the generic one.
+import { addTask, completeTask, deleteTask, listTasks, updateTask } from './tasks';
+import { albumTracks } from './album-tracks';
+import { batchMetadata } from './batch-metadata';
+import { genericCard } from './generic';
+import { semanticSearch } from './semantic-search';
+import type { CardSpec } from './spec';
+import { suggestPlaylist } from './suggest-playlist';
+import { tidalSearch } from './tidal-search';
+
+const CARDS: Record<string, CardSpec> = {
+  semanticSearch,
+  tidalSearch,
+  albumTracks,
+  batchMetadata,
+  suggestPlaylist,
+  add_task: addTask,
+  list_tasks: listTasks,
+  complete_task: completeTask,
+  delete_task: deleteTask,
+  update_task: updateTask,
+};
+
+const generic = new Map<string, CardSpec>();
+
+export function cardFor(toolName: string): CardSpec {
+  if (Object.hasOwn(CARDS, toolName)) return CARDS[toolName]!;
+  const known = generic.get(toolName) ?? genericCard(toolName);
+  generic.set(toolName, known);
+  return known;
+}

@@ -1,0 +1,31 @@
+// `semanticSearch`: tracks of the index, and why each of them came up.
+import { AudioLines } from 'lucide-react';
+import type { SemanticSearchOutput } from '../api/types';
+import { TrackRow } from '../music/track-row';
+import { field, quoted, type CardSpec } from './spec';
+
+export const semanticSearch: CardSpec = {
+  icon: AudioLines,
+  title: (input, running) => {
+    const query = field(input, 'query');
+    const verb = running ? 'Searching' : 'Searched';
+    return query ? `${verb} your library for ${quoted(query)}` : `${verb} your library`;
+  },
+  Body: ({ output }) => {
+    const { tracks, totalFound } = output as unknown as SemanticSearchOutput;
+    return (
+      <>
+        <ol>
+          {tracks.map((track) => (
+            <TrackRow key={track.isrc} track={track} />
+          ))}
+        </ol>
+        {totalFound > tracks.length && (
+          <p className="tool-note">
+            The best {tracks.length} of {totalFound}.
+          </p>
+        )}
+      </>
+    );
+  },
+};

@@ -1,0 +1,35 @@
+// `suggestPlaylist`: a saved playlist with a reason for every track.
+import { ArrowRight, ListPlus } from 'lucide-react';
+import { Link } from 'wouter';
+import type { SuggestPlaylistOutput } from '../api/types';
+import { TrackRow } from '../music/track-row';
+import { field, quoted, type CardSpec } from './spec';
+
+export const suggestPlaylist: CardSpec = {
+  icon: ListPlus,
+  title: (input, running) => {
+    const title = field(input, 'title');
+    const verb = running ? 'Putting together' : 'Put together';
+    return title ? `${verb} the playlist ${quoted(title)}` : `${verb} a playlist`;
+  },
+  Body: ({ output }) => {
+    const { id, tracks, unknown = [] } = output as unknown as SuggestPlaylistOutput;
+    return (
+      <>
+        <ol>
+          {tracks.map((track, row) => (
+            <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={row + 1} />
+          ))}
+        </ol>
+        {unknown.length > 0 && <p className="tool-note">Left out, because nobody knows these codes: {unknown.join(', ')}</p>}
+        {id && (
+          <p className="playlist-foot">
+            <Link className="button small" href={`/playlists?id=${id}`}>
+              Open the playlist <ArrowRight size={14} aria-hidden />
+            </Link>
+          </p>
+        )}
+      </>
+    );
+  },
+};

@@ -1,0 +1,66 @@
+// The five task tools: a checklist you can use where it stands, in step with the tasks page.
+import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
+import { useTasks } from '../api/queries';
+import type { Task } from '../api/types';
+import { TaskRow } from '../tasks/task-row';
+import { field, quoted, type BodyProps, type CardSpec } from './spec';
+import './tasks.css';
+
+const named = (verb: string, input: unknown) => {
+  const title = field(input, 'title');
+  return title ? `${verb} ${quoted(title)}` : `${verb} a task`;
+};
+
+export const addTask: CardSpec = {
+  icon: ListTodo,
+  title: (input, running) => named(running ? 'Adding' : 'Added', input),
+  Body: OneTask,
+};
+
+export const listTasks: CardSpec = {
+  icon: ListChecks,
+  title: (input, running) => {
+    const filter = field(input, 'filter');
+    const which = filter === 'pending' ? 'open tasks' : filter === 'completed' ? 'finished tasks' : 'tasks';
+    return `${running ? 'Reading' : 'Read'} your ${which}`;
+  },
+  Body: ({ output }) => <Checklist tasks={output.tasks as Task[]} />,
+};
+
+export const completeTask: CardSpec = {
+  icon: SquareCheckBig,
+  title: (_input, running) => (running ? 'Completing a task' : 'Completed a task'),
+  Body: OneTask,
+};
+
+export const updateTask: CardSpec = {
+  icon: PencilLine,
+  title: (_input, running) => (running ? 'Changing a task' : 'Changed a task'),
+  Body: OneTask,
+};
+
+export const deleteTask: CardSpec = {
+  icon: Trash2,
+  title: (_input, running) => (running ? 'Deleting a task' : 'Deleted a task'),
+  Body: OneTask,
+};
+
+function OneTask({ output }: BodyProps) {
+  const task = (output.task ?? output) as Partial<Task>;
+  if (!task.id || !task.title) return <p className="tool-note">{String(output.message ?? 'Done.')}</p>;
+  return <Checklist tasks={[task as Task]} />;
+}
+
+/** Tasks as they are now where they still exist, as they were then where they do not. */
+function Checklist({ tasks }: { tasks: Task[] }) {
+  const { data: current } = useTasks();
+  return (
+    <ul className="checklist">
+      {tasks.map((then) => {
+        const now = current?.find((task) => task.id === then.id);
+        const gone = current !== undefined && now === undefined;
+        return <TaskRow key={then.id} task={now ?? then} gone={gone} compact />;
+      })}
+    </ul>
+  );
+}

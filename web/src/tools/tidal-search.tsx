@@ -1,0 +1,34 @@
+// `tidalSearch`: albums and tracks of the catalogue, with what you already have marked.
+import { Disc3 } from 'lucide-react';
+import type { TidalSearchOutput } from '../api/types';
+import { AlbumRow } from '../music/album-row';
+import { TrackRow } from '../music/track-row';
+import { field, quoted, type CardSpec } from './spec';
+
+export const tidalSearch: CardSpec = {
+  icon: Disc3,
+  title: (input, running) => {
+    const query = field(input, 'query');
+    const verb = running ? 'Searching' : 'Searched';
+    return query ? `${verb} the Tidal catalogue for ${quoted(query)}` : `${verb} the Tidal catalogue`;
+  },
+  Body: ({ output }) => {
+    const { albums = [], tracks = [] } = output as unknown as TidalSearchOutput;
+    return (
+      <>
+        {albums.length > 0 && <p className="label">Albums</p>}
+        <ol>
+          {albums.map((album) => (
+            <AlbumRow key={album.id} album={album} />
+          ))}
+        </ol>
+        {tracks.length > 0 && <p className="label">Tracks</p>}
+        <ol>
+          {tracks.map((track, row) => (
+            <TrackRow key={`${track.isrc} ${row}`} track={track} />
+          ))}
+        </ol>
+      </>
+    );
+  },
+};

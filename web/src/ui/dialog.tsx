@@ -1,0 +1,51 @@
+// A modal dialog: the browser's own, so focus, Escape and the inert page behind it come right by themselves.
+import { X } from 'lucide-react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+import './dialog.css';
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** `sheet` slides in from the left and fills the height: the drawer of small screens. */
+  shape?: 'card' | 'sheet';
+  hideTitle?: boolean;
+}
+
+export function Dialog({ title, onClose, children, shape = 'card', hideTitle = false }: Props) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+
+  useEffect(() => {
+    const dialog = ref.current;
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+
+  return (
+    <dialog
+      ref={ref}
+      className={`dialog ${shape}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      // A press on the backdrop lands on the dialog element itself; everything inside is a child.
+      onPointerDown={(event) => event.target === ref.current && onClose()}
+    >
+      <div className="dialog-body">
+        <header className={hideTitle ? 'dialog-head bare' : 'dialog-head'}>
+          <h2 id={titleId} className={hideTitle ? 'visually-hidden' : undefined}>
+            {title}
+          </h2>
+          <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+            <X size={18} />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

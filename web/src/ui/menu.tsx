@@ -1,0 +1,30 @@
+// The three-dots menu: Radix gives the keyboard, we give the look.
+import * as Radix from '@radix-ui/react-dropdown-menu';
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import './menu.css';
+
+export interface MenuItem {
+  label: string;
+  icon: LucideIcon;
+  danger?: boolean;
+  onSelect: () => void;
+}
+
+export function Menu({ trigger, items, align = 'end' }: { trigger: ReactNode; items: MenuItem[]; align?: 'start' | 'end' }) {
+  return (
+    // Not modal: the modal kind locks scrolling with an injected style element, which the page's CSP refuses.
+    <Radix.Root modal={false}>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content className="menu" align={align} sideOffset={6} collisionPadding={10}>
+          {items.map(({ label, icon: Icon, danger, onSelect }) => (
+            <Radix.Item key={label} className={danger ? 'menu-item danger' : 'menu-item'} onSelect={onSelect}>
+              <Icon size={16} aria-hidden /> {label}
+            </Radix.Item>
+          ))}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

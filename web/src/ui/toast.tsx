@@ -1,0 +1,93 @@
+// Short words at the edge of the screen: what just happened, and the way back.
+import { X } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { explain } from '../api/client';
+import './toast.css';
+
+interface Toast {
+  id: number;
+  text: string;
+  tone: 'plain' | 'bad';
+  undo?: () => Promise<unknown>;
+  /** Runs when the toast goes without having been undone. */
+  commit?: () => void;
+}
+
+const SHOWN_MS = 8_000;
+let toasts: Toast[] = [];
+let nextId = 1;
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
+const listeners = new Set<() => void>();
+
+export function toast(text: string, options: Pick<Toast, 'undo' | 'commit'> = {}): void {
+  show({ text, tone: 'plain', ...options });
+}
+
+export function toastError(error: unknown): void {
+  show({ text: explain(error), tone: 'bad' });
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map((item) => (
+        <div key={item.id} className={`toast rise ${item.tone}`} onPointerEnter={() => hold(item.id)} onPointerLeave={() => release(item.id)}>
+          <span>{item.text}</span>
+          {item.undo && (
+            <button type="button" className="button small" onClick={() => void takeBack(item)}>
+              Undo
+            </button>
+          )}
+          <button type="button" className="icon-button small" aria-label="Dismiss" onClick={() => close(item.id)}>
+            <X size={15} />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function show(toast: Omit<Toast, 'id'>): void {
+  const id = nextId++;
+  for (const oldest of toasts.slice(0, -2)) close(oldest.id);
+  set([...toasts, { ...toast, id }]);
+  release(id);
+}
+
+async function takeBack(item: Toast): Promise<void> {
+  hold(item.id);
+  set(toasts.filter((other) => other.id !== item.id));
+  try {
+    await item.undo?.();
+  } catch (error) {
+    toastError(error);
+  }
+}
+
+function close(id: number): void {
+  hold(id);
+  const closing = toasts.find((item) => item.id === id);
+  set(toasts.filter((item) => item.id !== id));
+  closing?.commit?.();
+}
+
+function hold(id: number): void {
+  clearTimeout(timers.get(id));
+  timers.delete(id);
+}
+
+function release(id: number): void {
+  hold(id);
+  timers.set(id, setTimeout(() => close(id), SHOWN_MS));
+}
+
+function set(next: Toast[]): void {
+  toasts = next;
+  listeners.forEach((listener) => listener());
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -22,7 +22,7 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 
 /// A reader takes so many events, or rows of them, at once: one that does not read on holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
-const ROWS_AT_ONCE: i64 = 32;
+const ROWS_AT_ONCE: i64 = 4;
 
 /// The turns of this node, and the way to those of others.
 pub struct Turns {

@@ -162,7 +162,7 @@ async fn heads_that_are_too_large_or_too_slow_are_cut() {
     let app = TestApp::scripted([]).await;
     let limits = ConnectionLimits { head_time: Duration::from_millis(200), ..ConnectionLimits::new(16) };
     let address = tight(&app, limits).await;
-    let large = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-large: {}\r\n\r\n", "x".repeat(40_000));
+    let large = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-large: {}\r\n\r\n", "x".repeat(100_000));
     assert_eq!(status_line(&mut raw(address, &large).await).await, "HTTP/1.1 431");
     let many: String = (0..100).map(|n| format!("x-{n}: 1\r\n")).collect();
     let many = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
@@ -230,9 +230,15 @@ async fn readers_who_never_read_cost_next_to_nothing() {
     let upstream = Upstream::start(Duration::ZERO, 40_000).await;
     let world = World::new().await;
     let server = Process::start(&world, &upstream.settings()).await;
-    let mut stream = server.chat(json!({"message": "tell me everything", "agent": "tasks"})).await;
-    let turn = stream.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
-    let n_bytes: usize = stream.rest().await.iter().map(|frame| frame.to_string().len()).sum();
+    let said = server.post("/api/chat/stream", json!({"message": "tell me everything", "agent": "tasks"})).await;
+    let said = said.text().await.unwrap();
+    let start: Value = serde_json::from_str(said.lines().next().unwrap().strip_prefix("data: ").unwrap()).unwrap();
+    let (turn, n_bytes) = (start["turnId"].as_str().unwrap(), said.len());
+    let whole = async || reqwest::get(format!("{}/api/turns/{turn}/stream", server.url)).await.unwrap().bytes().await;
+    // What serving such a turn costs anyway is not the stalled readers' fault.
+    for _ in 0..3 {
+        assert!(whole().await.unwrap().len() > n_bytes);
+    }
     let before = server.memory();
     let address = server.url.strip_prefix("http://").unwrap().parse().unwrap();
     let mut readers = Vec::new();
@@ -243,10 +249,7 @@ async fn readers_who_never_read_cost_next_to_nothing() {
         readers.push(reader);
     }
     // Everyone else is served meanwhile, and by then the stalled ones hold all they will ever hold.
-    for _ in 0..5 {
-        let n_read = server.follow(&turn, 0).await.rest().await.len();
-        assert!(n_read > 40_000);
-    }
+    assert!(whole().await.unwrap().len() > n_bytes);
     let grown = server.memory().saturating_sub(before);
     println!(
         "slow readers: {N_READERS} stalled streams of {} KiB each; the server grew by {} KiB, {} KiB each",

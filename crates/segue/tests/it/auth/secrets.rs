@@ -115,7 +115,7 @@ async fn no_secret_is_ever_written_anywhere() {
             }
             let response = request.send().await.unwrap();
             let heads = format!("{:?}", response.headers());
-            written.add("answer", &format!("{path} {} {heads} {}", response.status(), response.text().await.unwrap()));
+            written.add("answer", &format!("{} {heads} {}", response.status(), response.text().await.unwrap()));
         }
     }
     server.kill().await.unwrap();

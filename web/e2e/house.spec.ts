@@ -118,6 +118,12 @@ test('a playlist from the chat is kept with its reasons and leaves in every form
   await page.getByRole('button', { name: 'Export' }).click();
   await expect(page.getByRole('menuitem')).toHaveText([/M3U8/, /XSPF/, /JSPF/, /CSV/]);
   await page.keyboard.press('Escape');
+  await page.locator('.track-head').first().click();
+  await expect(page.locator('.track').first().getByText('Energy', { exact: true })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('link', { name: /Lamplight/ }).first()).toBeVisible();
 });
 
 test('a theme is chosen and kept', async ({ page }) => {

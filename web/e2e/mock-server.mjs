@@ -24,6 +24,7 @@ const deletedTasks = new Map();
 const deletedConversations = new Map();
 const deletedTracks = new Map();
 const playlists = new Map();
+const deletedPlaylists = new Map();
 const library = new Map(TRACKS.filter((t) => t.inLibrary).map((t, i) => [t.isrc, { ...t, addedAt: new Date(Date.UTC(2026, 9, 28 - i)).toISOString() }]));
 const broken = new Map();
 let signedIn = !ACCOUNTS;
@@ -142,9 +143,9 @@ function runTool(name, input) {
   }
   if (name === 'suggestPlaylist') {
     const id = randomUUID();
-    const tracks = input.tracks.map((t) => ({ ...TRACKS.find((known) => known.isrc === t.isrc), reasoning: t.reasoning }));
+    const tracks = input.tracks.map((t) => ({ ...listed(TRACKS.find((known) => known.isrc === t.isrc)), reasoning: t.reasoning }));
     playlists.set(id, { id, title: input.title, createdAt: now(), tracks });
-    return { id, title: input.title, tracks, summary: `Saved '${input.title}' with ${tracks.length} tracks` };
+    return { id, title: input.title, createdAt: now(), tracks, unknown: [], summary: `Saved '${input.title}' with ${tracks.length} tracks` };
   }
   if (name === 'add_task') {
     const task = { id: randomUUID(), title: input.title, description: input.description ?? null, completed: false, createdAt: now(), updatedAt: now() };
@@ -174,6 +175,9 @@ function stream(req, res, turn, after, withIds) {
   turn.readers.add(write);
   req.on('close', () => turn.readers.delete(write));
 }
+
+/** Lists carry the names and flags; the rest is in the details. */
+const listed = ({ lyrics: _l, interpretation: _i, audioFeatures: _a, shortDescription: _s, tags: _t, ...track }) => track;
 
 const summaryOf = ({ messages: _messages, running: _running, ...summary }) => summary;
 
@@ -225,7 +229,7 @@ const routes = [
     const sort = query.get('sort') ?? 'added';
     const found = [...library.values()].filter((t) => `${t.title} ${t.artist} ${t.album}`.toLowerCase().includes(q));
     found.sort((a, b) => (sort === 'added' ? b.addedAt.localeCompare(a.addedAt) : String(a[sort]).localeCompare(String(b[sort]))));
-    return [200, { tracks: found, total: found.length }];
+    return [200, { tracks: found.map(listed), total: found.length }];
   }],
   ['POST', '/api/library/tracks', ({ body }) => {
     const track = TRACKS.find((t) => t.isrc === body.isrc);
@@ -242,7 +246,7 @@ const routes = [
   ['GET', '/api/library/albums', ({ query }) => {
     const q = (query.get('q') ?? '').toLowerCase();
     const found = ALBUMS.filter((a) => `${a.title} ${a.artist}`.toLowerCase().includes(q));
-    return [200, { albums: found, total: found.length }];
+    return [200, { albums: found }];
   }],
   ['GET', '/api/library/albums/:id', ({ id }) => {
     const album = ALBUMS.find((a) => a.id === id);
@@ -253,7 +257,8 @@ const routes = [
   ['GET', '/api/index', () => [200, { tracks: TRACKS.length, embedder: 'built-in', pending: 0, failed: 0 }]],
   ['GET', '/api/playlists', () => [200, { playlists: [...playlists.values()].map(({ tracks, ...p }) => ({ ...p, trackCount: tracks.length })) }]],
   ['GET', '/api/playlists/:id', ({ id }) => (playlists.has(id) ? [200, playlists.get(id)] : notFound())],
-  ['DELETE', '/api/playlists/:id', ({ id }) => (playlists.delete(id) ? [204] : notFound())],
+  ['DELETE', '/api/playlists/:id', ({ id }) => move(playlists, deletedPlaylists, id)],
+  ['POST', '/api/playlists/:id/restore', ({ id }) => move(deletedPlaylists, playlists, id)],
   ['GET', '/api/export', () => [200, { conversations: [...conversations.values()], tasks: [...tasks.values()] }]],
 ];
 

@@ -26,6 +26,8 @@ export const TRACKS = RAW.map(([title, artist, album, energy, valence, tempo, ke
   inLibrary: i % 3 !== 2,
   isIndexed: true,
   shortDescription,
+  releaseDate: `20${10 + i}-05-03`,
+  tags: energy < 0.4 ? ['slow', 'night', 'rain', 'intimate'] : ['driving', 'open road', 'bright'],
   ...(lyrics && { lyrics: `${lyrics}\n\n${lyrics.split('\n').reverse().join('\n')}` }),
   interpretation: `${shortDescription} The arrangement leaves room around every line; play it late, or early enough that it still counts as late.`,
   audioFeatures: {

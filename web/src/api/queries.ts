@@ -5,12 +5,12 @@ import { announce, type News } from './news';
 import type {
   About,
   AlbumDetails,
-  AlbumPage,
   AlbumTracksOutput,
   ConversationSummary,
   ImportReport,
   IndexStatus,
   IndexedTrackResult,
+  LibraryAlbum,
   Me,
   Playlist,
   PlaylistSummary,
@@ -121,18 +121,15 @@ export const useTracks = (q: string, sort: TrackSort) =>
     queryKey: ['library', 'tracks', q, sort],
     queryFn: ({ pageParam, signal }) =>
       getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, limit: 100, cursor: pageParam })}`, signal),
-    initialPageParam: '',
+    initialPageParam: 0,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
   });
 
-export const useAlbums = (q: string, sort: TrackSort) =>
-  useInfiniteQuery({
-    queryKey: ['library', 'albums', q, sort],
-    queryFn: ({ pageParam, signal }) =>
-      getJson<AlbumPage>(`/api/library/albums?${params({ q, sort, limit: 60, cursor: pageParam })}`, signal),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
+export const useAlbums = (q: string) =>
+  useQuery({
+    queryKey: ['library', 'albums', q],
+    queryFn: async ({ signal }) => (await getJson<{ albums: LibraryAlbum[] }>(`/api/library/albums?${params({ q })}`, signal)).albums,
     placeholderData: keepPreviousData,
   });
 
@@ -211,6 +208,7 @@ export const usePlaylist = (id: string | null) =>
   });
 
 export const deletePlaylist = (id: string) => remove(`/api/playlists/${id}`);
+export const restorePlaylist = (id: string) => post(`/api/playlists/${id}/restore`, {});
 
 function params(values: Record<string, string | number>): string {
   const kept = Object.entries(values).filter(([, value]) => value !== '');

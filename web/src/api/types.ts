@@ -98,6 +98,7 @@ export interface WhyMatched {
 }
 
 export interface TrackResult {
+  /** Empty where the catalogue does not tell. */
   isrc: string;
   title: string;
   artist: string;
@@ -114,6 +115,8 @@ export interface IndexedTrackResult extends TrackResult {
   shortDescription?: string;
   lyrics?: string;
   interpretation?: string;
+  tags?: string[];
+  releaseDate?: string;
   audioFeatures?: AudioFeatures;
   why?: WhyMatched;
 }
@@ -163,29 +166,24 @@ export interface BatchMetadataOutput extends ToolOutput {
 export type PlaylistTrack = TrackResult & { reasoning: string };
 
 export interface SuggestPlaylistOutput extends ToolOutput {
-  id?: string;
+  id: string;
   title: string;
+  createdAt: string;
   tracks: PlaylistTrack[];
-  unknown?: string[];
+  unknown: string[];
 }
 
-export type LibraryTrack = IndexedTrackResult & { addedAt: string };
+export type LibraryTrack = TrackResult & { addedAt: string };
 export type LibraryAlbum = AlbumResult & { addedAt: string };
 export type TrackSort = 'added' | 'title' | 'artist' | 'album';
 
 export interface TrackPage {
   tracks: LibraryTrack[];
-  next?: string;
+  next?: number;
   total: number;
 }
 
-export interface AlbumPage {
-  albums: LibraryAlbum[];
-  next?: string;
-  total: number;
-}
-
-export interface AlbumDetails extends LibraryAlbum {
+export interface AlbumDetails extends AlbumResult {
   tracks: TrackResult[];
 }
 
@@ -193,11 +191,13 @@ export interface PlaylistSummary {
   id: string;
   title: string;
   createdAt: string;
-  trackCount?: number;
-  tracks?: PlaylistTrack[];
+  trackCount: number;
 }
 
-export interface Playlist extends PlaylistSummary {
+export interface Playlist {
+  id: string;
+  title: string;
+  createdAt: string;
   tracks: PlaylistTrack[];
 }
 
@@ -207,7 +207,7 @@ export interface IndexStatus {
   tracks: number;
   embedder: string;
   pending: number;
-  failed: number;
+  failed?: number;
   failures?: { isrc: string; title?: string; reason: string }[];
 }
 
@@ -256,6 +256,7 @@ export interface About {
   model: { id: string; offline: boolean; hint?: string };
   agents: Agent[];
   tidal: boolean;
-  index: { tracks: number; embedder: string };
+  /** Absent while the index does not answer. */
+  index?: { tracks: number; embedder: string };
   features?: string[];
 }

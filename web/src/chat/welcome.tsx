@@ -62,7 +62,7 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
     <div className="facts">
       <p>
         Answers come from <strong>{model.offline ? 'the built-in offline model' : model.id}</strong>
-        {agent === 'discover' && (
+        {agent === 'discover' && index && (
           <>
             {' '}
             over <strong>{count(index.tracks, 'indexed track')}</strong>

@@ -1,14 +1,14 @@
 // The albums of your library, cover by cover.
 import { Disc3 } from 'lucide-react';
 import { useAlbums } from '../api/queries';
-import type { TrackSort } from '../api/types';
+import type { LibraryAlbum, TrackSort } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
 export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onOpen: (id: string) => void }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useAlbums(q, sort);
-  const albums = data?.pages.flatMap((page) => page.albums) ?? [];
+  const { data, error, refetch } = useAlbums(q);
+  const albums = sorted(data ?? [], sort);
 
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} height={120} label="Loading albums" />;
@@ -21,7 +21,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
   }
   return (
     <>
-      <p className="library-count">{count(data.pages[0]?.total ?? albums.length, 'album')}</p>
+      <p className="library-count">{count(albums.length, 'album')}</p>
       <ul className="album-grid">
         {albums.map((album) => (
           <li key={album.id}>
@@ -33,13 +33,13 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <p className="more">
-          <button type="button" className="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </button>
-        </p>
-      )}
     </>
   );
+}
+
+/** The server lists the newest first; a shelf of albums is short enough to be put in order here. */
+function sorted(albums: LibraryAlbum[], sort: TrackSort): LibraryAlbum[] {
+  if (sort === 'added') return albums;
+  const key = sort === 'artist' ? 'artist' : 'title';
+  return albums.toSorted((a, b) => a[key].localeCompare(b[key]));
 }

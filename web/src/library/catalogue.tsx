@@ -46,8 +46,8 @@ function CatalogueSearch() {
           {data.albums?.map((album) => (
             <Candidate key={album.id} seed={album.id} url={album.artworkUrl} title={album.title} by={`${album.artist} · Album`} owned={album.inLibrary} add={() => addAlbum(album.id)} />
           ))}
-          {data.tracks?.map((track) => (
-            <Candidate key={track.isrc} seed={track.isrc} url={track.artworkUrl} title={track.title} by={`${track.artist} · ${track.album}`} owned={track.inLibrary} add={() => addTrack(track.isrc)} />
+          {data.tracks?.filter(({ isrc }) => isrc !== '').map((track) => (
+            <Candidate key={track.tidalId ?? track.isrc} seed={track.isrc} url={track.artworkUrl} title={track.title} by={`${track.artist} · ${track.album}`} owned={track.inLibrary} add={() => addTrack(track.isrc)} />
           ))}
         </ul>
       )}

@@ -89,7 +89,7 @@ export default function LibraryPage() {
           )}
         </div>
         {view === 'tracks' && <TrackList q={q} sort={sort} page={page} onOpen={(isrc) => show('track', isrc)} />}
-        {view === 'albums' && <AlbumGrid q={q} sort={sort === 'album' ? 'title' : sort} onOpen={(id) => show('album', id)} />}
+        {view === 'albums' && <AlbumGrid q={q} sort={sort} onOpen={(id) => show('album', id)} />}
         {view === 'meaning' && <MeaningResults q={q} />}
       </div>
       {track && <TrackDialog isrc={track} onClose={() => show('track', null)} />}

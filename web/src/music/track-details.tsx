@@ -1,22 +1,38 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
 import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
 import { useState } from 'react';
-import { addTrack, useAbout, useChanged } from '../api/queries';
+import { addTrack, useAbout, useChanged, useTrack } from '../api/queries';
 import type { IndexedTrackResult, WhyMatched } from '../api/types';
+import { SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
 import { Features } from './features';
 import './track-details.css';
 
-export function TrackDetails({ track }: { track: IndexedTrackResult }) {
+/** Lists tell little about a track; what is known beyond that is fetched when someone opens it. */
+export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
+  const known = listed.interpretation !== undefined || listed.audioFeatures !== undefined || listed.isrc === '';
+  const { data: fetched, isPending } = useTrack(known ? null : listed.isrc);
+  // The listing wins: its flags were true when the agent saw them.
+  const track = { ...fetched, ...listed };
   return (
     <div className="track-details">
+      {!known && isPending && <SkeletonRows rows={2} height={18} label="Loading the track" />}
       {track.why && <Why why={track.why} />}
       {track.shortDescription && <p className="track-blurb">{track.shortDescription}</p>}
       {track.audioFeatures && <Features features={track.audioFeatures} />}
       <Texts track={track} />
+      {track.tags && track.tags.length > 0 && (
+        <p className="track-tags" aria-label="Tags">
+          {track.tags.map((tag) => (
+            <span key={tag} className="chip">
+              {tag}
+            </span>
+          ))}
+        </p>
+      )}
       <p className="track-codes">
-        <span>ISRC {track.isrc}</span>
-        {!track.inLibrary && <AddButton isrc={track.isrc} title={track.title} />}
+        <span>{[track.isrc && `ISRC ${track.isrc}`, track.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
+        {!track.inLibrary && track.isrc !== '' && <AddButton isrc={track.isrc} title={track.title} />}
       </p>
     </div>
   );

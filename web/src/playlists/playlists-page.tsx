@@ -1,8 +1,7 @@
 // Saved playlists: one reason per track, and a way out to any player.
 import { Download, ListMusic, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { deletePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
+import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
 import type { Playlist, PlaylistFormat, PlaylistSummary } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { TrackRow } from '../music/track-row';
@@ -15,35 +14,30 @@ import './playlists.css';
 
 export default function PlaylistsPage() {
   const [search, setSearch] = useSearchParams();
-  const [leaving, setLeaving] = useState<string[]>([]);
   const changed = useChanged();
   const id = search.get('id');
 
-  /** The server has no way back from this, so the page waits until the moment to undo has passed. */
-  const remove = (playlist: Playlist) => {
-    setLeaving((others) => [...others, playlist.id]);
+  const remove = async (playlist: Playlist) => {
+    try {
+      await deletePlaylist(playlist.id);
+    } catch (error) {
+      return toastError(error);
+    }
     setSearch({});
-    const stay = () => setLeaving((others) => others.filter((other) => other !== playlist.id));
-    toast(`Deleted “${playlist.title}”`, {
-      undo: () => Promise.resolve(stay()),
-      commit: () =>
-        void deletePlaylist(playlist.id)
-          .then(() => changed('playlists'), toastError)
-          .finally(stay),
-    });
+    changed('playlists');
+    toast(`Deleted “${playlist.title}”`, { undo: () => restorePlaylist(playlist.id).then(() => changed('playlists')) });
   };
 
   return (
     <div className="page">
-      <div className="page-inner">{id ? <OnePlaylist id={id} onRemove={remove} /> : <AllPlaylists hidden={leaving} />}</div>
+      <div className="page-inner">{id ? <OnePlaylist id={id} onRemove={(playlist) => void remove(playlist)} /> : <AllPlaylists />}</div>
     </div>
   );
 }
 
-function AllPlaylists({ hidden }: { hidden: string[] }) {
+function AllPlaylists() {
   usePageTitle('Playlists');
   const { data, error, refetch } = usePlaylists();
-  const shown = data?.filter((playlist) => !hidden.includes(playlist.id));
   return (
     <>
       <header className="page-head">
@@ -51,7 +45,7 @@ function AllPlaylists({ hidden }: { hidden: string[] }) {
       </header>
       {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={4} height={76} label="Loading playlists" />}
-      {shown?.length === 0 && (
+      {data?.length === 0 && (
         <Empty icon={ListMusic} title="No playlists yet">
           <p>Ask Discover to put one together; it is saved here with a reason for every track.</p>
           <Link className="button" href="/">
@@ -60,7 +54,7 @@ function AllPlaylists({ hidden }: { hidden: string[] }) {
         </Empty>
       )}
       <ul className="playlist-grid">
-        {shown?.map((playlist) => (
+        {data?.map((playlist) => (
           <li key={playlist.id}>
             <PlaylistCard playlist={playlist} />
           </li>
@@ -71,8 +65,7 @@ function AllPlaylists({ hidden }: { hidden: string[] }) {
 }
 
 function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
-  const n = playlist.trackCount ?? playlist.tracks?.length;
-  const facts = [n !== undefined && count(n, 'track'), shortDate(playlist.createdAt)].filter(Boolean);
+  const facts = [count(playlist.trackCount, 'track'), shortDate(playlist.createdAt)];
   return (
     <Link className="playlist-card" href={`/playlists?id=${playlist.id}`}>
       <Artwork seed={playlist.id} size={72} />

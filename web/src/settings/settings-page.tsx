@@ -93,9 +93,7 @@ function AboutSection() {
             {about.model.hint && <span>{about.model.hint}</span>}
           </dd>
           <dt>Index</dt>
-          <dd>
-            {count(about.index.tracks, 'track')} · {about.index.embedder}
-          </dd>
+          <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : 'Not answering'}</dd>
           <dt>Tidal catalogue</dt>
           <dd>{about.tidal ? 'Connected' : 'Not configured'}</dd>
         </dl>

@@ -9,8 +9,6 @@ interface Toast {
   text: string;
   tone: 'plain' | 'bad';
   undo?: () => Promise<unknown>;
-  /** Runs when the toast goes without having been undone. */
-  commit?: () => void;
 }
 
 const SHOWN_MS = 8_000;
@@ -19,7 +17,7 @@ let nextId = 1;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 const listeners = new Set<() => void>();
 
-export function toast(text: string, options: Pick<Toast, 'undo' | 'commit'> = {}): void {
+export function toast(text: string, options: Pick<Toast, 'undo'> = {}): void {
   show({ text, tone: 'plain', ...options });
 }
 
@@ -67,9 +65,7 @@ async function takeBack(item: Toast): Promise<void> {
 
 function close(id: number): void {
   hold(id);
-  const closing = toasts.find((item) => item.id === id);
   set(toasts.filter((item) => item.id !== id));
-  closing?.commit?.();
 }
 
 function hold(id: number): void {

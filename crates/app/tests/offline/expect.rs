@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use crate::world::{Agent, Answered, Tidal};
 
-pub struct Case<'a> {
-    pub group: &'a str,
-    pub agent: Agent,
-    pub tidal: Tidal,
-    pub tasks: Vec<&'a str>,
-    pub before: Vec<&'a str>,
-    pub message: &'a str,
-    pub expected: Vec<&'a str>,
+pub(crate) struct Case<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) agent: Agent,
+    pub(crate) tidal: Tidal,
+    pub(crate) tasks: Vec<&'a str>,
+    pub(crate) before: Vec<&'a str>,
+    pub(crate) message: &'a str,
+    pub(crate) expected: Vec<&'a str>,
 }
 
-pub fn cases(data: &str) -> Vec<Case<'_>> {
+pub(crate) fn cases(data: &str) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
     let (mut group, mut agent, mut tidal) = ("", Agent::Tasks, Tidal::On);
     let (mut tasks, mut before) = (Vec::new(), Vec::new());
@@ -49,15 +49,15 @@ pub fn cases(data: &str) -> Vec<Case<'_>> {
 }
 
 #[derive(Default)]
-pub struct Report {
-    pub n: usize,
-    pub wrong_deletions: Vec<String>,
+pub(crate) struct Report {
+    pub(crate) n: usize,
+    pub(crate) wrong_deletions: Vec<String>,
     groups: BTreeMap<String, (usize, usize)>,
     misses: Vec<String>,
 }
 
 impl Report {
-    pub fn note(&mut self, case: &Case, answered: &Answered, music: &Value) {
+    pub(crate) fn note(&mut self, case: &Case, answered: &Answered, music: &Value) {
         let calls: Vec<_> = answered.calls.iter().map(|(name, input)| spelled(answered, music, name, input)).collect();
         let deleted = calls.iter().filter(|call| call.starts_with("delete_task"));
         let wrong = deleted.filter(|call| !case.expected.iter().any(|expected| is_same(expected, call)));
@@ -70,11 +70,15 @@ impl Report {
         if !is_right {
             let text = answered.text.replace('\n', " / ");
             let expected = case.expected.join(" ; ");
-            self.misses.push(format!("{}\n    wanted {expected}\n    got    {} ; {text}", case.message, calls.join(" ; ")));
+            self.misses.push(format!(
+                "{}\n    wanted {expected}\n    got    {} ; {text}",
+                case.message,
+                calls.join(" ; ")
+            ));
         }
     }
 
-    pub fn accuracy(&self) -> f64 {
+    pub(crate) fn accuracy(&self) -> f64 {
         1.0 - self.misses.len() as f64 / self.n as f64
     }
 }
@@ -148,17 +152,65 @@ fn spelled(answered: &Answered, music: &Value, name: &str, input: &Value) -> Str
             let titles: Vec<_> = codes.map(|code| named(&music["index"], "isrc", code)).collect();
             format!("batchMetadata {}", titles.join(", "))
         }
-        "suggestPlaylist" => format!("suggestPlaylist {} #{}", text("title"), input["tracks"].as_array().map_or(0, Vec::len)),
+        "suggestPlaylist" => {
+            format!("suggestPlaylist {} #{}", text("title"), input["tracks"].as_array().map_or(0, Vec::len))
+        }
         other => format!("{other} {input}"),
     }
 }
 
 /// Little words around what is searched say nothing about it.
 const LITTLE: [&str; 50] = [
-    "a", "an", "the", "some", "song", "songs", "music", "track", "tracks", "about", "for", "to", "of", "with", "and", "in", "on", "my",
-    "me", "when", "im", "i", "something", "like", "by", "from", "that", "is", "are", "it", "lieder", "musik", "über", "für", "des",
-    "chansons", "de", "la", "sur", "canciones", "para", "stuff",
-    "un", "une", "el", "una", "der", "die", "das", "eine",
+    "a",
+    "an",
+    "the",
+    "some",
+    "song",
+    "songs",
+    "music",
+    "track",
+    "tracks",
+    "about",
+    "for",
+    "to",
+    "of",
+    "with",
+    "and",
+    "in",
+    "on",
+    "my",
+    "me",
+    "when",
+    "im",
+    "i",
+    "something",
+    "like",
+    "by",
+    "from",
+    "that",
+    "is",
+    "are",
+    "it",
+    "lieder",
+    "musik",
+    "über",
+    "für",
+    "des",
+    "chansons",
+    "de",
+    "la",
+    "sur",
+    "canciones",
+    "para",
+    "stuff",
+    "un",
+    "une",
+    "el",
+    "una",
+    "der",
+    "die",
+    "das",
+    "eine",
 ];
 
 fn is_same(wanted: &str, made: &str) -> bool {

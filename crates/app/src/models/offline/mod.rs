@@ -3,21 +3,11 @@
 //! It reads the whole conversation anew for every reply, so it remembers nothing and two servers answer alike.
 //! Each reply is one step: some words, and the tool calls that must happen next.
 
-mod commands;
 mod discover;
-mod follow;
-mod intent;
-mod pattern;
-mod pick;
+mod language;
 mod say;
-mod show;
 mod scene;
-mod target;
 mod tasks;
-mod text;
-mod tracks;
-mod wish;
-mod words;
 
 use std::sync::Arc;
 
@@ -26,10 +16,9 @@ use futures::{StreamExt, stream::BoxStream};
 use serde_json::Value;
 
 use self::{
-    intent::{Language, MAX_WORDS, Talk},
+    language::{Language, MAX_WORDS, Talk, text::words, words::Tongue},
     say::Phrase,
     scene::Scene,
-    words::Tongue,
 };
 
 #[derive(Clone)]
@@ -128,7 +117,7 @@ impl<'a> Voice<'a> {
 }
 
 fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    if scene.now.wish.split_whitespace().take(MAX_WORDS + 1).count() > MAX_WORDS {
+    if words(&scene.now.wish).len() > MAX_WORDS {
         return Step::says(voice.say(Phrase::TooLong, &[]));
     }
     let step = match (scene.has("add_task"), scene.has("semanticSearch")) {

@@ -5,12 +5,21 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::Tongue;
+use super::language::words::Tongue;
 
-/// A sentence of ours; `{}` is filled in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Phrase {
+macro_rules! phrases {
+    ($($name:ident,)*) => {
+        /// A sentence of ours; `{}` is filled in order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum Phrase { $($name,)* }
+
+        #[cfg(test)]
+        const ALL: &[Phrase] = &[$(Phrase::$name,)*];
+    };
+}
+
+phrases! {
     LookAtList,
     Adding,
     Working,
@@ -90,11 +99,11 @@ pub(super) enum Phrase {
     NoTools,
 }
 
-/// Every phrase in every language (`grammar/say.txt`).
-pub(super) struct Phrases(HashMap<Phrase, HashMap<Tongue, String>>);
+/// Every phrase in every language (`say.txt`).
+pub(crate) struct Phrases(HashMap<Phrase, HashMap<Tongue, String>>);
 
 impl Phrases {
-    pub(super) fn new(data: &'static str) -> Self {
+    pub(crate) fn new(data: &'static str) -> Self {
         let mut phrases: HashMap<Phrase, HashMap<Tongue, String>> = HashMap::new();
         let mut current = None;
         for line in data.lines() {
@@ -111,7 +120,7 @@ impl Phrases {
     }
 
     /// The phrase in a language, with its gaps filled.
-    pub(super) fn say(&self, tongue: Tongue, phrase: Phrase, gaps: &[&str]) -> String {
+    pub(crate) fn say(&self, tongue: Tongue, phrase: Phrase, gaps: &[&str]) -> String {
         let text = self.0.get(&phrase).and_then(|texts| texts.get(&tongue));
         let mut pieces = text.expect("every phrase is written in every language").split("{}");
         let mut said = pieces.next().unwrap_or_default().to_owned();
@@ -124,17 +133,17 @@ impl Phrases {
 }
 
 /// Words from a tool or a person on one line, without the marks that would format them.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = text.replace(['*', '`', '<', '>'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn strong(text: &str) -> String {
+pub(crate) fn strong(text: &str) -> String {
     format!("**{}**", plain(text))
 }
 
 /// "a, b and c", in bold.
-pub(super) fn list(tongue: Tongue, names: &[String]) -> String {
+pub(crate) fn list(tongue: Tongue, names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| strong(name)).collect();
     let and = match tongue {
         Tongue::En => "and",
@@ -146,5 +155,24 @@ pub(super) fn list(tongue: Tongue, names: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} {and} {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phrase_is_written_in_every_language_with_the_same_gaps() {
+        let phrases = Phrases::new(include_str!("say.txt"));
+        for phrase in ALL {
+            let texts = phrases.0.get(phrase).unwrap_or_else(|| panic!("{phrase:?} is not written"));
+            let n_gaps: Vec<_> = Tongue::ALL.iter().map(|tongue| texts[tongue].matches("{}").count()).collect();
+            assert!(n_gaps.iter().all(|n| *n == n_gaps[0]), "{phrase:?}: {n_gaps:?}");
+        }
+        assert_eq!(
+            phrases.say(Tongue::Fr, Phrase::DidYouMean, &["lait", "pain"]),
+            "Je ne vois pas « lait » dans ta liste. Tu veux dire **pain** ?"
+        );
     }
 }

@@ -4,31 +4,31 @@ use engine::{Block, Prompt, Role};
 use serde_json::Value;
 
 /// The conversation up to the message being answered.
-pub(super) struct Scene<'a> {
-    pub(super) earlier: Vec<Exchange<'a>>,
-    pub(super) now: Exchange<'a>,
-    pub(super) may_call_tools: bool,
+pub(crate) struct Scene<'a> {
+    pub(crate) earlier: Vec<Exchange<'a>>,
+    pub(crate) now: Exchange<'a>,
+    pub(crate) may_call_tools: bool,
     tools: Vec<&'a str>,
 }
 
 /// What a person said and everything the answer holds so far.
 #[derive(Default)]
-pub(super) struct Exchange<'a> {
-    pub(super) wish: String,
-    pub(super) answer: String,
-    pub(super) calls: Vec<Called<'a>>,
+pub(crate) struct Exchange<'a> {
+    pub(crate) wish: String,
+    pub(crate) answer: String,
+    pub(crate) calls: Vec<Called<'a>>,
 }
 
-pub(super) struct Called<'a> {
+pub(crate) struct Called<'a> {
     id: engine::CallId,
-    pub(super) name: &'a str,
-    pub(super) input: &'a Value,
+    pub(crate) name: &'a str,
+    pub(crate) input: &'a Value,
     /// None when the turn was cut before the tool answered.
-    pub(super) result: Option<Result<Value, String>>,
+    pub(crate) result: Option<Result<Value, String>>,
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn of(prompt: &'a Prompt) -> Self {
+    pub(crate) fn of(prompt: &'a Prompt) -> Self {
         let mut exchanges: Vec<Exchange> = Vec::new();
         for message in &prompt.messages {
             let text = message.text();
@@ -49,16 +49,16 @@ impl<'a> Scene<'a> {
         Self { earlier: exchanges, now, may_call_tools: prompt.may_call_tools, tools }
     }
 
-    pub(super) fn has(&self, tool: &str) -> bool {
+    pub(crate) fn has(&self, tool: &str) -> bool {
         self.tools.contains(&tool)
     }
 
-    pub(super) fn last(&self) -> Option<&Exchange<'a>> {
+    pub(crate) fn last(&self) -> Option<&Exchange<'a>> {
         self.earlier.last()
     }
 
     /// Every exchange, the newest first.
-    pub(super) fn backwards(&self) -> impl Iterator<Item = &Exchange<'a>> {
+    pub(crate) fn backwards(&self) -> impl Iterator<Item = &Exchange<'a>> {
         std::iter::once(&self.now).chain(self.earlier.iter().rev())
     }
 }
@@ -76,22 +76,22 @@ impl<'a> Exchange<'a> {
     }
 
     /// The output of the last successful call of a tool.
-    pub(super) fn output(&self, tool: &str) -> Option<&Value> {
+    pub(crate) fn output(&self, tool: &str) -> Option<&Value> {
         let mut outputs = self.calls.iter().rev().filter(|called| called.name == tool);
         outputs.find_map(|called| called.result.as_ref()?.as_ref().ok())
     }
 
-    pub(super) fn error(&self, tool: &str) -> Option<&str> {
+    pub(crate) fn error(&self, tool: &str) -> Option<&str> {
         let mut errors = self.calls.iter().rev().filter(|called| called.name == tool);
         errors.find_map(|called| called.result.as_ref()?.as_ref().err().map(String::as_str))
     }
 
-    pub(super) fn called(&self, tool: &str) -> bool {
+    pub(crate) fn called(&self, tool: &str) -> bool {
         self.calls.iter().any(|called| called.name == tool)
     }
 
     /// The bold part of each numbered line of the answer, or the whole line: what "the second one" points into.
-    pub(super) fn numbered(&self) -> Vec<&str> {
+    pub(crate) fn numbered(&self) -> Vec<&str> {
         let items = self.answer.lines().filter_map(|line| {
             let line = line.trim_start();
             let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
@@ -105,7 +105,7 @@ impl<'a> Exchange<'a> {
 }
 
 /// The first bold words of a text.
-pub(super) fn bold(text: &str) -> Option<&str> {
+pub(crate) fn bold(text: &str) -> Option<&str> {
     text.split("**").nth(1).filter(|inner| !inner.trim().is_empty())
 }
 

@@ -6,7 +6,7 @@ use super::text::{Likeness, Word, fold, folded, likeness};
 
 /// The languages we answer in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Tongue {
+pub(crate) enum Tongue {
     En,
     De,
     Fr,
@@ -14,9 +14,9 @@ pub(super) enum Tongue {
 }
 
 impl Tongue {
-    const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
+    pub(crate) const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
 
-    pub(super) fn parse(code: &str) -> Option<Self> {
+    pub(crate) fn parse(code: &str) -> Option<Self> {
         match code {
             "en" => Some(Self::En),
             "de" => Some(Self::De),
@@ -27,7 +27,7 @@ impl Tongue {
     }
 }
 
-pub(super) struct Words {
+pub(crate) struct Words {
     heads: Vec<Vec<String>>,
     tails: Vec<Vec<String>>,
     leads: Vec<Vec<String>>,
@@ -37,7 +37,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn new(data: &'static str) -> Self {
+    pub(crate) fn new(data: &'static str) -> Self {
         let mut words = Self {
             heads: Vec::new(),
             tails: Vec::new(),
@@ -71,26 +71,26 @@ impl Words {
         }
     }
 
-    pub(super) fn is(&self, set: &str, word: &str) -> bool {
+    pub(crate) fn is(&self, set: &str, word: &str) -> bool {
         self.sets.get(set).is_some_and(|words| words.contains(word))
     }
 
     /// The same with a typo allowed.
-    pub(super) fn is_nearly(&self, set: &str, word: &str) -> bool {
+    pub(crate) fn is_nearly(&self, set: &str, word: &str) -> bool {
         let alike = |known: &String| likeness(known, word) >= Likeness::Near;
         self.is(set, word) || word.len() >= 5 && self.sets.get(set).is_some_and(|words| words.iter().any(alike))
     }
 
     /// The form a task would use: "bought" is "buy".
-    pub(super) fn lemma<'a>(&'a self, word: &'a str) -> &'a str {
+    pub(crate) fn lemma<'a>(&'a self, word: &'a str) -> &'a str {
         self.value("lemma", word).unwrap_or(word)
     }
 
-    pub(super) fn is_past(&self, word: &str) -> bool {
+    pub(crate) fn is_past(&self, word: &str) -> bool {
         self.value("lemma", word).is_some()
     }
 
-    pub(super) fn number(&self, word: &str) -> Option<usize> {
+    pub(crate) fn number(&self, word: &str) -> Option<usize> {
         if let Ok(number) = word.parse() {
             return Some(number);
         }
@@ -98,7 +98,7 @@ impl Words {
     }
 
     /// A place in a list: "second" is 2, "last" is -1, "3rd" is 3.
-    pub(super) fn place(&self, word: &str) -> Option<i64> {
+    pub(crate) fn place(&self, word: &str) -> Option<i64> {
         if let Some(place) = self.value("place", word) {
             return place.parse().ok();
         }
@@ -114,18 +114,18 @@ impl Words {
     }
 
     /// The wish without greetings, "please" and "could you" around it. Something is always left.
-    pub(super) fn bare<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+    pub(crate) fn bare<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         let words = without_heads(words, &self.heads);
         without_tails(words, &self.tails)
     }
 
     /// What is searched, without "some", "a few" and "good" before it.
-    pub(super) fn without_leads<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+    pub(crate) fn without_leads<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         without_heads(words, &self.leads)
     }
 
     /// The language a text is probably written in, if its little words tell.
-    pub(super) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
+    pub(crate) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
         let votes = |tongue: Tongue| {
             let known = self.tongues.get(&tongue);
             words.iter().filter(|word| known.is_some_and(|known| known.contains(&word.folded))).count()

@@ -3,55 +3,57 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{
-    intent::Language,
-    pick::{Pick, by_title, index, places},
+use crate::models::offline::{
+    language::{
+        Language,
+        pick::{Pick, by_title, index, places},
+        text::{fold, folded},
+    },
     scene::{Exchange, Scene},
-    text::{fold, folded},
 };
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Track {
-    pub(super) isrc: String,
-    pub(super) title: String,
-    pub(super) artist: String,
-    pub(super) album: String,
-    pub(super) short_description: Option<String>,
-    pub(super) interpretation: Option<String>,
-    pub(super) lyrics: Option<String>,
-    pub(super) audio_features: Option<Features>,
-    pub(super) score: Option<f64>,
-    pub(super) in_library: bool,
+pub(crate) struct Track {
+    pub(crate) isrc: String,
+    pub(crate) title: String,
+    pub(crate) artist: String,
+    pub(crate) album: String,
+    pub(crate) short_description: Option<String>,
+    pub(crate) interpretation: Option<String>,
+    pub(crate) lyrics: Option<String>,
+    pub(crate) audio_features: Option<Features>,
+    pub(crate) score: Option<f64>,
+    pub(crate) in_library: bool,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Features {
-    pub(super) energy: Option<f64>,
-    pub(super) valence: Option<f64>,
-    pub(super) danceability: Option<f64>,
-    pub(super) acousticness: Option<f64>,
-    pub(super) tempo: Option<f64>,
+pub(crate) struct Features {
+    pub(crate) energy: Option<f64>,
+    pub(crate) valence: Option<f64>,
+    pub(crate) danceability: Option<f64>,
+    pub(crate) acousticness: Option<f64>,
+    pub(crate) tempo: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Album {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) artist: String,
-    pub(super) release_date: Option<String>,
-    pub(super) in_library: bool,
+pub(crate) struct Album {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) artist: String,
+    pub(crate) release_date: Option<String>,
+    pub(crate) in_library: bool,
 }
 
 /// The tracks of one tool output. What cannot be read is left out rather than guessed.
-pub(super) fn tracks(output: &Value) -> Vec<Track> {
+pub(crate) fn tracks(output: &Value) -> Vec<Track> {
     let tracks: Vec<Track> = items(output, "tracks");
     tracks.into_iter().filter(|track| !track.isrc.is_empty() && !track.title.is_empty()).collect()
 }
 
-pub(super) fn albums(output: &Value) -> Vec<Album> {
+pub(crate) fn albums(output: &Value) -> Vec<Album> {
     let albums: Vec<Album> = items(output, "albums");
     albums.into_iter().filter(|album| !album.id.is_empty()).collect()
 }
@@ -62,7 +64,7 @@ fn items<T: for<'de> Deserialize<'de>>(output: &Value, field: &str) -> Vec<T> {
 }
 
 /// Everything an exchange's tools returned, in order, each recording once.
-pub(super) fn tracks_of(exchange: &Exchange) -> Vec<Track> {
+pub(crate) fn tracks_of(exchange: &Exchange) -> Vec<Track> {
     let outputs = exchange.calls.iter().filter_map(|called| called.result.as_ref()?.as_ref().ok());
     let mut found: Vec<Track> = Vec::new();
     for track in outputs.flat_map(tracks) {
@@ -73,15 +75,17 @@ pub(super) fn tracks_of(exchange: &Exchange) -> Vec<Track> {
     found
 }
 
-pub(super) fn albums_of(exchange: &Exchange) -> Vec<Album> {
+pub(crate) fn albums_of(exchange: &Exchange) -> Vec<Album> {
     let outputs = exchange.calls.iter().filter_map(|called| called.result.as_ref()?.as_ref().ok());
     outputs.flat_map(albums).collect()
 }
 
 /// The tracks listed last, in the order they were numbered.
-pub(super) fn shown(scene: &Scene) -> Vec<Track> {
+pub(crate) fn shown(scene: &Scene) -> Vec<Track> {
     let with_tracks = scene.earlier.iter().rev().map(|exchange| (exchange, tracks_of(exchange)));
-    let Some((exchange, found)) = with_tracks.into_iter().find(|(_, found)| !found.is_empty()) else { return Vec::new() };
+    let Some((exchange, found)) = with_tracks.into_iter().find(|(_, found)| !found.is_empty()) else {
+        return Vec::new();
+    };
     let lines = exchange.numbered();
     let line_of = |title: &str| found.iter().find(|track| fold(&track.title) == fold(title)).cloned();
     let listed: Vec<_> = lines.iter().filter_map(|line| line_of(line)).collect();
@@ -90,12 +94,12 @@ pub(super) fn shown(scene: &Scene) -> Vec<Track> {
 }
 
 /// The albums listed last.
-pub(super) fn shown_albums(scene: &Scene) -> Vec<Album> {
+pub(crate) fn shown_albums(scene: &Scene) -> Vec<Album> {
     scene.earlier.iter().rev().map(albums_of).find(|albums| !albums.is_empty()).unwrap_or_default()
 }
 
 /// The tracks some words mean: by place in the last list, by "it", or by a title seen before.
-pub(super) fn meant(language: &Language, scene: &Scene, words: &str) -> Vec<Track> {
+pub(crate) fn meant(language: &Language, scene: &Scene, words: &str) -> Vec<Track> {
     let shown = shown(scene);
     let phrase = folded(words).join(" ");
     if language.words.is("plural", &phrase) {
@@ -112,7 +116,7 @@ pub(super) fn meant(language: &Language, scene: &Scene, words: &str) -> Vec<Trac
 }
 
 /// The track of this title, or the first ones by this artist.
-pub(super) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<Track> {
+pub(crate) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<Track> {
     const PER_ARTIST: usize = 3;
     let (title, artist) = split_by(words);
     let fits_artist = |track: &&Track| artist.is_none_or(|artist| fold(&track.artist).contains(&fold(artist)));
@@ -122,7 +126,9 @@ pub(super) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<T
         Pick::These(found) => found,
         Pick::Mistyped(at) => vec![at],
         // The same song from several searches is one song.
-        Pick::Which(found) if found.iter().all(|at| candidates[*at].isrc == candidates[found[0]].isrc) => vec![found[0]],
+        Pick::Which(found) if found.iter().all(|at| candidates[*at].isrc == candidates[found[0]].isrc) => {
+            vec![found[0]]
+        }
         Pick::Which(_) | Pick::Perhaps(_) | Pick::Nothing => Vec::new(),
     };
     if !found.is_empty() {

@@ -1,25 +1,24 @@
 //! How tracks and albums are told: numbered lists, details, comparisons. Only what tools returned is ever named.
 
-use super::{
+use super::tracks::{Album, Features, Track};
+use crate::models::offline::{
     Voice,
+    language::{text::folded, words::Tongue},
     say::{Phrase, plain, strong},
-    text::folded,
-    tracks::{Album, Features, Track},
-    words::Tongue,
 };
 
 /// Below this a result shares little with the query. Scores are comparable between queries.
-pub(super) const WEAK: f64 = 0.3;
+pub(crate) const WEAK: f64 = 0.3;
 /// How many results are read out; the card has the rest.
 const READ_OUT: usize = 8;
 const READ_OUT_WEAK: usize = 3;
 
-pub(super) fn is_good(track: &Track) -> bool {
+pub(crate) fn is_good(track: &Track) -> bool {
     track.score.is_none_or(|score| score >= WEAK)
 }
 
 /// The answer to a search in the index.
-pub(super) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<usize>) -> String {
+pub(crate) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<usize>) -> String {
     let good: Vec<_> = found.iter().filter(|track| is_good(track)).collect();
     match (good.as_slice(), found) {
         ([], []) => voice.say(Phrase::FoundNothing, &[&plain(query)]),
@@ -36,13 +35,14 @@ pub(super) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<
 }
 
 /// The answer to a search for a name in the index: only what bears the name fits it.
-pub(super) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Option<usize>) -> String {
+pub(crate) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Option<usize>) -> String {
     let wanted = folded(name);
     let bears_it = |track: &&Track| {
         let names = folded(&format!("{} {} {}", track.title, track.artist, track.album));
         wanted.iter().all(|word| names.contains(word))
     };
-    let bearing: Vec<Track> = found.iter().filter(bears_it).map(|track| Track { score: None, ..track.clone() }).collect();
+    let bearing: Vec<Track> =
+        found.iter().filter(bears_it).map(|track| Track { score: None, ..track.clone() }).collect();
     if !bearing.is_empty() || found.is_empty() {
         return search(voice, name, &bearing, limit);
     }
@@ -51,7 +51,7 @@ pub(super) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Opt
 }
 
 /// The answer to a search in the catalogue.
-pub(super) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit: Option<usize>) -> String {
+pub(crate) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit: Option<usize>) -> String {
     let n = limit.unwrap_or(READ_OUT);
     let mut said = voice.say(Phrase::FoundOnTidal, &[]);
     if !tracks.is_empty() {
@@ -74,9 +74,10 @@ pub(super) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit
 }
 
 /// Numbered lines, one per track.
-pub(super) fn lines(voice: &Voice, tracks: &[&Track]) -> String {
+pub(crate) fn lines(voice: &Voice, tracks: &[&Track]) -> String {
     let lines = tracks.iter().enumerate().map(|(at, track)| {
-        let description = track.short_description.as_deref().map_or_else(String::new, |text| format!(": {}", plain(text)));
+        let description =
+            track.short_description.as_deref().map_or_else(String::new, |text| format!(": {}", plain(text)));
         let owned = if track.in_library { owned(voice.tongue) } else { "" };
         format!("{}. {}{description}{owned}", at + 1, naming(voice, track))
     });
@@ -88,7 +89,7 @@ fn naming(voice: &Voice, track: &Track) -> String {
 }
 
 /// What is known about each track.
-pub(super) fn details(voice: &Voice, tracks: &[Track]) -> String {
+pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
     let each = tracks.iter().map(|track| {
         let mut said = naming(voice, track);
         if !track.album.is_empty() {
@@ -107,7 +108,7 @@ pub(super) fn details(voice: &Voice, tracks: &[Track]) -> String {
 }
 
 /// The first lines of the lyrics; the card has them all.
-pub(super) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
+pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
     const LINES: usize = 4;
     let each = tracks.iter().map(|track| match track.lyrics.as_deref().filter(|lyrics| !lyrics.trim().is_empty()) {
         Some(lyrics) => {
@@ -121,16 +122,25 @@ pub(super) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
 }
 
 /// Each track, then where the first two differ in sound.
-pub(super) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
+pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
     let mut said = details(voice, tracks);
     let [first, second, ..] = tracks else { return said };
     let (Some(a), Some(b)) = (&first.audio_features, &second.audio_features) else { return said };
-    let pairs = [(a.energy, b.energy, 0), (a.valence, b.valence, 1), (a.danceability, b.danceability, 2), (a.tempo, b.tempo, 3)];
+    let pairs = [
+        (a.energy, b.energy, 0),
+        (a.valence, b.valence, 1),
+        (a.danceability, b.danceability, 2),
+        (a.tempo, b.tempo, 3),
+    ];
     for (a, b, which) in pairs {
         let (Some(a), Some(b)) = (a, b) else { continue };
         let (more, high, low) = if a >= b { (first, a, b) } else { (second, b, a) };
         if (high - low) / high.abs().max(f64::EPSILON) > 0.1 {
-            said.push_str(&format!("\n- {} {} ({high:.2} / {low:.2})", strong(&more.title), more_of(voice.tongue, which)));
+            said.push_str(&format!(
+                "\n- {} {} ({high:.2} / {low:.2})",
+                strong(&more.title),
+                more_of(voice.tongue, which)
+            ));
         }
     }
     said
@@ -176,7 +186,7 @@ fn owned(tongue: Tongue) -> &'static str {
     }
 }
 
-pub(super) fn shortened(text: &str, n_chars: usize) -> String {
+pub(crate) fn shortened(text: &str, n_chars: usize) -> String {
     if text.chars().count() <= n_chars {
         return text.to_owned();
     }

@@ -1,29 +1,40 @@
 //! A message to the Tasks agent as a list of commands.
 
-use std::ops::Range;
-
 use serde_json::{Value, json};
 
-use super::{
-    intent::{Heard, Language, Talk, TaskVerb, cut, sentences},
+use super::items::{add, is_and, items};
+use crate::models::offline::language::{
+    Heard, Language, MAX_WORDS, Talk, TaskVerb, cut, sentences,
     text::{Word, folded, trimmed, words},
 };
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Command {
-    Add { title: String, description: Option<String> },
+pub(crate) enum Command {
+    Add {
+        title: String,
+        description: Option<String>,
+    },
     List(Filter),
     Find(String),
     /// The sentence as a whole is what to add when there is no such task.
-    Complete { which: String, sentence: String },
+    Complete {
+        which: String,
+        sentence: String,
+    },
     CompleteAll,
     Delete(String),
     DeleteAll,
     DeleteCompleted,
     /// By id: what was agreed to.
     DeleteThese(Vec<String>),
-    Rename { which: String, title: String },
-    Describe { which: String, description: String },
+    Rename {
+        which: String,
+        title: String,
+    },
+    Describe {
+        which: String,
+        description: String,
+    },
     /// Something is missing: the new title, or the note.
     Change(String),
     Uncomplete,
@@ -38,18 +49,18 @@ pub(super) enum Command {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(crate) enum Filter {
     All,
     Pending,
     Completed,
 }
 
 impl Filter {
-    pub(super) fn input(self) -> Value {
+    pub(crate) fn input(self) -> Value {
         json!({"filter": match self { Self::All => "all", Self::Pending => "pending", Self::Completed => "completed" }})
     }
 
-    pub(super) fn takes(self, completed: bool) -> bool {
+    pub(crate) fn takes(self, completed: bool) -> bool {
         match self {
             Self::All => true,
             Self::Pending => !completed,
@@ -60,7 +71,7 @@ impl Filter {
 
 impl Command {
     /// Whether it is about tasks that exist, so that the list must be read first.
-    pub(super) fn is_aimed(&self) -> bool {
+    pub(crate) fn is_aimed(&self) -> bool {
         match self {
             Self::Find(_)
             | Self::Complete { .. }
@@ -72,7 +83,9 @@ impl Command {
             | Self::Rename { .. }
             | Self::Describe { .. }
             | Self::Change(_) => true,
-            Self::Add { .. } | Self::List(_) | Self::Uncomplete | Self::Undo | Self::Keep | Self::How | Self::Due => false,
+            Self::Add { .. } | Self::List(_) | Self::Uncomplete | Self::Undo | Self::Keep | Self::How | Self::Due => {
+                false
+            }
             Self::AddWhat | Self::Talk(_) | Self::Unclear(_) => false,
         }
     }
@@ -87,7 +100,7 @@ impl Command {
     }
 
     /// The same command for another task, if it is a command for one task.
-    pub(super) fn aimed_at(&self, which: &str) -> Option<Self> {
+    pub(crate) fn aimed_at(&self, which: &str) -> Option<Self> {
         let which = which.to_owned();
         match self {
             Self::Complete { sentence, .. } => Some(Self::Complete { which, sentence: sentence.clone() }),
@@ -101,7 +114,10 @@ impl Command {
 }
 
 /// Reads every sentence. What is only said in passing ("Hi!", "thanks") counts when nothing else was said.
-pub(super) fn commands(language: &Language, message: &str) -> Vec<Command> {
+pub(crate) fn commands(language: &Language, message: &str) -> Vec<Command> {
+    if words(message).len() > MAX_WORDS {
+        return Vec::new();
+    }
     let mut commands = Vec::new();
     let mut adding = false;
     for sentence in sentences(message) {
@@ -178,7 +194,8 @@ fn clauses<'t>(language: &Language, sentence: &'t str) -> Vec<&'t str> {
         let is_joint = is_and(&before.folded) || sentence[before.start..before.end].ends_with(',');
         let commands = || language.words.is("command", &words[at].folded);
         let needs = || {
-            let heard = matches!(words[at].folded.as_str(), "i" | "we").then(|| language.task(&sentence[words[at].start..]));
+            let heard =
+                matches!(words[at].folded.as_str(), "i" | "we").then(|| language.task(&sentence[words[at].start..]));
             heard.flatten().is_some_and(|heard| heard.meaning == TaskVerb::Add)
         };
         if is_joint && at > from + 1 && (commands() || needs()) {
@@ -193,10 +210,6 @@ fn clauses<'t>(language: &Language, sentence: &'t str) -> Vec<&'t str> {
     clauses
 }
 
-pub(super) fn is_and(word: &str) -> bool {
-    matches!(word, "and" | "then" | "und" | "dann" | "et" | "puis" | "y" | "luego")
-}
-
 fn command(language: &Language, clause: &str) -> Vec<Command> {
     let talk = language.talk(clause).map(|heard| heard.meaning);
     if let Some(talk) = talk.filter(|talk| *talk != Talk::Errand) {
@@ -206,7 +219,7 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
         return vec![command];
     }
     let bare = language.bare(clause);
-    if let Some(heard) = language.task(clause).filter(|heard| !asks_about(language, heard)) {
+    if let Some(heard) = language.task(clause).filter(|heard| !asks_about(language, clause, heard)) {
         return from_verb(language, heard, clause);
     }
     if let Some(filter) = question(language, clause) {
@@ -222,10 +235,16 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     vec![Command::Unclear(bare.to_owned())]
 }
 
-/// "What's already been completed?" has the form of "milk has been completed" and is a question.
-fn asks_about(language: &Language, heard: &Heard<TaskVerb>) -> bool {
-    let first = words(&heard.x).into_iter().next();
-    heard.meaning == TaskVerb::Complete && first.is_some_and(|word| language.words.is("question", &word.folded))
+/// "What's already been completed?" has the form of "milk has been completed", and "what do I need to do" of
+/// "tomorrow I need to go". Both are questions.
+fn asks_about(language: &Language, clause: &str, heard: &Heard<TaskVerb>) -> bool {
+    let starts_asking =
+        |text: &str| words(text).first().is_some_and(|word| language.words.is("question", &word.folded));
+    match heard.meaning {
+        TaskVerb::Complete => starts_asking(&heard.x),
+        TaskVerb::Add => starts_asking(&heard.y) || (!heard.y.is_empty() && language.is_question(clause)),
+        _ => false,
+    }
 }
 
 /// The list a question is about when no pattern knows it. Reading a list harms nobody.
@@ -299,91 +318,14 @@ fn added(language: &Language, x: &str, when: &str) -> Vec<Command> {
 fn past<'t>(language: &Language, bare: &'t str) -> Option<&'t str> {
     let words = words(bare);
     let is_lead = |word: &&Word| {
-        matches!(word.folded.as_str(), "i" | "ive" | "have" | "just" | "already" | "finally" | "we" | "weve" | "now" | "also")
+        matches!(
+            word.folded.as_str(),
+            "i" | "ive" | "have" | "just" | "already" | "finally" | "we" | "weve" | "now" | "also"
+        )
     };
     let n_leads = words.iter().take_while(is_lead).count();
     let rest = &words[n_leads..];
     let is_past = |word: Option<&Word>| word.is_some_and(|word| language.words.is_past(&word.folded));
     let is_past = (is_past(rest.first()) || is_past(rest.last())) && rest.len() > 1;
     (is_past && !language.is_question(bare)).then(|| cut(bare, rest))
-}
-
-/// The tasks in what follows an "add". A part without a verb belongs to the errand before it
-/// ("buy milk, eggs and bread"); without an errand before it, it stands alone ("milk, eggs and bread").
-fn items(language: &Language, text: &str) -> Vec<Command> {
-    let quoted = quoted(text);
-    if !quoted.is_empty() {
-        return quoted.into_iter().map(add).collect();
-    }
-    let words = words(text);
-    if language.words.is("blank", &folded(text).join(" ")) {
-        return vec![Command::AddWhat];
-    }
-    let mut items: Vec<(Range<usize>, bool)> = Vec::new();
-    for part in parts(text, &words) {
-        let has_verb = language.words.is("verb", &words[part.start].folded);
-        match items.last_mut() {
-            Some((item, true)) if !has_verb => item.end = part.end,
-            _ => items.push((part, has_verb)),
-        }
-    }
-    items.into_iter().map(|(item, _)| add(cut(text, &words[item]))).collect()
-}
-
-/// `"a"` or `"a" and "b"`: the quoted pieces, when nothing else is said.
-fn quoted(text: &str) -> Vec<&str> {
-    let pieces: Vec<_> = text.split(['"', '“', '”', '„', '«', '»']).collect();
-    let is_glue = |piece: &&str| words(piece).iter().all(|word| is_and(&word.folded));
-    if pieces.len() < 3 || !pieces.iter().step_by(2).all(|piece| is_glue(piece)) {
-        return Vec::new();
-    }
-    pieces.into_iter().skip(1).step_by(2).filter(|piece| !words(piece).is_empty()).collect()
-}
-
-/// Which words belong together when a text is cut at commas and at "and".
-pub(super) fn parts(text: &str, words: &[Word]) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let mut from = 0;
-    for at in 0..words.len() {
-        let is_break = at > 0 && text[words[at - 1].start..words[at].start].contains([',', ';', '&', '+', '\n']);
-        if is_break {
-            parts.push(from..at);
-            from = at;
-        }
-        if is_and(&words[at].folded) {
-            parts.push(from..at);
-            from = at + 1;
-        }
-    }
-    parts.push(from..words.len());
-    parts.retain(|part| !part.is_empty());
-    parts
-}
-
-/// Titles end at 200 characters; a longer text is kept whole as the description.
-fn add(text: &str) -> Command {
-    const LONGEST_TITLE: usize = 200;
-    const LONGEST_DESCRIPTION: usize = 2000;
-    let text = trimmed(text);
-    // « rappelle-moi d'acheter »: the elided "de" belongs to the verb before it.
-    let text = text.strip_prefix("d'").or_else(|| text.strip_prefix("d’")).unwrap_or(text);
-    if let Some((title, description)) = split_note(text) {
-        return Command::Add { title: title.to_owned(), description: Some(description.to_owned()) };
-    }
-    if text.chars().count() <= LONGEST_TITLE {
-        return Command::Add { title: text.to_owned(), description: None };
-    }
-    let start: String = text.chars().take(LONGEST_TITLE - 1).collect();
-    let title = format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(title, _)| title));
-    Command::Add { title, description: Some(text.chars().take(LONGEST_DESCRIPTION).collect()) }
-}
-
-/// "buy milk with the note: oat, not soy".
-fn split_note(text: &str) -> Option<(&str, &str)> {
-    let words = words(text);
-    let is_note = |word: &str| matches!(word, "note" | "description" | "comment" | "details" | "notiz" | "beschreibung");
-    let note = words.iter().position(|word| is_note(&word.folded))?;
-    let with = words[..note].iter().rposition(|word| matches!(word.folded.as_str(), "with" | "mit" | "avec" | "con"))?;
-    let (title, description) = (cut(text, &words[..with]), cut(text, &words[note + 1..]));
-    (note - with <= 2 && !title.is_empty() && !description.is_empty()).then_some((title, description))
 }

@@ -1,13 +1,13 @@
 //! Which one is meant: places in a list, "it", and titles typed from memory.
 
 use super::{
-    intent::Language,
+    Language,
     text::{Likeness, fold, folded, likeness},
 };
 
 /// What a few words point at.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Pick {
+pub(crate) enum Pick {
     /// Certainly these, by index.
     These(Vec<usize>),
     /// One of these, and the words do not tell which.
@@ -23,7 +23,7 @@ pub(super) enum Pick {
 type Place = i64;
 
 /// "the second one", "#3", "1 and 3", "2-4", "the first two": the places, when nothing else is said.
-pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
+pub(crate) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
     let words = folded(&with_ranges_spelled(text));
     let number_at = |at: usize| words.get(at).and_then(|_| number(language, &words, at));
     let mut places: Vec<Place> = Vec::new();
@@ -41,6 +41,11 @@ pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
                 places.extend(-n.min(MOST_PLACES)..=-1);
                 at += 1;
             }
+            (Some(_), _, _)
+                if place.is_none() && words.get(at).is_some_and(|next| language.words.is("counted", next)) =>
+            {
+                return None;
+            }
             (Some(place), _, _) => places.push(place),
             (None, Some(to), Some(&from)) if language.words.is("through", word) && from > 0 => {
                 places.extend(from + 1..=to.min(from + MOST_PLACES));
@@ -56,12 +61,11 @@ pub(super) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
 /// A range beyond this is no list a person looks at.
 const MOST_PLACES: Place = 200;
 
-/// "one" is a number except after what it stands for: "the second one".
+/// "one" is a number only where a number must stand: "number one", "one and three", not "the second one" or "one of them".
 fn number(language: &Language, words: &[String], at: usize) -> Option<Place> {
-    let before = at.checked_sub(1).map(|before| words[before].as_str());
-    let stands_in = before
-        .is_some_and(|before| matches!(before, "the" | "that" | "this") || language.words.place(before).is_some());
-    if words[at] == "one" && stands_in {
+    let is_joint = |at: usize| words.get(at).is_some_and(|word| language.words.is("numbered", word));
+    let is_article = matches!(words[at].as_str(), "one" | "uno" | "eins" | "un" | "une" | "una");
+    if is_article && !is_joint(at + 1) && !at.checked_sub(1).is_some_and(is_joint) {
         return None;
     }
     language.words.number(&words[at]).and_then(|number| Place::try_from(number).ok())
@@ -83,7 +87,7 @@ fn with_ranges_spelled(text: &str) -> String {
 }
 
 /// The index a place means in a list of `n`.
-pub(super) fn index(place: Place, n: usize) -> Option<usize> {
+pub(crate) fn index(place: Place, n: usize) -> Option<usize> {
     let n = Place::try_from(n).ok()?;
     let index = if place < 0 { n + place } else { place - 1 };
     usize::try_from(index).ok().filter(|_| index < n)
@@ -103,7 +107,7 @@ enum Tier {
 }
 
 /// The title some words name.
-pub(super) fn by_title<'a>(language: &Language, text: &str, titles: impl Iterator<Item = &'a str>) -> Pick {
+pub(crate) fn by_title<'a>(language: &Language, text: &str, titles: impl Iterator<Item = &'a str>) -> Pick {
     let wanted = content(language, text);
     if wanted.is_empty() {
         return Pick::Nothing;
@@ -143,7 +147,7 @@ fn best_likeness(word: &str, others: &[String]) -> Likeness {
 }
 
 /// The words that tell titles apart, in the form a task would use; all of them when every word is little.
-pub(super) fn content(language: &Language, text: &str) -> Vec<String> {
+pub(crate) fn content(language: &Language, text: &str) -> Vec<String> {
     let all = folded(text);
     let telling: Vec<_> = all.iter().filter(|word| !language.words.is("small", word)).cloned().collect();
     let kept = if telling.is_empty() { all } else { telling };

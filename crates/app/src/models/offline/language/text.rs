@@ -4,14 +4,14 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One word of a text: where it stands and how it compares.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) folded: String,
+pub(crate) struct Word {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) folded: String,
 }
 
 /// The words of a text. Marks that carry no letter or digit are skipped.
-pub(super) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut at = 0;
     for piece in text.split(is_gap) {
@@ -32,7 +32,7 @@ fn is_gap(letter: char) -> bool {
 }
 
 /// Lower case, without accents, apostrophes, hyphens or other marks: "Café's" and "cafes" are the same.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for letter in text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
         match letter {
@@ -48,14 +48,15 @@ pub(super) fn fold(text: &str) -> String {
 }
 
 /// Words in comparable form.
-pub(super) fn folded(text: &str) -> Vec<String> {
+pub(crate) fn folded(text: &str) -> Vec<String> {
     words(text).into_iter().map(|word| word.folded).collect()
 }
 
 /// A captured piece without the quotes and marks around it.
-pub(super) fn trimmed(text: &str) -> &str {
+pub(crate) fn trimmed(text: &str) -> &str {
     let is_wrapping = |letter: char| {
-        letter.is_whitespace() || matches!(letter, '"' | '“' | '”' | '„' | '«' | '»' | '‘' | ',' | ';' | ':' | '`' | '*')
+        letter.is_whitespace()
+            || matches!(letter, '"' | '“' | '”' | '„' | '«' | '»' | '‘' | ',' | ';' | ':' | '`' | '*')
     };
     let text = text.trim_matches(is_wrapping);
     let text = text.trim_end_matches(['.', '!', '?', '…']).trim_matches(is_wrapping);
@@ -65,7 +66,7 @@ pub(super) fn trimmed(text: &str) -> &str {
 
 /// How alike two folded words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Likeness {
+pub(crate) enum Likeness {
     Different,
     /// Probably a typo, but another word is possible: "Jane" and "Jake".
     Near,
@@ -73,9 +74,13 @@ pub(super) enum Likeness {
     Same,
 }
 
-pub(super) fn likeness(a: &str, b: &str) -> Likeness {
+pub(crate) fn likeness(a: &str, b: &str) -> Likeness {
     if a == b || is_plural(a, b) || is_plural(b, a) {
         return Likeness::Same;
+    }
+    // Nearly all pairs end here, before anything is allocated.
+    if a.len().abs_diff(b.len()) > 8 || !starts_alike(a, b) {
+        return Likeness::Different;
     }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let longer = a.len().max(b.len());
@@ -85,9 +90,16 @@ pub(super) fn likeness(a: &str, b: &str) -> Likeness {
     if is_swap(&a, &b) {
         return Likeness::Same;
     }
-    // Short words have too many neighbours, and a typo in the first letter is rare.
+    // Short words have too many neighbours.
     let allowed = if longer >= 8 { 2 } else { 1 };
     if a[0] == b[0] && distance(&a, &b) <= allowed { Likeness::Near } else { Likeness::Different }
+}
+
+/// The same first letter, or the first two swapped: a typo elsewhere is far more common.
+fn starts_alike(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.chars(), b.chars());
+    let (a, b) = ((a.next(), a.next()), (b.next(), b.next()));
+    a.0 == b.0 || (a.0 == b.1 && a.1 == b.0)
 }
 
 fn is_plural(one: &str, many: &str) -> bool {
@@ -146,7 +158,8 @@ mod tests {
     #[test]
     fn words_keep_their_place_in_the_text() {
         let text = "  Füge „Müsli\u{3000}kaufen“ hinzu!";
-        let found: Vec<_> = words(text).into_iter().map(|word| (text[word.start..word.end].to_owned(), word.folded)).collect();
+        let found: Vec<_> =
+            words(text).into_iter().map(|word| (text[word.start..word.end].to_owned(), word.folded)).collect();
         let expected = [("Füge", "fuge"), ("„Müsli", "musli"), ("kaufen“", "kaufen"), ("hinzu!", "hinzu")];
         assert_eq!(found, expected.map(|(raw, folded)| (raw.to_owned(), folded.to_owned())));
         assert_eq!(trimmed("„Müsli kaufen“."), "Müsli kaufen");

@@ -1,28 +1,33 @@
 //! What a sentence asks for: the three grammars (`grammar/*.txt`) and how a message is cut into sentences.
 
+pub(crate) mod pattern;
+pub(crate) mod pick;
+pub(crate) mod text;
+pub(crate) mod words;
+
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{
+use self::{
     pattern::Grammar,
-    say::Phrases,
     text::{Likeness, Word, trimmed, words},
     words::{Tongue, Words},
 };
+use super::say::Phrases;
 
 /// Everything we can understand.
-pub(super) struct Language {
+pub(crate) struct Language {
     talk: Grammar<(Talk, Tongue)>,
     tasks: Grammar<(TaskVerb, Tongue)>,
     music: Grammar<(MusicVerb, Tongue)>,
-    pub(super) words: Words,
-    pub(super) phrases: Phrases,
+    pub(crate) words: Words,
+    pub(crate) phrases: Phrases,
 }
 
 /// Said to both agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Talk {
+pub(crate) enum Talk {
     Greet,
     Thanks,
     Bye,
@@ -37,7 +42,7 @@ pub(super) enum Talk {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum TaskVerb {
+pub(crate) enum TaskVerb {
     Add,
     ListAll,
     ListPending,
@@ -66,7 +71,7 @@ pub(super) enum TaskVerb {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum MusicVerb {
+pub(crate) enum MusicVerb {
     Search,
     AboutTheme,
     ImFeeling,
@@ -97,37 +102,40 @@ pub(super) enum MusicVerb {
 
 /// A sentence understood: its meaning and the words in its slots, as they were typed, quotes and all.
 #[derive(Clone, Debug)]
-pub(super) struct Heard<T> {
-    pub(super) meaning: T,
-    pub(super) tongue: Tongue,
-    pub(super) x: String,
-    pub(super) y: String,
+pub(crate) struct Heard<T> {
+    pub(crate) meaning: T,
+    pub(crate) tongue: Tongue,
+    pub(crate) x: String,
+    pub(crate) y: String,
+    has_typo: bool,
 }
 
 /// Beyond this a message is a document, and our patterns say nothing about it.
-pub(super) const MAX_WORDS: usize = 150;
+pub(crate) const MAX_WORDS: usize = 150;
 
 impl Language {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             // A mistyped greeting is rarer than a word that looks like one: "dance" is not "danke".
             talk: Grammar::new(Likeness::Same, lines(include_str!("grammar/talk.txt"))),
             tasks: Grammar::new(Likeness::Near, lines(include_str!("grammar/tasks.txt"))),
             music: Grammar::new(Likeness::Near, lines(include_str!("grammar/discover.txt"))),
             words: Words::new(include_str!("grammar/words.txt")),
-            phrases: Phrases::new(include_str!("grammar/say.txt")),
+            phrases: Phrases::new(include_str!("../say.txt")),
         }
     }
 
-    pub(super) fn talk(&self, sentence: &str) -> Option<Heard<Talk>> {
+    pub(crate) fn talk(&self, sentence: &str) -> Option<Heard<Talk>> {
         self.hear(&self.talk, sentence)
     }
 
-    pub(super) fn task(&self, sentence: &str) -> Option<Heard<TaskVerb>> {
-        self.hear(&self.tasks, sentence)
+    pub(crate) fn task(&self, sentence: &str) -> Option<Heard<TaskVerb>> {
+        // "remote control batteries" must not be read as a mistyped "remove control batteries".
+        let deletes = |verb| matches!(verb, TaskVerb::Delete | TaskVerb::DeleteAll | TaskVerb::DeleteCompleted);
+        self.hear(&self.tasks, sentence).filter(|heard| !(heard.has_typo && deletes(heard.meaning)))
     }
 
-    pub(super) fn music(&self, sentence: &str) -> Option<Heard<MusicVerb>> {
+    pub(crate) fn music(&self, sentence: &str) -> Option<Heard<MusicVerb>> {
         self.hear(&self.music, sentence)
     }
 
@@ -143,35 +151,37 @@ impl Language {
             slot.map_or_else(String::new, |(from, to)| sentence[words[from].start..words[to - 1].end].to_owned())
         };
         let (meaning, tongue) = fit.meaning;
-        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y) })
+        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
     }
 
     /// The language of a message, if its little words or its pattern tell.
-    pub(super) fn tongue(&self, message: &str) -> Option<Tongue> {
+    pub(crate) fn tongue(&self, message: &str) -> Option<Tongue> {
         let words = words(message);
-        let by_words = self.words.tongue(&words[..words.len().min(MAX_WORDS)]);
-        by_words.or_else(|| self.talk(message).map(|heard| heard.tongue))
+        if words.len() > MAX_WORDS {
+            return self.words.tongue(&words[..MAX_WORDS]);
+        }
+        self.words.tongue(&words).or_else(|| self.talk(message).map(|heard| heard.tongue))
     }
 
     /// The sentence without politeness, as it was typed.
-    pub(super) fn bare<'t>(&self, sentence: &'t str) -> &'t str {
+    pub(crate) fn bare<'t>(&self, sentence: &'t str) -> &'t str {
         cut(sentence, self.words.bare(&words(sentence)))
     }
 
-    pub(super) fn is_question(&self, sentence: &str) -> bool {
+    pub(crate) fn is_question(&self, sentence: &str) -> bool {
         let first = words(sentence).into_iter().next();
         sentence.trim_end().ends_with('?') || first.is_some_and(|word| self.words.is("question", &word.folded))
     }
 }
 
 /// The typed text from the first to the last of some neighbouring words.
-pub(super) fn cut<'t>(text: &'t str, words: &[Word]) -> &'t str {
+pub(crate) fn cut<'t>(text: &'t str, words: &[Word]) -> &'t str {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return "" };
     trimmed(&text[first.start..last.end])
 }
 
 /// The sentences of a message, each with its closing mark. Lines end sentences too.
-pub(super) fn sentences(message: &str) -> Vec<&str> {
+pub(crate) fn sentences(message: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in message.lines() {
         let mut from = 0;
@@ -179,7 +189,8 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
             let end = at + mark.len();
             // "3.5", "Dr. Lee" and "1. milk" go on.
             let goes_on = line[end..].chars().next().is_some_and(|next| !next.is_whitespace());
-            if !goes_on && !(mark == "." && is_short_form(&line[from..at])) {
+            let only_shortens = mark == "." && is_short_form(&line[from..at]);
+            if !goes_on && !only_shortens {
                 sentences.push(line[from..end].trim());
                 from = end;
             }
@@ -193,7 +204,10 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
 /// Whether a full stop after this text only shortens a word or marks a line of a list.
 fn is_short_form(text: &str) -> bool {
     let last = text.split_whitespace().next_back().unwrap_or_default().to_lowercase();
-    let is_title = matches!(last.as_str(), "dr" | "mr" | "mrs" | "ms" | "st" | "prof" | "vs" | "nr" | "no" | "feat" | "ft" | "sr" | "sra");
+    let is_title = matches!(
+        last.as_str(),
+        "dr" | "mr" | "mrs" | "ms" | "st" | "prof" | "vs" | "nr" | "no" | "feat" | "ft" | "sr" | "sra"
+    );
     is_title && !text.trim().eq_ignore_ascii_case("no") || text.trim().chars().all(|letter| letter.is_ascii_digit())
 }
 

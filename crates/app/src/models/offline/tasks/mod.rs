@@ -1,29 +1,39 @@
 //! The Tasks agent: look at the list, do what was asked, say what happened, ask when it is not clear.
 
+mod commands;
+mod follow;
+mod items;
+mod target;
+
 use serde_json::{Value, json};
 
-use super::{
-    Step, Voice,
+use self::{
     commands::{Command, Filter},
     follow::understood,
-    intent::{Language, Talk},
-    pick::{Pick, by_title, content, places},
+    target::{Listed, Target, Task},
+};
+use super::{
+    Step, Voice,
+    language::{
+        Language, Talk,
+        pick::{Pick, by_title, content, places},
+        text::{folded, words},
+    },
     say::{Phrase, list, plain, strong},
     scene::Scene,
-    target::{Listed, Target, Task},
-    text::words,
 };
 
 const WRITES: [&str; 4] = ["add_task", "complete_task", "update_task", "delete_task"];
 
 /// For a conversation that has the tools of both agents.
-pub(super) fn is_for_tasks(language: &Language, scene: &Scene) -> bool {
+pub(crate) fn is_for_tasks(language: &Language, scene: &Scene) -> bool {
     let commands = understood(language, scene);
-    let is_about_tasks = |command: &Command| !matches!(command, Command::Talk(_) | Command::Unclear(_) | Command::Find(_));
+    let is_about_tasks =
+        |command: &Command| !matches!(command, Command::Talk(_) | Command::Unclear(_) | Command::Find(_));
     commands.iter().any(is_about_tasks)
 }
 
-pub(super) fn next_step(voice: &Voice, scene: &Scene) -> Step {
+pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
     let commands = understood(voice.language, scene);
     let has_written = scene.now.calls.iter().any(|called| WRITES.contains(&called.name));
     if let Some(filter) = lookup(voice, &commands)
@@ -73,7 +83,9 @@ enum Care<'a> {
     Deleting,
     Changing,
     /// An open task is meant rather than a done one.
-    Completing { sentence: &'a str },
+    Completing {
+        sentence: &'a str,
+    },
 }
 
 /// What the commands come to: the calls to make, and what is left to say.
@@ -172,7 +184,9 @@ impl<'a> Work<'a> {
         let words = content(language, text);
         // Any of the words will do: someone who asks sees more rather than less.
         let mentions = |task: &&Task| {
-            words.iter().any(|word| matches!(by_title(language, word, [task.title.as_str()].into_iter()), Pick::These(_)))
+            words
+                .iter()
+                .any(|word| matches!(by_title(language, word, [task.title.as_str()].into_iter()), Pick::These(_)))
         };
         let found: Vec<_> = tasks.iter().filter(mentions).collect();
         if found.is_empty() {
@@ -248,6 +262,11 @@ impl<'a> Work<'a> {
     fn aim(&mut self, which: &str, care: Care) -> Vec<&'a Task> {
         let listed = self.listed;
         let mut tasks = Vec::new();
+        if folded(which).iter().any(|word| self.voice.language.words.is("except", word)) && !listed.has_title(which) {
+            let all: Vec<_> = listed.tasks.iter().collect();
+            self.remark_with(self.voice.say(Phrase::NotOnList, &[&plain(which)]), &all);
+            return tasks;
+        }
         for (words, pick) in listed.targets(which) {
             let task = |at: &usize| &listed.tasks[*at];
             match (pick, care) {
@@ -283,7 +302,8 @@ impl<'a> Work<'a> {
 
 /// "finish the taxes" reads like a task; "I paid the rent" does not.
 fn could_be_task(language: &Language, sentence: &str) -> bool {
-    words(sentence).first().is_some_and(|word| language.words.is("verb", &word.folded)) && !language.is_question(sentence)
+    words(sentence).first().is_some_and(|word| language.words.is("verb", &word.folded))
+        && !language.is_question(sentence)
 }
 
 /// What the writing calls of this turn came to, a line for each kind.
@@ -300,7 +320,9 @@ fn results(voice: &Voice, scene: &Scene, listed: &Listed) -> Vec<String> {
             (Some(Ok(_)), "add_task") => done[0].push(title),
             (Some(Ok(_)), "complete_task") => done[1].push(title),
             (Some(Ok(_)), "delete_task") => done[2].push(title),
-            (Some(Ok(_)), _) if input("title").is_empty() => said.push(voice.say(Phrase::Described, &[&strong(&title)])),
+            (Some(Ok(_)), _) if input("title").is_empty() => {
+                said.push(voice.say(Phrase::Described, &[&strong(&title)]))
+            }
             (Some(Ok(_)), _) => said.push(voice.say(Phrase::Renamed, &[&strong(&title), &strong(input("title"))])),
         }
     }

@@ -1,28 +1,49 @@
 //! A message to the Discover agent as one wish.
 
-use super::{
-    intent::{Heard, Language, MusicVerb, Talk, sentences},
-    pick::places,
-    text::{fold, folded, trimmed, words},
+use crate::{
+    models::offline::language::{
+        Heard, Language, MusicVerb, Talk,
+        pick::places,
+        sentences,
+        text::{fold, folded, trimmed, words},
+    },
+    music::Isrc,
 };
-use crate::music::Isrc;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wish {
+pub(crate) enum Wish {
     /// A mood, a theme, an occasion: the index.
-    Mood { query: String, limit: Option<usize>, owned: bool },
+    Mood {
+        query: String,
+        limit: Option<usize>,
+        owned: bool,
+    },
     /// A name: the catalogue.
-    Name { query: String, kind: Kind, limit: Option<usize> },
+    Name {
+        query: String,
+        kind: Kind,
+        limit: Option<usize>,
+    },
     /// A mood by someone, or someone's like: both.
-    Mix { query: String, name: String },
+    Mix {
+        query: String,
+        name: String,
+    },
     AlbumTracks(String),
     More,
     MoreLike(String),
     /// By their names or places.
     Compare(Vec<String>),
     CompareThese,
-    Details { which: String, aspect: Aspect },
-    Playlist { about: String, title: Option<String>, limit: Option<usize> },
+    Details {
+        which: String,
+        aspect: Aspect,
+    },
+    Playlist {
+        about: String,
+        title: Option<String>,
+        limit: Option<usize>,
+    },
     PlaylistOfThese,
     Own(String),
     Vague,
@@ -33,20 +54,20 @@ pub(super) enum Wish {
 
 /// What to look for in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Tracks,
     Albums,
     Both,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aspect {
+pub(crate) enum Aspect {
     Everything,
     Lyrics,
 }
 
 /// The last sentence that asks for something; "Hi!" and "thanks" count when nothing else was said.
-pub(super) fn wish(language: &Language, message: &str) -> Wish {
+pub(crate) fn wish(language: &Language, message: &str) -> Wish {
     let mut sentences = sentences(message);
     let all = sentences.len();
     sentences.retain(|sentence| !language.talk(sentence).is_some_and(|heard| is_passing(heard.meaning)));
@@ -73,7 +94,8 @@ fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
     }
     let heard = language.music(sentence);
     if let Some(talk) = language.talk(sentence)
-        && (!matches!(talk.meaning, Talk::Offtopic | Talk::Errand) || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
+        && (!matches!(talk.meaning, Talk::Offtopic | Talk::Errand)
+            || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
     {
         return Wish::Talk(talk.meaning);
     }
@@ -105,7 +127,9 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::Lyrics => Wish::Details { which: x, aspect: Aspect::Lyrics },
         MusicVerb::Playlist => playlist(language, &x, None),
         MusicVerb::PlaylistSized => match playlist(language, &x, None) {
-            Wish::Playlist { about, title, .. } => Wish::Playlist { about, title, limit: language.words.number(&fold(&y)) },
+            Wish::Playlist { about, title, .. } => {
+                Wish::Playlist { about, title, limit: language.words.number(&fold(&y)) }
+            }
             other => other,
         },
         MusicVerb::PlaylistCalled => playlist(language, &x, Some(y)),
@@ -139,7 +163,8 @@ fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
         return inner(language, text, nesting - 1);
     }
     let folded = folded(rest);
-    let says_something = folded.iter().any(|word| !language.words.is("music", word) && !language.words.is("small", word));
+    let says_something =
+        folded.iter().any(|word| !language.words.is("music", word) && !language.words.is("small", word));
     if !says_something {
         return Wish::Vague;
     }
@@ -220,7 +245,7 @@ fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
 }
 
 /// The recording codes in a message. A code ends in seven digits, which tells it from a word of twelve letters.
-pub(super) fn isrcs(message: &str) -> Vec<String> {
+pub(crate) fn isrcs(message: &str) -> Vec<String> {
     let codes = message.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
     let codes = codes.filter_map(|word| word.parse::<Isrc>().ok());
     let ends_in_digits = |code: &Isrc| code.as_str()[5..].bytes().all(|digit| digit.is_ascii_digit());

@@ -4,25 +4,26 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{
-    commands::parts,
-    follow::only_question,
-    intent::{Language, cut},
-    pick::{Pick, by_title, index, places},
+use super::{follow::only_question, items::parts};
+use crate::models::offline::{
+    language::{
+        Language, cut,
+        pick::{Pick, by_title, index, places},
+        text::{fold, folded, words},
+    },
     scene::{Scene, bold},
-    text::{fold, folded, words},
 };
 
 #[derive(Clone, Debug)]
-pub(super) struct Task {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) description: String,
-    pub(super) completed: bool,
+pub(crate) struct Task {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) completed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     These(Vec<usize>),
     Which(Vec<usize>),
     Mistyped(usize),
@@ -35,26 +36,31 @@ pub(super) enum Target {
 }
 
 /// The list as the tools of this turn read it.
-pub(super) struct Listed<'a> {
+pub(crate) struct Listed<'a> {
     language: &'a Language,
     scene: &'a Scene<'a>,
-    pub(super) was_read: bool,
+    pub(crate) was_read: bool,
     /// Before anything was changed in this turn.
-    pub(super) tasks: Vec<Task>,
+    pub(crate) tasks: Vec<Task>,
     /// As it was read last.
-    pub(super) latest: Vec<Task>,
+    pub(crate) latest: Vec<Task>,
 }
 
 impl<'a> Listed<'a> {
-    pub(super) fn new(language: &'a Language, scene: &'a Scene<'a>) -> Self {
+    pub(crate) fn new(language: &'a Language, scene: &'a Scene<'a>) -> Self {
         let mut outputs = scene.now.calls.iter().filter(|called| called.name == "list_tasks");
         let first = outputs.find_map(|called| called.result.as_ref()?.as_ref().ok());
         let latest = scene.now.output("list_tasks");
         Self { language, scene, was_read: first.is_some(), tasks: tasks(first), latest: tasks(latest) }
     }
 
+    /// Whether a task is called exactly so.
+    pub(crate) fn has_title(&self, title: &str) -> bool {
+        self.tasks.iter().any(|task| fold(&task.title) == fold(title))
+    }
+
     /// What the words mean, part by part when they name several: "milk and the last one".
-    pub(super) fn targets(&self, which: &str) -> Vec<(String, Target)> {
+    pub(crate) fn targets(&self, which: &str) -> Vec<(String, Target)> {
         let whole = self.target(which);
         let words = words(which);
         let parts: Vec<Range<usize>> = parts(which, &words);

@@ -2,16 +2,18 @@
 
 use serde_json::Value;
 
-use super::{
-    commands::{Command, commands},
-    intent::{Language, Talk},
-    pick::{Pick, by_title, places},
+use super::commands::{Command, commands};
+use crate::models::offline::{
+    language::{
+        Language, Talk,
+        pick::{Pick, by_title, places},
+        text::{fold, folded},
+    },
     scene::{Exchange, Scene, bold},
-    text::{fold, folded},
 };
 
 /// The commands of the current message, read in the light of what we asked before it.
-pub(super) fn understood(language: &Language, scene: &Scene) -> Vec<Command> {
+pub(crate) fn understood(language: &Language, scene: &Scene) -> Vec<Command> {
     in_context(language, &scene.earlier, &scene.now.wish, LONGEST_CHAIN)
 }
 
@@ -68,7 +70,7 @@ fn listed(last: &Exchange, command: &Command) -> Vec<String> {
 }
 
 /// The line with our question, when there is just one.
-pub(super) fn only_question<'a>(last: &'a Exchange) -> Option<&'a str> {
+pub(crate) fn only_question<'a>(last: &'a Exchange) -> Option<&'a str> {
     let mut questions = last.answer.lines().filter(|line| line.contains('?'));
     let question = questions.next()?;
     questions.next().is_none().then_some(question)

@@ -8,7 +8,7 @@ use std::{collections::HashMap, iter::Peekable};
 use super::text::{Likeness, Word, fold, likeness};
 
 /// The patterns of one grammar, each leading to a `T`.
-pub(super) struct Grammar<T> {
+pub(crate) struct Grammar<T> {
     sentences: Vec<(T, Vec<Node>)>,
     /// Every plain word of the grammar, numbered: a text is compared with each word once.
     vocabulary: HashMap<String, usize>,
@@ -25,16 +25,18 @@ enum Node {
 
 /// A text that fits, and which of its words the slots took.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fit<T> {
-    pub(super) meaning: T,
-    pub(super) slots: Slots,
-    pub(super) score: u32,
+pub(crate) struct Fit<T> {
+    pub(crate) meaning: T,
+    pub(crate) slots: Slots,
+    pub(crate) score: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Slots {
-    pub(super) x: Option<(usize, usize)>,
-    pub(super) y: Option<(usize, usize)>,
+pub(crate) struct Slots {
+    pub(crate) x: Option<(usize, usize)>,
+    pub(crate) y: Option<(usize, usize)>,
+    /// Whether a word of the pattern was mistyped.
+    pub(crate) has_typo: bool,
 }
 
 /// A word typed right counts more than one with a typo; words in a slot count nothing.
@@ -42,7 +44,7 @@ const RIGHT: u32 = 10;
 const TYPO: u32 = 6;
 
 impl<T: Copy> Grammar<T> {
-    pub(super) fn new(tolerance: Likeness, lines: impl Iterator<Item = (T, &'static str)>) -> Self {
+    pub(crate) fn new(tolerance: Likeness, lines: impl Iterator<Item = (T, &'static str)>) -> Self {
         let mut grammar = Self { sentences: Vec::new(), vocabulary: HashMap::new(), tolerance };
         for (meaning, pattern) in lines {
             let spaced = pattern.split_inclusive(BRACKETS).flat_map(|piece| {
@@ -87,7 +89,7 @@ impl<T: Copy> Grammar<T> {
         choices
     }
 
-    pub(super) fn best(&self, words: &[Word]) -> Option<Fit<T>> {
+    pub(crate) fn best(&self, words: &[Word]) -> Option<Fit<T>> {
         let known: Vec<_> = words.iter().map(|word| self.readings(&word.folded)).collect();
         let mut best: Option<Fit<T>> = None;
         for (meaning, nodes) in &self.sentences {
@@ -128,7 +130,8 @@ fn fit(known: &[Vec<(usize, u32)>], at: usize, nodes: &[Node], then: Option<&The
     match first {
         Node::Word(id) => {
             let (_, worth) = known.get(at)?.iter().find(|(reading, _)| reading == id)?;
-            fit(known, at + 1, rest, then).map(|(score, slots)| (score + worth, slots))
+            let (score, slots) = fit(known, at + 1, rest, then)?;
+            Some((score + worth, Slots { has_typo: slots.has_typo || *worth == TYPO, ..slots }))
         }
         Node::Choice(choices) => {
             let then = Then { nodes: rest, then };
@@ -151,7 +154,7 @@ fn fit(known: &[Vec<(usize, u32)>], at: usize, nodes: &[Node], then: Option<&The
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::offline::text::words;
+    use crate::models::offline::language::text::words;
 
     #[test]
     fn the_pattern_with_the_most_words_of_its_own_wins() {

@@ -1,20 +1,31 @@
 //! The Discover agent: moods to the index, names to the catalogue, and what follows from what was found.
 
+mod album;
+mod playlist;
+mod show;
+mod tracks;
+mod wish;
+
 use serde_json::{Value, json};
 
-use super::{
-    Step, Voice,
-    intent::Talk,
-    pick::{Pick, by_title, index, places},
-    say::{Phrase, plain},
-    scene::Scene,
-    show,
-    text::{folded, trimmed, words},
-    tracks::{Album, Track, albums_of, meant, named, shown, shown_albums, tracks, tracks_of},
+use self::{
+    album::album_tracks,
+    playlist::{playlist, playlist_of},
+    tracks::{Track, albums_of, meant, named, shown, tracks, tracks_of},
     wish::{Aspect, Kind, Wish, isrcs, wish},
 };
+use super::{
+    Step, Voice,
+    language::{
+        Talk,
+        pick::places,
+        text::{folded, trimmed},
+    },
+    say::{Phrase, plain},
+    scene::Scene,
+};
 
-pub(super) fn next_step(voice: &Voice, scene: &Scene) -> Step {
+pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
     let codes = isrcs(&scene.now.wish);
     if !codes.is_empty() {
         return look_up(voice, scene, &codes, Aspect::Everything);
@@ -167,75 +178,14 @@ fn mix(voice: &Voice, scene: &Scene, query: &str, artist: &str) -> Step {
     Step::says(said)
 }
 
-fn album_tracks(voice: &Voice, scene: &Scene, words: &str) -> Step {
-    if let Some(output) = scene.now.output("albumTracks") {
-        return Step::says(track_list(voice, output));
-    }
-    if let Some(error) = scene.now.error("albumTracks").or_else(|| scene.now.error("semanticSearch")) {
-        return failed(voice, error);
-    }
-    if let Some(output) = scene.now.output("semanticSearch") {
-        return Step::says(show::name_search(voice, words, &tracks(output), None));
-    }
-    let found = albums_of(&scene.now);
-    let album = if found.is_empty() { known_album(voice, scene, words) } else { best_album(voice, &found, words) };
-    if let Some(album) = album.filter(|_| scene.has("albumTracks")) {
-        let text = voice.say(Phrase::OpenAlbum, &[&plain(&album.title)]);
-        return Step::calls(text, "albumTracks", json!({"albumId": album.id}));
-    }
-    if !found.is_empty() {
-        let none = voice.say(Phrase::NoSuchAlbum, &[&plain(words)]);
-        return Step::says(format!("{none}\n\n{}", show::catalogue(voice, &[], &found, None)));
-    }
-    match instead_of_tidal(voice, scene, words) {
-        Some(apology) => search_index(apology, words, None),
-        None => Step::calls(
-            voice.say(Phrase::SearchTidal, &[&plain(words)]),
-            "tidalSearch",
-            tidal_input(words, Kind::Albums),
-        ),
-    }
-}
-
-fn track_list(voice: &Voice, output: &Value) -> String {
-    let text = |field: &str| plain(output.get(field).and_then(Value::as_str).unwrap_or_default());
-    let tracks = tracks(output);
-    let artist = tracks.first().map_or_else(|| text("artist"), |track| plain(&track.artist));
-    let head = voice.say(Phrase::AlbumHas, &[&text("albumTitle"), &artist, &tracks.len().to_string()]);
-    format!("{head}\n{}", show::lines(voice, &tracks.iter().collect::<Vec<_>>()))
-}
-
-/// An album listed before: by place, by "it" or by title.
-fn known_album(voice: &Voice, scene: &Scene, words: &str) -> Option<Album> {
-    let albums = shown_albums(scene);
-    if voice.language.words.is("pronoun", &folded(words).join(" ")) {
-        return albums.into_iter().next();
-    }
-    match places(voice.language, words) {
-        Some(places) => albums.get(index(*places.first()?, albums.len())?).cloned(),
-        None => best_album(voice, &albums, words),
-    }
-}
-
-fn best_album(voice: &Voice, albums: &[Album], words: &str) -> Option<Album> {
-    let with_artist: Vec<_> = albums.iter().map(|album| format!("{} {}", album.title, album.artist)).collect();
-    let by_name = by_title(voice.language, words, albums.iter().map(|album| album.title.as_str()));
-    let picks = [by_name, by_title(voice.language, words, with_artist.iter().map(String::as_str))];
-    let at = picks.into_iter().find_map(|pick| match pick {
-        Pick::These(found) | Pick::Which(found) => found.first().copied(),
-        Pick::Mistyped(at) => Some(at),
-        Pick::Perhaps(_) | Pick::Nothing => None,
-    });
-    albums.get(at?).cloned()
-}
-
 /// The same search again, for what was not read out yet.
 fn more(voice: &Voice, scene: &Scene) -> Step {
     const MORE: usize = 50;
     let is_search = |name: &str| matches!(name, "semanticSearch" | "tidalSearch");
     if scene.now.calls.iter().any(|called| is_search(called.name)) {
         let told: Vec<_> = scene.earlier.iter().flat_map(|exchange| exchange.numbered()).map(folded).collect();
-        let new: Vec<_> = tracks_of(&scene.now).into_iter().filter(|track| !told.contains(&folded(&track.title))).collect();
+        let new: Vec<_> =
+            tracks_of(&scene.now).into_iter().filter(|track| !told.contains(&folded(&track.title))).collect();
         if !new.iter().any(show::is_good) {
             return Step::says(voice.say(Phrase::NoMore, &[]));
         }
@@ -375,74 +325,6 @@ fn batch(voice: &Voice, scene: &Scene, codes: Vec<String>) -> Step {
         Some(error) => failed(voice, error),
         None => Step::calls(voice.say(Phrase::LookUp, &[]), "batchMetadata", json!({"isrcs": codes})),
     }
-}
-
-/// Search first, then suggest what really fits.
-fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<String>, limit: Option<usize>) -> Step {
-    const LENGTH: usize = 12;
-    if is_pointing(voice, about) {
-        return playlist_of(voice, scene, &meant(voice.language, scene, about), title);
-    }
-    if scene.now.called("suggestPlaylist") {
-        return playlist_done(voice, scene);
-    }
-    if let Some(error) = scene.now.error("semanticSearch") {
-        return failed(voice, error);
-    }
-    if scene.now.called("semanticSearch") {
-        let good = tracks_of(&scene.now).into_iter().filter(show::is_good).take(limit.unwrap_or(LENGTH));
-        let good: Vec<_> = good.collect();
-        if good.is_empty() {
-            return Step::says(voice.say(Phrase::PlaylistEmpty, &[&plain(about)]));
-        }
-        return suggest(voice, title.unwrap_or_else(|| about.to_owned()), &good, about);
-    }
-    let mut step = search_index(voice.say(Phrase::SearchIndex, &[&plain(about)]), about, limit);
-    let wants_new = words(&scene.now.wish).iter().any(|word| matches!(word.folded.as_str(), "new" | "neue" | "neuer" | "nouvelle" | "nueva"));
-    if wants_new && has_tidal(scene) {
-        step.calls.push(("tidalSearch", tidal_input(about, Kind::Tracks)));
-    }
-    step
-}
-
-fn playlist_of(voice: &Voice, scene: &Scene, these: &[Track], title: Option<String>) -> Step {
-    if scene.now.called("suggestPlaylist") {
-        return playlist_done(voice, scene);
-    }
-    if these.is_empty() {
-        return Step::says(voice.say(Phrase::AskMood, &[]));
-    }
-    let searched = scene.earlier.iter().rev().flat_map(|exchange| exchange.calls.iter().rev());
-    let query = searched.filter_map(|called| called.input.get("query")?.as_str()).next().unwrap_or("Segue");
-    suggest(voice, title.unwrap_or_else(|| query.to_owned()), these, query)
-}
-
-fn suggest(voice: &Voice, title: String, tracks: &[Track], about: &str) -> Step {
-    let mut letters = title.chars();
-    let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    let reason = |track: &Track| match track.short_description.as_deref() {
-        Some(description) => format!("“{}”: {}", plain(about), plain(description)),
-        None => format!("“{}”", plain(about)),
-    };
-    let tracks: Vec<_> = tracks.iter().map(|track| json!({"isrc": track.isrc, "reasoning": reason(track)})).collect();
-    let input = json!({"title": show::shortened(&title, 190), "tracks": tracks});
-    Step::calls(voice.say(Phrase::MakingPlaylist, &[]), "suggestPlaylist", input)
-}
-
-fn playlist_done(voice: &Voice, scene: &Scene) -> Step {
-    if let Some(error) = scene.now.error("suggestPlaylist") {
-        return Step::says(voice.say(Phrase::PlaylistFailed, &[&plain(error)]));
-    }
-    let Some(called) = scene.now.calls.iter().find(|called| called.name == "suggestPlaylist") else {
-        return Step::says(voice.say(Phrase::AskMood, &[]));
-    };
-    let suggested = called.input.get("tracks").and_then(Value::as_array).into_iter().flatten();
-    let codes: Vec<_> = suggested.filter_map(|track| track.get("isrc")?.as_str()).collect();
-    let known: Vec<_> = scene.backwards().flat_map(tracks_of).collect();
-    let chosen: Vec<_> = codes.iter().filter_map(|code| known.iter().find(|track| track.isrc == *code)).collect();
-    let title = plain(called.input.get("title").and_then(Value::as_str).unwrap_or_default());
-    let head = voice.say(Phrase::PlaylistMade, &[&title, &chosen.len().to_string()]);
-    Step::says(format!("{head}\n{}", show::lines(voice, &chosen)))
 }
 
 fn own(voice: &Voice, scene: &Scene, what: &str) -> Step {

@@ -1,0 +1,138 @@
+//! A remote embedder: anything that speaks OpenAI's `/v1/embeddings` (TEI, Ollama, vLLM, OpenAI).
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{EmbedError, Embedder, EmbedderId, Kind, normalize};
+
+pub struct RemoteEmbedder {
+    http: reqwest::Client,
+    settings: RemoteSettings,
+    dims: usize,
+}
+
+/// Where it is and which of its models to use.
+#[derive(Clone, Debug)]
+pub struct RemoteSettings {
+    /// With or without `/v1/embeddings` at its end.
+    pub url: String,
+    pub model: String,
+    pub api_key: Option<String>,
+}
+
+/// Servers refuse longer lists at different lengths; this one fits all we know.
+const BATCH: usize = 32;
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+impl RemoteEmbedder {
+    /// Asks the server for one vector, to know that it is there and how long its vectors are.
+    pub async fn connect(http: reqwest::Client, settings: RemoteSettings) -> Result<Self, EmbedError> {
+        let mut embedder = Self { http, settings, dims: 0 };
+        let probe = embedder.ask(&["music".to_string()]).await?;
+        embedder.dims = probe.first().map(Vec::len).unwrap_or_default();
+        Ok(embedder)
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut request = self.http.post(self.endpoint()).timeout(TIMEOUT);
+        if let Some(key) = &self.settings.api_key {
+            request = request.bearer_auth(key);
+        }
+        let body = Request { model: &self.settings.model, input: texts, encoding_format: "float" };
+        let away = |error: reqwest::Error| EmbedError::Away(error.without_url().to_string());
+        let response = request.json(&body).send().await.map_err(away)?;
+        let status = response.status();
+        let text = response.text().await.map_err(away)?;
+        if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
+            return Err(EmbedError::Away(format!("it answered {status}")));
+        }
+        if !status.is_success() {
+            let words: String = text.chars().take(200).collect();
+            return Err(EmbedError::Setup(format!("the embeddings server refused ({status}): {words}")));
+        }
+        let response: Response = serde_json::from_str(&text)
+            .map_err(|error| EmbedError::Setup(format!("the embeddings server answered something else: {error}")))?;
+        response.into_vectors(texts.len(), self.dims)
+    }
+
+    fn endpoint(&self) -> String {
+        let url = self.settings.url.trim_end_matches('/');
+        if url.ends_with("/embeddings") {
+            url.into()
+        } else if url.ends_with("/v1") {
+            format!("{url}/embeddings")
+        } else {
+            format!("{url}/v1/embeddings")
+        }
+    }
+}
+
+impl Embedder for RemoteEmbedder {
+    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        Box::pin(async move {
+            let mut vectors = Vec::with_capacity(texts.len());
+            for batch in texts.chunks(BATCH) {
+                vectors.extend(self.ask(batch).await?);
+            }
+            Ok(vectors)
+        })
+    }
+
+    fn id(&self) -> EmbedderId {
+        let hash = format!("{:x}", Sha256::digest(self.endpoint()));
+        EmbedderId { model: self.settings.model.clone(), dims: self.dims, hash: hash[..16].into() }
+    }
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: &'a [String],
+    encoding_format: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    data: Vec<Embedding>,
+}
+
+#[derive(Deserialize)]
+struct Embedding {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+impl Response {
+    /// In the order of the texts, whatever order the server chose. `dims` is 0 while it is not known.
+    fn into_vectors(mut self, n_texts: usize, dims: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.data.sort_by_key(|embedding| embedding.index);
+        let complete = self.data.len() == n_texts && self.data.iter().enumerate().all(|(at, one)| one.index == at);
+        let width = if dims > 0 { dims } else { self.data.first().map_or(0, |one| one.embedding.len()) };
+        if !complete || width == 0 || self.data.iter().any(|one| one.embedding.len() != width) {
+            return Err(EmbedError::Setup("the embeddings server answered vectors that do not fit the texts".into()));
+        }
+        let mut vectors: Vec<Vec<f32>> = self.data.into_iter().map(|one| one.embedding).collect();
+        vectors.iter_mut().for_each(|vector| normalize(vector));
+        Ok(vectors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_in_the_order_of_the_texts_and_a_gap_is_an_error() {
+        let read = |json: &str, n, dims| {
+            serde_json::from_str::<Response>(json).unwrap().into_vectors(n, dims).map_err(|error| error.to_string())
+        };
+        let swapped = r#"{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,0]}]}"#;
+        assert_eq!(read(swapped, 2, 0).unwrap(), [[1.0, 0.0], [0.0, 1.0]]);
+        assert!(read(swapped, 3, 0).is_err(), "one is missing");
+        assert!(read(swapped, 2, 3).is_err(), "another length than at the start");
+        assert!(read(r#"{"data":[]}"#, 0, 0).is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! The built-in embedder: a table of word pieces inside the binary, always there and very fast.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, wordpiece::WordPiece};
+
+const DIMS: usize = 256;
+/// `f32` scales of all rows, then the rows as `i8`; one row per piece that is not a bracketed mark.
+static TABLE: &[u8] = include_bytes!("../../assets/embedder/table.bin");
+/// First half of the table's SHA-256; a test keeps it true.
+const HASH: &str = "96d42872eb87dd88";
+
+/// A text's vector is the sum of its pieces' rows, which already carry how telling each piece is.
+#[derive(Clone)]
+pub struct StaticTable {
+    wordpiece: Arc<WordPiece>,
+    /// Row of a piece; marks such as `[UNK]` have none.
+    rows: Arc<[Option<u32>]>,
+}
+
+impl StaticTable {
+    pub fn built_in() -> Result<Self, EmbedError> {
+        let mut next = 0;
+        let rows: Arc<[Option<u32>]> = WordPiece::vocabulary()
+            .map(|piece| {
+                let is_mark = piece.len() > 2 && piece.starts_with('[') && piece.ends_with(']');
+                (!is_mark).then(|| {
+                    next += 1;
+                    next - 1
+                })
+            })
+            .collect();
+        if TABLE.len() != next as usize * (DIMS + 4) {
+            return Err(EmbedError::Setup("the built-in table does not fit its vocabulary".into()));
+        }
+        Ok(Self { wordpiece: Arc::new(WordPiece::built_in()), rows })
+    }
+
+    pub fn vector(&self, text: &str) -> Vec<f32> {
+        let (scales, cells) = TABLE.split_at(TABLE.len() / (DIMS + 4) * 4);
+        let mut sum = vec![0.0; DIMS];
+        for piece in self.wordpiece.encode(text) {
+            let Some(row) = self.rows[piece as usize] else { continue };
+            let row = row as usize;
+            let scale: [u8; 4] = scales[row * 4..][..4].try_into().expect("four bytes were asked for");
+            let scale = f32::from_le_bytes(scale);
+            for (total, cell) in sum.iter_mut().zip(&cells[row * DIMS..][..DIMS]) {
+                *total += scale * f32::from(*cell as i8);
+            }
+        }
+        normalize(&mut sum);
+        sum
+    }
+}
+
+impl Embedder for StaticTable {
+    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        Box::pin(async move { Ok(texts.iter().map(|text| self.vector(text)).collect()) })
+    }
+
+    fn id(&self) -> EmbedderId {
+        EmbedderId { model: "segue-static".into(), dims: DIMS, hash: HASH.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn the_id_names_the_table_that_is_inside() {
+        let hash = format!("{:x}", Sha256::digest(TABLE));
+        assert_eq!(&hash[..16], HASH);
+    }
+
+    #[test]
+    fn what_means_the_same_is_closer_than_what_does_not() {
+        let table = StaticTable::built_in().unwrap();
+        let similarity = |a: &str, b: &str| -> f32 {
+            table.vector(a).iter().zip(table.vector(b)).map(|(x, y)| x * y).sum()
+        };
+        for (wish, near, far) in [
+            ("sad songs", "a sorrowful, melancholy ballad", "upbeat dance floor anthem"),
+            ("rainy night", "a storm over the dark city", "sunny beach at noon"),
+            ("energetic workout music", "fast driving drums and loud guitars", "quiet lullaby for a child"),
+        ] {
+            assert!(similarity(wish, near) > similarity(wish, far) + 0.05, "{wish}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_known_pieces_has_the_zero_vector() {
+        let table = StaticTable::built_in().unwrap();
+        assert!(table.vector("").iter().all(|x| *x == 0.0));
+    }
+}

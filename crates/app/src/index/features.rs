@@ -1,0 +1,194 @@
+//! Audio features: ranges to filter by, and the words of a query that speak about sound.
+
+use super::words::words;
+use crate::music::AudioFeatures;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
+    Acousticness,
+    Danceability,
+    Energy,
+    Instrumentalness,
+    Key,
+    Liveness,
+    Loudness,
+    Mode,
+    Speechiness,
+    Tempo,
+    Valence,
+}
+
+/// Both ends are included; a track whose feature is unknown is outside of every range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FeatureRange {
+    pub feature: Feature,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+}
+
+impl Feature {
+    pub const ALL: [Self; 11] = [
+        Self::Acousticness,
+        Self::Danceability,
+        Self::Energy,
+        Self::Instrumentalness,
+        Self::Key,
+        Self::Liveness,
+        Self::Loudness,
+        Self::Mode,
+        Self::Speechiness,
+        Self::Tempo,
+        Self::Valence,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acousticness => "acousticness",
+            Self::Danceability => "danceability",
+            Self::Energy => "energy",
+            Self::Instrumentalness => "instrumentalness",
+            Self::Key => "key",
+            Self::Liveness => "liveness",
+            Self::Loudness => "loudness",
+            Self::Mode => "mode",
+            Self::Speechiness => "speechiness",
+            Self::Tempo => "tempo",
+            Self::Valence => "valence",
+        }
+    }
+
+    pub fn of(self, features: &AudioFeatures) -> Option<f64> {
+        match self {
+            Self::Acousticness => features.acousticness,
+            Self::Danceability => features.danceability,
+            Self::Energy => features.energy,
+            Self::Instrumentalness => features.instrumentalness,
+            Self::Key => features.key.map(f64::from),
+            Self::Liveness => features.liveness,
+            Self::Loudness => features.loudness,
+            Self::Mode => features.mode.map(f64::from),
+            Self::Speechiness => features.speechiness,
+            Self::Tempo => features.tempo,
+            Self::Valence => features.valence,
+        }
+    }
+}
+
+/// A wish about sound: this feature should be high (or low).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoundWish {
+    feature: Feature,
+    side: Side,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Side {
+    Low,
+    High,
+}
+
+/// What a query says about sound, if anything. Words come as [`words`] stems them.
+pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
+    let mut wishes: Vec<SoundWish> = Vec::new();
+    for word in words(query) {
+        let spoken = SPOKEN.iter().filter(|(terms, ..)| terms.split(' ').any(|term| term == word.term));
+        for &(_, feature, side) in spoken {
+            if wishes.iter().all(|wish| wish.feature != feature) {
+                wishes.push(SoundWish { feature, side });
+            }
+        }
+    }
+    wishes
+}
+
+use Feature::{Acousticness, Danceability, Energy, Instrumentalness, Liveness, Speechiness, Tempo, Valence};
+use Side::{High, Low};
+
+const SPOKEN: &[(&str, Feature, Side)] = &[
+    ("calm calmer peac quiet relax soft soothe gentl mellow sleep sleepi lullabi ambient tranquil seren", Energy, Low),
+    ("energet energi power intens loud aggress wild workout driv pump anthem explos", Energy, High),
+    ("happi joy joyous cheer upbeat euphor bright sunni playful fun uplift", Valence, High),
+    ("sad sadder melancholi melanchol gloomi dark depress sorrow lone heartbreak heartbroken mourn grief bleak", Valence, Low),
+    ("danc danceabl groovi groov club parti disco", Danceability, High),
+    ("acoust unplug", Acousticness, High),
+    ("electron synthet", Acousticness, Low),
+    ("instrument wordless", Instrumentalness, High),
+    ("live concert audienc", Liveness, High),
+    ("spoken rap speech", Speechiness, High),
+    ("slow slower downtempo", Tempo, Low),
+    ("fast faster quick uptempo", Tempo, High),
+];
+
+impl SoundWish {
+    /// From -1 (the opposite) to 1 (just so); `None` where the feature is unknown.
+    fn met_by(self, features: &AudioFeatures) -> Option<f32> {
+        let value = self.feature.of(features)? as f32;
+        // Beats per minute: 60 is as slow and 180 as fast as words mean it.
+        let share = if self.feature == Tempo { (value - 60.0) / 120.0 } else { value };
+        let high = 2.0 * share.clamp(0.0, 1.0) - 1.0;
+        Some(match self.side {
+            High => high,
+            Low => -high,
+        })
+    }
+}
+
+/// How well a sound fits all wishes, -1 to 1; 0 when nothing was wished or nothing is known.
+pub fn sound_fit(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> f32 {
+    let Some(features) = features else { return 0.0 };
+    if wishes.is_empty() {
+        return 0.0;
+    }
+    wishes.iter().filter_map(|wish| wish.met_by(features)).sum::<f32>() / wishes.len() as f32
+}
+
+/// The features that fit, as a listener reads them: `low energy (0.12)`.
+pub fn fitting_features(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> Vec<String> {
+    let Some(features) = features else { return Vec::new() };
+    let fits = |wish: &&SoundWish| wish.met_by(features).is_some_and(|fit| fit > 0.2);
+    let told = |wish: &SoundWish| {
+        let value = wish.feature.of(features)?;
+        let side = match wish.side {
+            Low => "low",
+            High => "high",
+        };
+        let value = if wish.feature == Tempo { format!("{value:.0} BPM") } else { format!("{value:.2}") };
+        Some(format!("{side} {} ({value})", wish.feature.name()))
+    };
+    wishes.iter().filter(fits).filter_map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_about_sound_are_understood() {
+        let slow_and_calm = AudioFeatures { energy: Some(0.1), tempo: Some(70.0), ..AudioFeatures::default() };
+        let wild = AudioFeatures { energy: Some(0.95), tempo: Some(170.0), ..AudioFeatures::default() };
+        for (query, better, worse) in [
+            ("something calm for sleeping", &slow_and_calm, &wild),
+            ("slow songs", &slow_and_calm, &wild),
+            ("energetic workout", &wild, &slow_and_calm),
+            ("fast and loud", &wild, &slow_and_calm),
+        ] {
+            let wishes = sound_wishes(query);
+            assert!(sound_fit(&wishes, Some(better)) > 0.5, "{query}");
+            assert!(sound_fit(&wishes, Some(worse)) < -0.5, "{query}");
+        }
+        assert_eq!(sound_fit(&sound_wishes("songs about the sea"), Some(&wild)), 0.0);
+        assert_eq!(sound_fit(&sound_wishes("calm"), None), 0.0);
+        assert_eq!(fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)), [
+            "low tempo (70 BPM)",
+            "low energy (0.10)"
+        ]);
+    }
+
+    #[test]
+    fn every_spoken_word_is_written_as_the_stemmer_writes_it() {
+        for term in SPOKEN.iter().flat_map(|(terms, ..)| terms.split(' ')) {
+            let stems: Vec<String> = words(term).into_iter().map(|word| word.term).collect();
+            assert_eq!(stems, [term], "a stem must stay what it is");
+        }
+    }
+}

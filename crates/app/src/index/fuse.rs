@@ -1,0 +1,145 @@
+//! Fusion: one score from what the words say, what the vectors say and how it sounds (decision 011).
+
+use std::collections::HashSet;
+
+/// What speaks for a track, each side in its own unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// BM25 of the query's words.
+    pub words: f32,
+    /// Cosine of the nearest chunk.
+    pub similarity: f32,
+    /// How the sound fits, -1 to 1.
+    pub sound: f32,
+}
+
+/// By what tracks are ordered. Search is always hybrid; the others are what it is measured against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranking {
+    Hybrid,
+    Words,
+    Meaning,
+}
+
+/// What the numbers of one query mean: what is a lot for it, and what is nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Yardstick {
+    /// BM25 of a text that has every word of the query, often.
+    best_words: f32,
+    /// How similar tracks are to this query that have nothing to do with it.
+    mean: f32,
+    spread: f32,
+}
+
+/// A similarity counts by how many spreads it lies above the mean, and one spread counts as much as one unit of BM25.
+/// BM25 is not scaled: a long query with rare words brings a lot of it and decides by words, a single common word
+/// brings little and meaning decides. Measured against rank fusion and scaled sums in decision 011.
+const PER_SPREAD: f32 = 1.0;
+/// A perfect or an opposite sound moves a track by as much.
+const PER_SOUND: f32 = 1.5;
+/// What a track that fully matches reaches on each side.
+const FULL_WORDS: f32 = 0.6;
+const FULL_SPREADS: f32 = 5.0;
+
+/// A few tracks say little about what is usual, so what is usual elsewhere counts as this many more.
+const PRIOR_COUNT: f32 = 40.0;
+const PRIOR_MEAN: f32 = 0.20;
+const PRIOR_SPREAD: f32 = 0.075;
+
+impl Yardstick {
+    /// From the words' ceiling and the query's similarity to a sample of all tracks.
+    pub fn new(best_words: f32, sample: &[f32]) -> Self {
+        let n = sample.len() as f32;
+        let mean = (sample.iter().sum::<f32>() + PRIOR_COUNT * PRIOR_MEAN) / (n + PRIOR_COUNT);
+        let squares: f32 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
+        let variance = (squares + PRIOR_COUNT * PRIOR_SPREAD * PRIOR_SPREAD) / (n + PRIOR_COUNT);
+        Self { best_words, mean, spread: variance.sqrt() }
+    }
+
+    /// 0 to 1. Within a query it orders like the sum of the evidence; between queries the same number means the same.
+    pub fn score(&self, evidence: &Evidence) -> f32 {
+        let meaning = PER_SPREAD * (evidence.similarity - self.mean) / self.spread;
+        let sum = evidence.words + meaning + PER_SOUND * evidence.sound;
+        let full = FULL_WORDS * self.best_words + PER_SPREAD * FULL_SPREADS;
+        squash(sum / full)
+    }
+}
+
+/// Straight up to 0.8, then bent so that 1 is never passed and order is kept.
+fn squash(share: f32) -> f32 {
+    const KNEE: f32 = 0.8;
+    if share <= KNEE { share.max(0.0) } else { 1.0 - (1.0 - KNEE) * (-(share - KNEE) / (1.0 - KNEE)).exp() }
+}
+
+/// From this place on, every third place belongs to the track nearest in meaning that is not listed yet: a common
+/// word has hundreds of tracks that contain it, and those that mean it in other words would never be seen.
+const PLACES_BY_SCORE: usize = 20;
+const BY_MEANING_EVERY: usize = 3;
+
+/// A track with its score and its similarity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scored<K> {
+    pub key: K,
+    pub score: f32,
+    pub similarity: f32,
+}
+
+/// Best first by score alone, without those that have none.
+pub fn by_score<K: Copy + Ord>(mut scored: Vec<Scored<K>>, limit: usize) -> Vec<Scored<K>> {
+    scored.retain(|scored| scored.score > 0.0);
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+    scored.truncate(limit);
+    scored
+}
+
+/// Best first, at most `limit`.
+pub fn places<K: Copy + Ord + std::hash::Hash>(mut scored: Vec<Scored<K>>, limit: usize) -> Vec<Scored<K>> {
+    let mut by_meaning = scored.clone();
+    by_meaning.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.key.cmp(&b.key)));
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+    let (mut by_score, mut by_meaning) = (scored.into_iter(), by_meaning.into_iter());
+    let mut listed = HashSet::new();
+    let mut places = Vec::new();
+    while places.len() < limit {
+        let meaning_is_next = places.len() >= PLACES_BY_SCORE
+            && (places.len() - PLACES_BY_SCORE) % BY_MEANING_EVERY == BY_MEANING_EVERY - 1;
+        let mut unlisted = |scored: &Scored<K>| listed.insert(scored.key);
+        let next = if meaning_is_next { by_meaning.find(&mut unlisted) } else { by_score.find(&mut unlisted) };
+        match next {
+            Some(scored) => places.push(scored),
+            None => break,
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_evidence_never_scores_less_and_scores_stay_between_0_and_1() {
+        let yardstick = Yardstick::new(12.0, &[0.05, 0.1, 0.2]);
+        let score = |words, similarity, sound| yardstick.score(&Evidence { words, similarity, sound });
+        let mut last = 0.0;
+        for step in 0..100 {
+            let step = step as f32;
+            let now = score(step * 0.3, step * 0.01, 0.0);
+            assert!(now >= last && (0.0..=1.0).contains(&now), "{now} after {last}");
+            last = now;
+        }
+        assert!(score(5.0, 0.3, 1.0) > score(5.0, 0.3, 0.0));
+        assert!(score(0.0, 0.1, 0.0) < 0.05, "what is usual is no match");
+        assert_eq!(score(0.0, -1.0, -1.0), 0.0);
+    }
+
+    #[test]
+    fn a_long_list_keeps_places_for_what_is_near_in_meaning() {
+        let scored: Vec<Scored<u32>> =
+            (0..200).map(|key| Scored { key, score: 1.0 - key as f32 / 200.0, similarity: key as f32 / 200.0 }).collect();
+        let keys = |limit| places(scored.clone(), limit).iter().map(|place| place.key).collect::<Vec<_>>();
+        assert_eq!(keys(20), (0..20).collect::<Vec<_>>());
+        assert_eq!(keys(24)[20..], [20, 21, 199, 22]);
+        assert_eq!(keys(500).len(), 200);
+    }
+}

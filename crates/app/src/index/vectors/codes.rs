@@ -1,0 +1,246 @@
+//! Codes: one bit per direction of each vector, from which a cosine can be guessed a hundred times faster.
+//!
+//! A vector minus the centre of all vectors is turned by a fixed random rotation and only its signs are kept, with one
+//! number that undoes the loss of length (the idea of RaBitQ). The query keeps four bits per direction.
+
+use std::io;
+
+use rayon::prelude::*;
+
+use super::{super::simd, Bits, Slot, file::VectorFile};
+
+pub(super) struct Codes {
+    rotation: Rotation,
+    centre: Vec<f32>,
+    centred_at: u32,
+    words_per_code: usize,
+    words: Vec<u64>,
+    gains: Vec<f32>,
+    /// How many ones each code has.
+    ones: Vec<u16>,
+}
+
+/// Slots that one thread scans at a time.
+const BLOCK: usize = 1 << 14;
+/// Vectors from which the centre is taken.
+const CENTRE_SAMPLE: u32 = 4096;
+/// Read at once when the codes are made: enough to keep both cores busy, little to hold.
+const READ_AT_ONCE: u32 = 1 << 13;
+
+impl Codes {
+    pub(super) fn of(file: &VectorFile, n_slots: u32) -> io::Result<Self> {
+        let rotation = Rotation::new(file.dims());
+        let words_per_code = rotation.width() / 64;
+        let centre = centre(file, n_slots)?;
+        let mut codes = Self {
+            rotation,
+            centre,
+            centred_at: n_slots,
+            words_per_code,
+            words: Vec::new(),
+            gains: Vec::new(),
+            ones: Vec::new(),
+        };
+        for from in (0..n_slots).step_by(READ_AT_ONCE as usize) {
+            codes.extend(&file.read_all(from, n_slots.min(from + READ_AT_ONCE))?);
+        }
+        Ok(codes)
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.gains.len() as u32
+    }
+
+    pub(super) fn centred_at(&self) -> u32 {
+        self.centred_at
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.words.capacity() * 8 + self.gains.capacity() * 4 + self.ones.capacity() * 2
+    }
+
+    pub(super) fn extend(&mut self, vectors: &[Vec<f32>]) {
+        let coded: Vec<_> = vectors.par_iter().map(|vector| self.code(vector)).collect();
+        for (words, gain, ones) in coded {
+            self.words.extend(words);
+            self.gains.push(gain);
+            self.ones.push(ones);
+        }
+    }
+
+    fn code(&self, vector: &[f32]) -> (Vec<u64>, f32, u16) {
+        let from_centre: Vec<f32> = vector.iter().zip(&self.centre).map(|(x, c)| x - c).collect();
+        let turned = self.rotation.turn(&from_centre);
+        let words: Vec<u64> = turned
+            .chunks(64)
+            .map(|chunk| chunk.iter().enumerate().fold(0, |word, (bit, x)| word | u64::from(*x > 0.0) << bit))
+            .collect();
+        let squared: f32 = turned.iter().map(|x| x * x).sum();
+        let along_code: f32 = turned.iter().map(|x| x.abs()).sum();
+        let gain = if along_code > 0.0 { squared / along_code } else { 0.0 };
+        let ones = words.iter().map(|word| word.count_ones()).sum::<u32>() as u16;
+        (words, gain, ones)
+    }
+
+    /// The slots whose guessed cosine is highest, in rising order of slot.
+    pub(super) fn best(&self, query: &QueryCode, n: usize, allowed: &Bits) -> Vec<Slot> {
+        let blocks: Vec<Best> = (0..self.gains.len().div_ceil(BLOCK))
+            .into_par_iter()
+            .fold(
+                || Best::new(n),
+                |mut best, block| {
+                    self.scan(block * BLOCK, query, allowed, &mut best);
+                    best
+                },
+            )
+            .collect();
+        let mut best = Best::new(n);
+        blocks.into_iter().flat_map(|block| block.kept).for_each(|(guess, slot)| best.offer(guess, slot));
+        best.slots()
+    }
+
+    fn scan(&self, from: usize, query: &QueryCode, allowed: &Bits, best: &mut Best) {
+        let to = self.gains.len().min(from + BLOCK);
+        let mut sums = vec![0u32; to - from];
+        let words = &self.words[from * self.words_per_code..to * self.words_per_code];
+        match self.words_per_code {
+            8 => simd::masked_sums::<8>(words, &query.planes(), &mut sums),
+            16 => simd::masked_sums::<16>(words, &query.planes(), &mut sums),
+            32 => simd::masked_sums::<32>(words, &query.planes(), &mut sums),
+            _ => simd::masked_sums::<64>(words, &query.planes(), &mut sums),
+        }
+        for (at, sum) in sums.into_iter().enumerate() {
+            let slot = from + at;
+            let along = query.base + query.per_one * f32::from(self.ones[slot]) + query.per_sum * sum as f32;
+            let guess = self.gains[slot] * along;
+            if guess > best.threshold && allowed.contains(slot as Slot) {
+                best.offer(guess, slot as Slot);
+            }
+        }
+    }
+}
+
+fn centre(file: &VectorFile, n_slots: u32) -> io::Result<Vec<f32>> {
+    let mut centre = vec![0.0; file.dims()];
+    let step = n_slots.div_ceil(CENTRE_SAMPLE).max(1);
+    let sampled: Vec<Slot> = (0..n_slots).step_by(step as usize).collect();
+    for &slot in &sampled {
+        let vector = &file.read_all(slot, slot + 1)?[0];
+        centre.iter_mut().zip(vector).for_each(|(c, x)| *c += x / sampled.len() as f32);
+    }
+    Ok(centre)
+}
+
+/// The query, turned like the vectors, with sixteen steps per direction.
+pub(super) struct QueryCode {
+    /// Bit planes, lowest first, each `words_per_code` long.
+    bits: [Vec<u64>; 4],
+    base: f32,
+    per_one: f32,
+    per_sum: f32,
+}
+
+impl QueryCode {
+    pub(super) fn new(codes: &Codes, query: &[f32]) -> Self {
+        let turned = codes.rotation.turn(query);
+        let (low, high) = turned.iter().fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        let step = ((high - low) / 15.0).max(f32::MIN_POSITIVE);
+        let mut bits: [Vec<u64>; 4] = std::array::from_fn(|_| vec![0; codes.words_per_code]);
+        for (at, x) in turned.iter().enumerate() {
+            let level = ((x - low) / step).round() as u64;
+            for (plane, bits) in bits.iter_mut().enumerate() {
+                bits[at / 64] |= (level >> plane & 1) << (at % 64);
+            }
+        }
+        // A code stands for +1 and -1, so a product is twice the sum over the ones minus the sum over all.
+        Self { bits, base: -turned.iter().sum::<f32>(), per_one: 2.0 * low, per_sum: 2.0 * step }
+    }
+
+    fn planes<const WORDS: usize>(&self) -> [[u64; WORDS]; 4] {
+        std::array::from_fn(|plane| std::array::from_fn(|word| self.bits[plane][word]))
+    }
+}
+
+/// The `n` best guesses so far, kept loosely: trimmed only when twice as many have gathered.
+struct Best {
+    n: usize,
+    threshold: f32,
+    kept: Vec<(f32, Slot)>,
+}
+
+impl Best {
+    fn new(n: usize) -> Self {
+        Self { n: n.max(1), threshold: f32::NEG_INFINITY, kept: Vec::new() }
+    }
+
+    fn offer(&mut self, guess: f32, slot: Slot) {
+        self.kept.push((guess, slot));
+        if self.kept.len() >= 2 * self.n {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        if self.kept.len() > self.n {
+            self.kept.select_nth_unstable_by(self.n - 1, |a, b| b.0.total_cmp(&a.0));
+            self.kept.truncate(self.n);
+            self.threshold = self.kept[self.n - 1].0;
+        }
+    }
+
+    fn slots(mut self) -> Vec<Slot> {
+        self.trim();
+        let mut slots: Vec<Slot> = self.kept.into_iter().map(|(_, slot)| slot).collect();
+        slots.sort_unstable();
+        slots
+    }
+}
+
+/// A rotation that looks random and never changes: signs flipped, then the fast Hadamard transform, twice.
+struct Rotation {
+    signs: [Vec<f32>; 2],
+}
+
+impl Rotation {
+    /// Short vectors get at least 512 directions: more bits, better guesses.
+    fn new(dims: usize) -> Self {
+        let width = dims.next_power_of_two().clamp(512, 4096);
+        let mut state = 0x5e90_e5e9_0e5e_90e5_u64;
+        let mut sign = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if state >> 63 == 1 { 1.0 } else { -1.0 }
+        };
+        Self { signs: std::array::from_fn(|_| (0..width).map(|_| sign()).collect()) }
+    }
+
+    fn width(&self) -> usize {
+        self.signs[0].len()
+    }
+
+    fn turn(&self, vector: &[f32]) -> Vec<f32> {
+        let mut turned = vector.to_vec();
+        turned.resize(self.width(), 0.0);
+        for signs in &self.signs {
+            turned.iter_mut().zip(signs).for_each(|(x, sign)| *x *= sign);
+            hadamard(&mut turned);
+        }
+        turned
+    }
+}
+
+fn hadamard(values: &mut [f32]) {
+    let mut half = 1;
+    while half < values.len() {
+        for pair in values.chunks_exact_mut(2 * half) {
+            let (left, right) = pair.split_at_mut(half);
+            for (a, b) in left.iter_mut().zip(right) {
+                let (sum, difference) = (*a + *b, *a - *b);
+                *a = sum;
+                *b = difference;
+            }
+        }
+        half *= 2;
+    }
+    let scale = 1.0 / (values.len() as f32).sqrt();
+    values.iter_mut().for_each(|x| *x *= scale);
+}

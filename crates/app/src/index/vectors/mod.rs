@@ -1,0 +1,143 @@
+//! Vectors: exact ones in a file, small codes of them in memory, and the search that uses both.
+
+mod codes;
+mod file;
+
+use std::{io, path::Path, sync::RwLock};
+
+use codes::{Codes, QueryCode};
+use file::VectorFile;
+
+/// Position of a vector, from 0. A vector never changes and its slot is never used again.
+pub type Slot = u32;
+
+/// Every vector of one embedder, in the order it was added.
+pub struct Vectors {
+    file: VectorFile,
+    codes: RwLock<Codes>,
+}
+
+/// A vector and its cosine with the query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    pub slot: Slot,
+    pub similarity: f32,
+}
+
+/// How many candidates of the first, rough pass are measured exactly, per result asked for.
+const OVERSAMPLING: usize = 4;
+
+impl Vectors {
+    /// Opens the first `n_slots` vectors of a file. What comes after them belongs to a write that is not finished.
+    pub fn open(path: &Path, dims: usize, n_slots: u32) -> io::Result<Self> {
+        let file = VectorFile::open(path, dims, n_slots)?;
+        let codes = Codes::of(&file, n_slots)?;
+        Ok(Self { file, codes: RwLock::new(codes) })
+    }
+
+    pub fn len(&self) -> u32 {
+        self.read_codes().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Memory that grows with the number of vectors.
+    pub fn memory_bytes(&self) -> usize {
+        self.read_codes().memory_bytes()
+    }
+
+    /// Adds vectors for good once this returns; answers the slot of the first.
+    pub fn append(&self, vectors: &[Vec<f32>]) -> io::Result<Slot> {
+        let first = self.len();
+        self.file.append(first, vectors)?;
+        self.extend_to(first + vectors.len() as u32)?;
+        Ok(first)
+    }
+
+    /// Takes in vectors that another process has added up to `n_slots`.
+    pub fn extend_to(&self, n_slots: u32) -> io::Result<()> {
+        // The centre of the codes is a mean taken when there were few vectors; when there are many more, it is taken
+        // again. Doubling keeps the cost of that in proportion.
+        let (len, centred_at) = { (self.len(), self.read_codes().centred_at()) };
+        if n_slots > 2 * centred_at.max(512) {
+            let fresh = Codes::of(&self.file, n_slots)?;
+            *self.codes.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = fresh;
+            return Ok(());
+        }
+        if n_slots <= len {
+            return Ok(());
+        }
+        let added = self.file.read_all(len, n_slots)?;
+        self.codes.write().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(&added);
+        Ok(())
+    }
+
+    /// The nearest vectors among those allowed, best first: a rough pass over the codes, an exact one over the best.
+    pub fn nearest(&self, query: &[f32], limit: usize, allowed: &Bits) -> io::Result<Vec<Near>> {
+        let candidates = {
+            let codes = self.read_codes();
+            let query = QueryCode::new(&codes, query);
+            codes.best(&query, limit * OVERSAMPLING, allowed)
+        };
+        let mut near = self.similarities(query, &candidates)?;
+        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.slot.cmp(&b.slot)));
+        near.truncate(limit);
+        Ok(near)
+    }
+
+    /// The exact cosine of some vectors with the query, in the order of the slots given.
+    pub fn similarities(&self, query: &[f32], slots: &[Slot]) -> io::Result<Vec<Near>> {
+        let mut cells = self.file.buffer();
+        slots
+            .iter()
+            .map(|&slot| Ok(Near { slot, similarity: self.file.similarity(query, slot, &mut cells)? }))
+            .collect()
+    }
+
+    fn read_codes(&self) -> std::sync::RwLockReadGuard<'_, Codes> {
+        self.codes.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A set of slots.
+#[derive(Clone, Debug, Default)]
+pub struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    pub fn none(n_slots: u32) -> Self {
+        Self { words: vec![0; n_slots.div_ceil(64) as usize] }
+    }
+
+    pub fn insert(&mut self, slot: Slot) {
+        self.words[slot as usize / 64] |= 1 << (slot % 64);
+    }
+
+    pub fn contains(&self, slot: Slot) -> bool {
+        self.words.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+    }
+
+    /// Up to `n` members, evenly spread.
+    pub fn sample(&self, n: usize) -> Vec<Slot> {
+        let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
+        let step = (count as usize).div_ceil(n.max(1)).max(1);
+        self.iter().step_by(step).collect()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Slot> {
+        self.words.iter().zip(0..).flat_map(|(&word, at): (_, u32)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(at * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! The index through its front door: one contract for every backend, and what only the embedded one promises.
+
+mod contract;
+mod embedded;
+mod support;

@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{Process, TestApp, Upstream, World, claims, signed};
+use crate::support::{Process, TestApp, World, claims, signed};
 
 fn many(reply: &Reply, n: usize) -> Vec<Reply> {
     vec![reply.clone(); n]
@@ -224,12 +224,37 @@ async fn a_reader_who_never_reads_is_cut_and_can_resume() {
     assert_eq!(resumed.rest().await, frames[5..], "nothing is lost");
 }
 
+/// A model server that says everything at once: `n` pieces of so many letters.
+async fn talker(n: usize, n_letters: usize) -> String {
+    let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let delta = json!({"type": "text_delta", "text": "x".repeat(n_letters)});
+    let story = [
+        frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}})),
+        frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})),
+        frame(json!({"type": "content_block_delta", "index": 0, "delta": delta})).repeat(n),
+        frame(json!({"type": "content_block_stop", "index": 0})),
+        frame(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}})),
+        frame(json!({"type": "message_stop"})),
+    ];
+    let story = story.concat();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let answer = async move || ([("content-type", "text/event-stream")], story.clone());
+    let router = axum::Router::new().route("/v1/messages", axum::routing::post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    url
+}
+
 #[tokio::test]
 async fn readers_who_never_read_cost_next_to_nothing() {
     const N_READERS: u64 = 50;
-    let upstream = Upstream::start(Duration::ZERO, 40_000).await;
     let world = World::new().await;
-    let server = Process::start(&world, &upstream.settings()).await;
+    let model = [
+        ("SEGUE_MODEL", "anthropic:test".to_owned()),
+        ("ANTHROPIC_API_KEY", "test-key".to_owned()),
+        ("ANTHROPIC_BASE_URL", talker(2_000, 2_000).await),
+    ];
+    let server = Process::start(&world, &model).await;
     let said = server.post("/api/chat/stream", json!({"message": "tell me everything", "agent": "tasks"})).await;
     let said = said.text().await.unwrap();
     let start: Value = serde_json::from_str(said.lines().next().unwrap().strip_prefix("data: ").unwrap()).unwrap();

@@ -6,6 +6,7 @@ mod auth;
 mod errors;
 mod killed;
 mod limits;
+mod mutated;
 mod ownership;
 mod tasks;
 mod turns;

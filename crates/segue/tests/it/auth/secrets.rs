@@ -86,6 +86,7 @@ async fn no_secret_is_ever_written_anywhere() {
         ("ANTHROPIC_BASE_URL", provider),
         ("OPENAI_API_KEY", format!("{CANARY}-openai")),
         ("QDRANT_API_KEY", format!("{CANARY}-qdrant")),
+        ("TIDAL_CLIENT_ID", "an id".to_owned()),
         ("TIDAL_CLIENT_SECRET", format!("{CANARY}-tidal")),
         ("SEGUE_METRICS_TOKEN", format!("{CANARY}-metrics")),
         ("LANGFUSE_SECRET_KEY", format!("{CANARY}-langfuse")),

@@ -4,7 +4,10 @@ use std::{collections::HashMap, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use engine::Limits;
 
-use crate::limits::TurnLimits;
+use crate::{
+    limits::TurnLimits,
+    music::tidal::{Credentials, TidalConfig},
+};
 
 /// One setting, as the reference (`--help`) shows it.
 pub struct Setting {
@@ -74,6 +77,11 @@ pub struct Config {
     pub model: ModelChoice,
     pub anthropic: Endpoint,
     pub openai: Endpoint,
+    /// None: the embedded index.
+    pub qdrant: Option<Endpoint>,
+    /// None: the built-in embedder.
+    pub embeddings: Option<Embeddings>,
+    pub tidal: TidalConfig,
     pub auth: AuthMode,
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
@@ -95,6 +103,14 @@ pub enum ModelChoice {
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub url: String,
+    pub key: Option<Secret>,
+}
+
+/// A remote embedder.
+#[derive(Clone, Debug)]
+pub struct Embeddings {
+    pub url: String,
+    pub model: String,
     pub key: Option<Secret>,
 }
 
@@ -174,6 +190,9 @@ impl Config {
             model: values.model()?,
             anthropic: values.endpoint("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
             openai: values.endpoint("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+            qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
+            embeddings: values.embeddings(),
+            tidal: values.tidal()?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
             jwt: values.jwt()?,
@@ -262,6 +281,27 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         Endpoint { url: self.or_default(url).trim_end_matches('/').to_owned(), key: self.secret(key) }
     }
 
+    fn embeddings(&self) -> Option<Embeddings> {
+        let url = self.text("SEGUE_EMBEDDINGS_URL")?;
+        let model = self.text("SEGUE_EMBEDDINGS_MODEL").unwrap_or_default();
+        Some(Embeddings { url, model, key: self.secret("OPENAI_API_KEY") })
+    }
+
+    fn tidal(&self) -> Result<TidalConfig, ConfigError> {
+        let credentials = match (self.text("TIDAL_CLIENT_ID"), self.text("TIDAL_CLIENT_SECRET")) {
+            (Some(client_id), Some(client_secret)) => Some(Credentials { client_id, client_secret }),
+            (None, None) => None,
+            (Some(_), None) => return Err(problem("TIDAL_CLIENT_SECRET", "is missing beside TIDAL_CLIENT_ID")),
+            (None, Some(_)) => return Err(problem("TIDAL_CLIENT_ID", "is missing beside TIDAL_CLIENT_SECRET")),
+        };
+        Ok(TidalConfig {
+            credentials,
+            api_url: self.or_default("TIDAL_API_URL").trim_end_matches('/').to_owned(),
+            auth_url: self.or_default("TIDAL_AUTH_URL").trim_end_matches('/').to_owned(),
+            country: self.or_default("TIDAL_COUNTRY"),
+        })
+    }
+
     fn model(&self) -> Result<ModelChoice, ConfigError> {
         let Some(choice) = self.text("SEGUE_MODEL") else {
             return Ok(if self.text("ANTHROPIC_API_KEY").is_some() {
@@ -298,7 +338,9 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             }
             (Some(secret), None) => JwtKeys::Secret(secret),
             (None, Some(url)) => JwtKeys::Jwks(jwks_url(&url)?),
-            (Some(_), Some(_)) => return Err(problem("SEGUE_JWT_SECRET", "cannot be used together with SEGUE_JWKS_URL")),
+            (Some(_), Some(_)) => {
+                return Err(problem("SEGUE_JWT_SECRET", "cannot be used together with SEGUE_JWKS_URL"));
+            }
             (None, None) => return Err(problem("SEGUE_AUTH", "jwt needs SEGUE_JWKS_URL or SEGUE_JWT_SECRET")),
         };
         let (issuer, audience) = (self.text("SEGUE_JWT_ISSUER"), self.text("SEGUE_JWT_AUDIENCE"));

@@ -242,6 +242,9 @@ fn checked_text(ask: &Ask) -> Result<&str, ConverseError> {
     if text.is_empty() {
         return Err(invalid("message", "Message cannot be empty".into()));
     }
+    if text.contains('\0') {
+        return Err(invalid("message", "Message cannot contain the character NUL".into()));
+    }
     if text.chars().count() > MAX_MESSAGE_CHARS {
         return Err(invalid("message", format!("Message must be at most {MAX_MESSAGE_CHARS} characters")));
     }

@@ -5,7 +5,13 @@ use engine::{ConversationId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::store::{Conversation, Store, StoreError, StoredMessage, Task, TaskFilter};
+use crate::{
+    library::SavedAlbum,
+    store::{
+        Conversation, LibrarySort, LibraryTrack, Listing, Playlist, Store, StoreError, StoredMessage, Task, TaskFilter,
+    },
+    tools::results::AlbumResult,
+};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -14,6 +20,25 @@ pub struct Export {
     pub exported_at: DateTime<Utc>,
     pub conversations: Vec<ExportedConversation>,
     pub tasks: Vec<Task>,
+    pub library: Vec<LibraryTrack>,
+    pub albums: Vec<AlbumResult>,
+    pub playlists: Vec<ExportedPlaylist>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedPlaylist {
+    pub title: String,
+    pub created_at: DateTime<Utc>,
+    pub tracks: Vec<ExportedChoice>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct ExportedChoice {
+    pub isrc: String,
+    pub title: String,
+    pub artist: String,
+    pub reasoning: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -24,6 +49,7 @@ pub struct ExportedConversation {
 }
 
 const PAGE: u32 = 100;
+const EVERYTHING: Listing<'static> = Listing { words: None, sort: LibrarySort::Added, offset: 0, limit: u32::MAX };
 
 impl Export {
     pub async fn of(store: &Store, owner: &UserId) -> Result<Self, StoreError> {
@@ -32,6 +58,9 @@ impl Export {
             exported_at: Utc::now(),
             conversations: conversations(store, owner).await?,
             tasks: store.tasks(owner, TaskFilter::All).await?,
+            library: store.library_tracks(owner, EVERYTHING).await?.0,
+            albums: store.albums::<SavedAlbum>(owner, None).await?.into_iter().map(|saved| saved.album.album).collect(),
+            playlists: store.playlists(owner).await?.into_iter().map(ExportedPlaylist::from).collect(),
         })
     }
 }
@@ -49,5 +78,17 @@ async fn conversations(store: &Store, owner: &UserId) -> Result<Vec<ExportedConv
             Some(next) => before = Some(ConversationId(next)),
             None => return Ok(all),
         }
+    }
+}
+
+impl From<Playlist> for ExportedPlaylist {
+    fn from(playlist: Playlist) -> Self {
+        let tracks = playlist.tracks.into_iter().map(|choice| ExportedChoice {
+            isrc: choice.track.isrc.to_string(),
+            title: choice.track.title,
+            artist: choice.track.artist,
+            reasoning: choice.reasoning,
+        });
+        Self { title: playlist.title, created_at: playlist.created_at, tracks: tracks.collect() }
     }
 }

@@ -7,11 +7,14 @@ pub mod embed;
 pub mod export;
 mod history;
 pub mod index;
+mod indexing;
+pub mod library;
 pub mod limits;
 pub mod models;
 pub mod music;
 mod node;
 mod recovery;
+pub mod sample;
 pub mod store;
 pub mod tools;
 pub mod turns;
@@ -25,8 +28,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agents::{AGENTS, Agent},
     config::Config,
+    indexing::Indexing,
+    music::tidal::Tidal,
     node::Node,
     store::Store,
+    tools::Shelf,
     turns::Turns,
 };
 
@@ -43,6 +49,9 @@ pub struct App {
     pub store: Store,
     pub model: Arc<dyn Model>,
     pub toolbox: Toolbox,
+    pub shelf: Shelf,
+    pub tidal: Tidal,
+    indexing: Arc<Indexing>,
     pub turns: Arc<Turns>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
@@ -61,7 +70,10 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        let toolbox = tools::toolbox(&store);
+        let indexing = Arc::new(Indexing::open(&config).await.context("the index cannot be opened")?);
+        let shelf = Shelf { store: store.clone(), index: indexing.index.clone() };
+        let tidal = Tidal::new(&config.tidal)?;
+        let toolbox = tools::toolbox(&store, &shelf, &tidal);
         let app = Arc::new(Self {
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
@@ -72,6 +84,9 @@ impl App {
             store,
             model,
             toolbox,
+            shelf,
+            tidal,
+            indexing,
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
@@ -85,6 +100,8 @@ impl App {
         self.tasks.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
+        self.tasks.spawn(async move { indexing.keep_up(store, token).await });
         self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
     }
 

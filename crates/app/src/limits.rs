@@ -38,7 +38,8 @@ pub(crate) const COUNT: &str = "SELECT
     (SELECT MIN(created_at) FROM turns WHERE user_id = $1 AND created_at > $2) AS oldest_recent,
     (SELECT tokens FROM token_days WHERE user_id = $1 AND day = $3) AS tokens_today";
 
-pub(crate) const SPEND: &str = "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
+pub(crate) const SPEND: &str =
+    "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
     ON CONFLICT (user_id, day) DO UPDATE SET tokens = token_days.tokens + excluded.tokens";
 
 /// What a user has under way and behind them.
@@ -58,11 +59,13 @@ impl TurnLimits {
     /// Why another turn must wait, if it must.
     pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
         if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
-            let message = format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
+            let message =
+                format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
             return Some(Limited { message, retry_after_seconds: seconds_to_midnight(at) });
         }
         if self.at_once > 0 && counts.n_running >= i64::from(self.at_once) {
-            let message = format!("{} answers are running already. Wait for one to end, or stop one.", counts.n_running);
+            let message =
+                format!("{} answers are running already. Wait for one to end, or stop one.", counts.n_running);
             return Some(Limited { message, retry_after_seconds: TRY_AGAIN_SECONDS });
         }
         if self.per_minute > 0 && counts.n_recent >= i64::from(self.per_minute) {

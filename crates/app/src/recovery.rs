@@ -22,7 +22,7 @@ pub(crate) async fn keep_house(store: Store, node: String, shutdown: Cancellatio
         let result = async {
             store.renew_leases(&node).await?;
             close_dead_turns(&store, &node, None).await?;
-            if n_rounds % SWEEP_EVERY == 0 {
+            if n_rounds.is_multiple_of(SWEEP_EVERY) {
                 store.forget_old_events().await?;
                 store.purge_deleted_conversations().await?;
                 store.forget_expired_keys().await?;

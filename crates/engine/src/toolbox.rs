@@ -140,6 +140,9 @@ impl Toolbox {
         if let Err(error) = tool.check(&call.input) {
             return Ok(failed(error, false));
         }
+        if untrusted::has_nul(&call.input) {
+            return Ok(failed(ToolError::BadInput("The input cannot contain the character NUL".into()), false));
+        }
         journal.begin(call).await?;
         let (result, was_retried) = attempt_twice(tool.as_ref(), cx, &call.input).await;
         let outcome = match result {
@@ -250,7 +253,7 @@ impl<T: Tool> AnyTool for Typed<T> {
             let output = self.tool.call(cx, Self::parse(input)?).await?;
             let (summary, count) = (output.summary(), output.count());
             let output = serde_json::to_value(&output).map_err(anyhow::Error::from)?;
-            Ok(Reported { summary, count, output })
+            Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
         })
     }
 

@@ -74,7 +74,7 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
         turn,
         emit,
     };
-    let end = run.to_the_end().await;
+    let end = run.all_steps().await;
     Finished { content: run.content, usage: run.usage, end }
 }
 
@@ -90,7 +90,7 @@ struct Run<'a, 'e> {
 }
 
 impl Run<'_, '_> {
-    async fn to_the_end(&mut self) -> End {
+    async fn all_steps(&mut self) -> End {
         self.turn.prompt.messages.push(crate::Message::assistant(Vec::new()));
         for step in 0..=self.turn.limits.max_steps {
             self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;

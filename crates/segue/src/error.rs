@@ -1,7 +1,10 @@
 //! What goes wrong, as every door says it: one form, and the only place that picks HTTP statuses.
 
 use aide::OperationOutput;
-use app::{ConverseError, store::StoreError, turns::FollowError};
+use app::{
+    ConverseError, index::IndexError, library::LibraryError, music::tidal::TidalError, store::StoreError,
+    turns::FollowError,
+};
 use axum::{
     Json,
     extract::rejection::{JsonRejection, PathRejection, QueryRejection},
@@ -149,6 +152,29 @@ impl From<ConverseError> for ApiError {
             },
             ConverseError::Store(StoreError::Conflict(why)) => Self::new(StatusCode::CONFLICT, "TURN_RUNNING", why),
             ConverseError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<LibraryError> for ApiError {
+    fn from(error: LibraryError) -> Self {
+        let unavailable = |message: &str| Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message);
+        match error {
+            LibraryError::Store(error) => error.into(),
+            LibraryError::UnknownTrack(_) | LibraryError::Catalogue(TidalError::NotFound(_)) => {
+                Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", error.to_string())
+            }
+            LibraryError::Catalogue(TidalError::NotConfigured) => {
+                Self::new(StatusCode::CONFLICT, "NOT_CONFIGURED", error.to_string())
+            }
+            LibraryError::Catalogue(cause) => {
+                error!("The catalogue failed: {cause}");
+                unavailable("Tidal service is temporarily unavailable.")
+            }
+            LibraryError::Index(cause) => {
+                error!("The index failed: {cause}");
+                unavailable(IndexError::MESSAGE)
+            }
         }
     }
 }

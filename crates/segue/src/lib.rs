@@ -14,3 +14,4 @@ pub mod router;
 mod security_headers;
 pub mod server;
 pub mod telemetry;
+mod ui;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aide::axum::ApiRouter;
 use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
-use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 
 use crate::{
     api,
@@ -13,7 +13,7 @@ use crate::{
     auth::{self, Auth},
     error::ApiError,
     open_requests::OpenRequests,
-    openapi, protocols, security_headers,
+    openapi, protocols, security_headers, ui,
 };
 
 /// What handlers need.
@@ -39,7 +39,7 @@ pub fn router(app: Arc<App>) -> Router {
     let router = ApiRouter::new()
         .merge(private().layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
         .merge(public())
-        .fallback(|| async { ApiError::not_found() })
+        .fallback_service(page())
         .finish_api(&mut api)
         .with_state(doors);
     openapi::serve(router, api)
@@ -56,6 +56,11 @@ fn private() -> Routes {
 /// For everyone: nothing here belongs to anyone.
 fn public() -> Routes {
     Routes::new().merge(api::health::routes()).merge(api::public_routes())
+}
+
+/// Everything else is the page. Only its files are compressed: a compressor would hold events back.
+fn page() -> Router {
+    Router::new().fallback(ui::serve).layer(CompressionLayer::new())
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> axum::response::Response {

@@ -12,28 +12,28 @@ use serde::Deserialize;
 
 use crate::metrics::Measure;
 
-pub struct Collection {
-    pub name: &'static str,
-    pub tracks: Vec<Track>,
-    pub tasks: Vec<Task>,
+pub(crate) struct Collection {
+    pub(crate) name: &'static str,
+    pub(crate) tracks: Vec<Track>,
+    pub(crate) tasks: Vec<Task>,
     ids: HashMap<Isrc, String>,
 }
 
-pub struct Task {
-    pub name: &'static str,
-    pub measure: Measure,
-    pub queries: Vec<Query>,
+pub(crate) struct Task {
+    pub(crate) name: &'static str,
+    pub(crate) measure: Measure,
+    pub(crate) queries: Vec<Query>,
 }
 
 #[derive(Clone)]
-pub struct Query {
-    pub id: String,
-    pub text: String,
-    pub relevant: HashSet<String>,
+pub(crate) struct Query {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) relevant: HashSet<String>,
 }
 
 /// Document = caption, standing in for the interpretation; relevance = the same expert's aspect list.
-pub fn musiccaps(data_dir: &Path) -> anyhow::Result<Collection> {
+pub(crate) fn musiccaps(data_dir: &Path) -> anyhow::Result<Collection> {
     let dir = data_dir.join("musiccaps");
     let aspects = lines(&dir.join("queries_aspect.jsonl"))?;
     let all = queries(&aspects, &dir.join("qrels_aspect.tsv"))?;
@@ -52,7 +52,7 @@ pub fn musiccaps(data_dir: &Path) -> anyhow::Result<Collection> {
 }
 
 /// Document = title and text, query = claim, test split.
-pub fn scifact(data_dir: &Path) -> anyhow::Result<Collection> {
+pub(crate) fn scifact(data_dir: &Path) -> anyhow::Result<Collection> {
     let dir = data_dir.join("scifact");
     let claims = queries(&lines(&dir.join("queries.jsonl"))?, &dir.join("qrels/test.tsv"))?;
     let tasks = vec![Task { name: "SciFact nDCG", measure: Measure::Ndcg10, queries: claims }];
@@ -73,7 +73,7 @@ impl Collection {
         Ok(collection)
     }
 
-    pub fn id_of(&self, isrc: &Isrc) -> &str {
+    pub(crate) fn id_of(&self, isrc: &Isrc) -> &str {
         &self.ids[isrc]
     }
 }

@@ -23,10 +23,15 @@ async fn main() -> anyhow::Result<()> {
     let data_dir = arguments.next().unwrap_or_else(|| "../shared/data".into());
     let models_dir = arguments.next().unwrap_or_else(|| "segue-data/models".into());
     let collections = [data::musiccaps(&data_dir)?, data::scifact(&data_dir)?];
-    println!("{:<28} {:<16} {:>8} {:>8} {:>8}   hybrid against the better one", "embedder", "task", "BM25", "dense", "hybrid");
+    println!(
+        "{:<28} {:<16} {:>8} {:>8} {:>8}   hybrid against the better one",
+        "embedder", "task", "BM25", "dense", "hybrid"
+    );
     for (name, embedder) in embedders(&models_dir)? {
         for collection in &collections {
-            evaluate(name, embedder.clone(), collection).await.with_context(|| format!("{name} on {}", collection.name))?;
+            evaluate(name, embedder.clone(), collection)
+                .await
+                .with_context(|| format!("{name} on {}", collection.name))?;
         }
     }
     Ok(())
@@ -56,7 +61,12 @@ async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, collection: &Collecti
             .collect();
         index.apply(&changes).await?;
     }
-    eprintln!("{name}: {} documents of {} in {:.1} s", collection.tracks.len(), collection.name, started.elapsed().as_secs_f32());
+    eprintln!(
+        "{name}: {} documents of {} in {:.1} s",
+        collection.tracks.len(),
+        collection.name,
+        started.elapsed().as_secs_f32()
+    );
     let mut rankings: HashMap<&str, [Vec<String>; 3]> = HashMap::new();
     for task in &collection.tasks {
         for query in &task.queries {

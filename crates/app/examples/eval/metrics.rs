@@ -3,20 +3,22 @@
 use std::{collections::HashSet, fmt};
 
 #[derive(Clone, Copy)]
-pub enum Measure {
+pub(crate) enum Measure {
     Ndcg10,
     Mrr10,
     Recall100,
 }
 
 impl Measure {
-    pub fn of(self, ranking: &[String], relevant: &HashSet<String>) -> f64 {
+    pub(crate) fn of(self, ranking: &[String], relevant: &HashSet<String>) -> f64 {
         let hits = |n: usize| {
             ranking.iter().take(n).enumerate().filter(|(_, id)| relevant.contains(*id)).map(|(place, _)| place)
         };
         let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
         match self {
-            Self::Ndcg10 => hits(10).map(discount).sum::<f64>() / (0..relevant.len().min(10)).map(discount).sum::<f64>(),
+            Self::Ndcg10 => {
+                hits(10).map(discount).sum::<f64>() / (0..relevant.len().min(10)).map(discount).sum::<f64>()
+            }
             Self::Mrr10 => hits(10).next().map_or(0.0, |place| 1.0 / (place + 1) as f64),
             Self::Recall100 => hits(100).count() as f64 / relevant.len() as f64,
         }
@@ -24,14 +26,14 @@ impl Measure {
 }
 
 /// The mean difference per query, its 95 % interval, and how often resampling turned it around.
-pub struct Bootstrap {
+pub(crate) struct Bootstrap {
     difference: f64,
     low: f64,
     high: f64,
     turned: f64,
 }
 
-pub fn paired_bootstrap(ours: &[f64], theirs: &[f64]) -> Bootstrap {
+pub(crate) fn paired_bootstrap(ours: &[f64], theirs: &[f64]) -> Bootstrap {
     const ROUNDS: usize = 10_000;
     let differences: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| a - b).collect();
     let n = differences.len();

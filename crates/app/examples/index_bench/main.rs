@@ -52,7 +52,11 @@ async fn measure(size: usize) -> anyhow::Result<()> {
                 offer(best, dot(query, &vector), &track.isrc);
             }
         }
-        let change = |track: app::music::Track| Change { revision: from as i64 + 1, isrc: track.isrc.clone(), track: Some(track) };
+        let change = |track: app::music::Track| Change {
+            revision: from as i64 + 1,
+            isrc: track.isrc.clone(),
+            track: Some(track),
+        };
         index.apply(&tracks.into_iter().map(change).collect::<Vec<_>>()).await?;
         eprint!("\r{} of {size}", from + BATCH);
     }
@@ -122,7 +126,9 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
 /// Memory of this process that no file backs.
 fn anonymous_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kilobytes = status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok());
+    let kilobytes = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok());
     kilobytes.unwrap_or(f64::NAN) / 1000.0
 }
 

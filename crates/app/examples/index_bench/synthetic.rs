@@ -5,7 +5,7 @@ use app::{
     music::{AudioFeatures, Isrc, Track},
 };
 
-pub struct Library {
+pub(crate) struct Library {
     words: Vec<&'static str>,
     n_topics: u64,
 }
@@ -14,17 +14,17 @@ const WORDS_PER_TOPIC: u64 = 40;
 const WORDS_PER_TRACK: u64 = 45;
 
 impl Library {
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         let is_word = |piece: &&str| piece.len() > 3 && piece.bytes().all(|byte| byte.is_ascii_lowercase());
         Self { words: WordPiece::vocabulary().filter(is_word).collect(), n_topics: (size as u64 / 50).max(20) }
     }
 
-    pub fn isrc(&self, n: usize) -> Isrc {
+    pub(crate) fn isrc(&self, n: usize) -> Isrc {
         let code = format!("ZB{:03}{:07}", n / 10_000_000, n % 10_000_000);
         code.parse().expect("twelve letters and digits")
     }
 
-    pub fn track(&self, n: usize) -> Track {
+    pub(crate) fn track(&self, n: usize) -> Track {
         let mut random = Random(n as u64 + 1);
         let topic = random.below(self.n_topics);
         let text: Vec<&str> = (0..WORDS_PER_TRACK).map(|_| self.word(topic, &mut random)).collect();
@@ -42,13 +42,16 @@ impl Library {
             interpretation: Some(text.join(" ")),
             short_description: None,
             tags: Vec::new(),
-            audio_features: Some(AudioFeatures { energy: Some(random.below(100) as f64 / 100.0), ..Default::default() }),
+            audio_features: Some(AudioFeatures {
+                energy: Some(random.below(100) as f64 / 100.0),
+                ..Default::default()
+            }),
             provenance: Default::default(),
         }
     }
 
     /// Two to six words, mostly of one topic.
-    pub fn query(&self, n: usize) -> String {
+    pub(crate) fn query(&self, n: usize) -> String {
         let mut random = Random(n as u64 + 0x00c0_ffee);
         let topic = random.below(self.n_topics);
         let n_words = 2 + random.below(5);

@@ -68,8 +68,7 @@ impl Embedder for MiniLm {
 impl Network {
     fn load(bytes: Vec<u8>) -> anyhow::Result<Self> {
         let model = Model::load(bytes)?;
-        let inputs =
-            [model.node_id("input_ids")?, model.node_id("attention_mask")?, model.node_id("token_type_ids")?];
+        let inputs = [model.node_id("input_ids")?, model.node_id("attention_mask")?, model.node_id("token_type_ids")?];
         let output = model.node_id("last_hidden_state")?;
         Ok(Self { model, inputs, output, wordpiece: WordPiece::built_in() })
     }

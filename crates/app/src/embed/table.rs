@@ -79,9 +79,8 @@ mod tests {
     #[test]
     fn what_means_the_same_is_closer_than_what_does_not() {
         let table = StaticTable::built_in().unwrap();
-        let similarity = |a: &str, b: &str| -> f32 {
-            table.vector(a).iter().zip(table.vector(b)).map(|(x, y)| x * y).sum()
-        };
+        let similarity =
+            |a: &str, b: &str| -> f32 { table.vector(a).iter().zip(table.vector(b)).map(|(x, y)| x * y).sum() };
         for (wish, near, far) in [
             ("sad songs", "a sorrowful, melancholy ballad", "upbeat dance floor anthem"),
             ("rainy night", "a storm over the dark city", "sunny beach at noon"),

@@ -135,8 +135,9 @@ mod tests {
 
     #[test]
     fn a_long_list_keeps_places_for_what_is_near_in_meaning() {
-        let scored: Vec<Scored<u32>> =
-            (0..200).map(|key| Scored { key, score: 1.0 - key as f32 / 200.0, similarity: key as f32 / 200.0 }).collect();
+        let scored: Vec<Scored<u32>> = (0..200)
+            .map(|key| Scored { key, score: 1.0 - key as f32 / 200.0, similarity: key as f32 / 200.0 })
+            .collect();
         let keys = |limit| places(scored.clone(), limit).iter().map(|place| place.key).collect::<Vec<_>>();
         assert_eq!(keys(20), (0..20).collect::<Vec<_>>());
         assert_eq!(keys(24)[20..], [20, 21, 199, 22]);

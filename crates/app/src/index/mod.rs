@@ -4,6 +4,7 @@ pub mod document;
 pub mod embedded;
 pub mod features;
 pub mod fuse;
+pub mod qdrant;
 mod simd;
 pub mod vectors;
 pub mod why;
@@ -21,6 +22,7 @@ use crate::{
 pub use embedded::EmbeddedIndex;
 pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
+pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use why::Why;
 
 /// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.

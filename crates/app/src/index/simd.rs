@@ -46,14 +46,14 @@ mod tests {
     #[test]
     fn sums_and_products_are_those_of_the_plain_formula() {
         let codes: Vec<u64> = (1..=24u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-        let planes: [[u64; 8]; 4] = std::array::from_fn(|p| std::array::from_fn(|w| codes[(p * 5 + w) % 24].rotate_left(7)));
+        let planes: [[u64; 8]; 4] =
+            std::array::from_fn(|p| std::array::from_fn(|w| codes[(p * 5 + w) % 24].rotate_left(7)));
         let mut sums = [0; 3];
         masked_sums::<8>(&codes, &planes, &mut sums);
         for (code, sum) in codes.chunks(8).zip(sums) {
             let bit = |word: &[u64], at: usize| (word[at / 64] >> (at % 64)) as u32 & 1;
-            let plain: u32 = (0..512)
-                .map(|at| bit(code, at) * (0..4).map(|p| bit(&planes[p], at) << p).sum::<u32>())
-                .sum();
+            let plain: u32 =
+                (0..512).map(|at| bit(code, at) * (0..4).map(|p| bit(&planes[p], at) << p).sum::<u32>()).sum();
             assert_eq!(sum, plain);
         }
         let query: Vec<f32> = (0..37).map(|n| n as f32 * 0.25 - 3.0).collect();

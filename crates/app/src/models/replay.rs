@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use engine::Delta;
 
-use super::{anthropic::AnthropicReader, answer::Reader, openai::OpenAiReader, sse::Frames};
+use super::{answer::Reader, anthropic::AnthropicReader, openai::OpenAiReader, sse::Frames};
 
 /// What a body of Anthropic becomes, whole or cut or broken, given out in these pieces.
 pub fn anthropic<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Delta> {

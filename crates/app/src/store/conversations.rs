@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, now, reading, writing};
+use super::{Store, StoreError, in_transaction, like_pattern, now, reading, writing};
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
@@ -198,11 +198,6 @@ impl Store {
             writing!(self, |db| sqlx::query(SQL).bind(before).execute(db).await.map(|done| done.rows_affected()))?;
         Ok(n_purged)
     }
-}
-
-fn like_pattern(words: &str) -> String {
-    let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
-    format!("%{escaped}%")
 }
 
 #[derive(sqlx::FromRow)]

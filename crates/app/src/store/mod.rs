@@ -2,7 +2,10 @@
 
 mod conversations;
 mod journal;
+mod library;
+mod playlists;
 mod tasks;
+mod tracks;
 mod turns;
 mod users;
 
@@ -17,6 +20,8 @@ use sqlx::{
 };
 
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
+pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::{DeadTurn, TurnEnd};
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
@@ -163,6 +168,12 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// A pattern for LIKE that finds these words anywhere, whatever characters they hold.
+pub(crate) fn like_pattern(words: &str) -> String {
+    let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
+    format!("%{escaped}%")
 }
 
 /// The time, as precise as both databases keep it.

@@ -236,7 +236,12 @@ impl Store {
     }
 
     /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
-    pub(crate) async fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn events_from(
+        &self,
+        turn: TurnId,
+        position: i64,
+        n_rows: i64,
+    ) -> Result<Vec<String>, StoreError> {
         const SQL: &str =
             "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
         let rows: Vec<(String,)> =

@@ -72,6 +72,10 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM turns WHERE user_id = $1",
     "DELETE FROM conversations WHERE user_id = $1",
     "DELETE FROM tasks WHERE user_id = $1",
+    "DELETE FROM playlists WHERE user_id = $1",
+    "DELETE FROM library_album_tracks WHERE user_id = $1",
+    "DELETE FROM library_albums WHERE user_id = $1",
+    "DELETE FROM library_tracks WHERE user_id = $1",
     "DELETE FROM token_days WHERE user_id = $1",
 ];
 
@@ -203,12 +207,7 @@ impl Store {
     }
 
     /// Adds an account and uses the invitation up, both or neither. Not found: the invitation is not good (any more).
-    pub async fn accept_invitation(
-        &self,
-        hash: &Hash,
-        name: &str,
-        password_hash: &str,
-    ) -> Result<Account, StoreError> {
+    pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
         const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
         let account = in_transaction!(self, |tx| {
             let used: Option<(DateTime<Utc>,)> =

@@ -1,18 +1,38 @@
 //! The list of tools; one file each.
 
+mod album_tracks;
+mod batch_metadata;
+mod semantic_search;
+mod suggest_playlist;
+mod tidal_search;
+
 mod add_task;
 mod complete_task;
 mod delete_task;
 mod list_tasks;
 mod update_task;
 
+pub mod results;
+mod shelf;
+
 use engine::{ToolError, Toolbox};
 
-use crate::store::{Store, StoreError, TaskId};
+use crate::{
+    music::tidal::Tidal,
+    store::{Store, StoreError, TaskId},
+};
+
+pub use shelf::Shelf;
+pub use suggest_playlist::PlaylistTrackResult;
 
 /// Every tool there is. Agents use some of them; MCP and the API offer all.
-pub fn toolbox(store: &Store) -> Toolbox {
+pub fn toolbox(store: &Store, shelf: &Shelf, tidal: &Tidal) -> Toolbox {
     Toolbox::default()
+        .with(semantic_search::SemanticSearch { shelf: shelf.clone() })
+        .with(tidal_search::TidalSearch { tidal: tidal.clone(), shelf: shelf.clone() })
+        .with(album_tracks::AlbumTracks { tidal: tidal.clone(), shelf: shelf.clone() })
+        .with(batch_metadata::BatchMetadata { shelf: shelf.clone() })
+        .with(suggest_playlist::SuggestPlaylist { tidal: tidal.clone(), shelf: shelf.clone() })
         .with(add_task::AddTask { store: store.clone() })
         .with(list_tasks::ListTasks { store: store.clone() })
         .with(complete_task::CompleteTask { store: store.clone() })

@@ -10,7 +10,7 @@ async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
-pub async fn wishes_find_their_track(index: &dyn TrackIndex) {
+pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     for (wish, title) in [
         ("something quiet for falling asleep", "Harbour Lights"),
@@ -29,7 +29,7 @@ pub async fn wishes_find_their_track(index: &dyn TrackIndex) {
     }
 }
 
-pub async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
+pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let best = async |wish: &str| index.search(&SearchPlan::new(wish, 1)).await.unwrap()[0].score;
     for good in ["lullaby about ships coming home", "Paper Boats by Mira Voss", "кино группа крови"] {
@@ -42,7 +42,7 @@ pub async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
     }
 }
 
-pub async fn a_hit_says_why(index: &dyn TrackIndex) {
+pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let why = |hits: Vec<app::index::Hit>| hits[0].why.clone();
     let rain = why(index.search(&SearchPlan::new("Plates set for the dead in the rain", 1)).await.unwrap());
@@ -52,9 +52,10 @@ pub async fn a_hit_says_why(index: &dyn TrackIndex) {
     assert_eq!((calm.words.join(" "), calm.features.join(" ")), ("calm lullaby".into(), "low energy (0.10)".into()));
 }
 
-pub async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
+pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
-    let feature = |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
+    let feature =
+        |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
     let only = |n: &[u32]| Filter { isrcs: Some(n.iter().map(|n| isrc(*n)).collect()), ..Filter::default() };
     let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
     for (filter, expected) in [
@@ -74,13 +75,13 @@ pub async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     }
 }
 
-pub async fn more_wordings_find_more(index: &dyn TrackIndex) {
+pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
     assert_eq!(found(index, plan).await, ["Paper Boats", "Engine Room"]);
 }
 
-pub async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackIndex) {
+pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackIndex) {
     let tracks: Vec<_> = (0..150).map(|n| track(n, &format!("Song {n}"), "Someone", "Words.")).collect();
     index.apply(&upserts(&tracks, 1)).await.unwrap();
     let asked: Vec<_> = (0..100).rev().map(|n| isrc(n * 2)).collect();
@@ -92,7 +93,7 @@ pub async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackInde
     assert_eq!(known, BTreeSet::from([isrc(3), isrc(149)]));
 }
 
-pub async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
+pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let rewritten = with_lyrics(track(8, "Paper Boats", "Mira Voss", "Now about volcanoes."), "Lava, lava");
     index.apply(&upserts(std::slice::from_ref(&rewritten), 20)).await.unwrap();
@@ -106,7 +107,7 @@ pub async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
     assert_eq!(index.get(&[isrc(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
 }
 
-pub async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {
+pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {
     assert_eq!(index.info().await.unwrap().n_tracks, 0);
     assert!(found(index, SearchPlan::new("anything", 5)).await.is_empty());
     assert!(index.get(&[isrc(1)]).await.unwrap().is_empty());

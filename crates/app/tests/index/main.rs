@@ -2,4 +2,6 @@
 
 mod contract;
 mod embedded;
+mod qdrant;
+mod qdrant_double;
 mod support;

@@ -8,33 +8,40 @@ use app::{
 };
 use futures::future::BoxFuture;
 
-pub fn isrc(n: u32) -> Isrc {
+pub(crate) fn isrc(n: u32) -> Isrc {
     format!("ZZSEG26{n:05}").parse().unwrap()
 }
 
-pub fn track(n: u32, title: &str, artist: &str, interpretation: &str) -> Track {
+pub(crate) fn track(n: u32, title: &str, artist: &str, interpretation: &str) -> Track {
     let text = serde_json::json!({
         "isrc": isrc(n), "title": title, "artist": artist, "album": "", "interpretation": interpretation
     });
     serde_json::from_value(text).unwrap()
 }
 
-pub fn with_sound(mut track: Track, energy: f64, tempo: f64) -> Track {
-    track.audio_features =
-        Some(AudioFeatures { energy: Some(energy), tempo: Some(tempo), ..AudioFeatures::default() });
+pub(crate) fn with_sound(mut track: Track, energy: f64, tempo: f64) -> Track {
+    track.audio_features = Some(AudioFeatures { energy: Some(energy), tempo: Some(tempo), ..AudioFeatures::default() });
     track
 }
 
-pub fn with_lyrics(mut track: Track, lyrics: &str) -> Track {
+pub(crate) fn with_lyrics(mut track: Track, lyrics: &str) -> Track {
     track.lyrics = Some(lyrics.into());
     track
 }
 
 /// A small shelf in which each wish of the tests has one right answer.
-pub fn shelf() -> Vec<Track> {
+pub(crate) fn shelf() -> Vec<Track> {
     vec![
-        with_sound(track(1, "Harbour Lights", "Mira Voss", "A calm lullaby about ships coming home at night."), 0.1, 62.0),
-        with_sound(track(2, "Engine Room", "Steel Parade", "Furious, pounding anthem for running and lifting."), 0.95, 168.0),
+        with_sound(
+            track(1, "Harbour Lights", "Mira Voss", "A calm lullaby about ships coming home at night."),
+            0.1,
+            62.0,
+        ),
+        with_sound(
+            track(2, "Engine Room", "Steel Parade", "Furious, pounding anthem for running and lifting."),
+            0.95,
+            168.0,
+        ),
         with_lyrics(
             track(3, "Tin Roof", "Ansel Grey", "Grief for a lost mother, told through a thunderstorm."),
             "The rain keeps knocking on the tin roof\nI set a plate for you again\nNobody eats",
@@ -47,19 +54,20 @@ pub fn shelf() -> Vec<Track> {
     ]
 }
 
-pub fn upserts(tracks: &[Track], first_revision: i64) -> Vec<Change> {
-    let change = |(track, revision): (&Track, i64)| Change { revision, isrc: track.isrc.clone(), track: Some(track.clone()) };
+pub(crate) fn upserts(tracks: &[Track], first_revision: i64) -> Vec<Change> {
+    let change =
+        |(track, revision): (&Track, i64)| Change { revision, isrc: track.isrc.clone(), track: Some(track.clone()) };
     tracks.iter().zip(first_revision..).map(change).collect()
 }
 
-pub fn deletion(n: u32, revision: i64) -> Change {
+pub(crate) fn deletion(n: u32, revision: i64) -> Change {
     Change { revision, isrc: isrc(n), track: None }
 }
 
 /// The truth in memory.
 #[derive(Default)]
-pub struct Truth {
-    pub changes: Mutex<Vec<Change>>,
+pub(crate) struct Truth {
+    pub(crate) changes: Mutex<Vec<Change>>,
 }
 
 impl TrackSource for Truth {

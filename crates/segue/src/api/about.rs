@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::get_with;
-use app::{agents::AGENTS, config::AuthMode};
+use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
 use axum::{Json, extract::State};
 use engine::UserId;
 use schemars::JsonSchema;
@@ -40,6 +40,13 @@ struct About {
     mode: &'static str,
     model: ModelAbout,
     agents: Vec<AgentAbout>,
+    /// Whether the Tidal catalogue can be searched.
+    tidal: bool,
+    /// What can be searched; absent while the index does not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<IndexStatus>,
+    /// What this server offers beyond the basics.
+    features: Vec<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -75,7 +82,21 @@ async fn about(State(doors): State<Arc<Doors>>) -> Json<About> {
         mode: mode(&doors),
         model: ModelAbout { id, offline, hint: offline.then_some(hint) },
         agents: agents.collect(),
+        tidal: doors.app.tidal.is_configured(),
+        index: doors.app.index_status().await.ok(),
+        features: features(&doors),
     })
+}
+
+fn features(doors: &Doors) -> Vec<&'static str> {
+    let mut features = Vec::new();
+    if doors.app.tidal.is_configured() {
+        features.push("catalogue");
+    }
+    if doors.app.config.auth == AuthMode::Accounts {
+        features.push("accounts");
+    }
+    features
 }
 
 fn mode(doors: &Doors) -> &'static str {

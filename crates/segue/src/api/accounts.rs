@@ -27,7 +27,9 @@ pub(crate) fn public_routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/auth/sign-in",
-            post_with(sign_in, |op| op.summary("Sign in; the session is in a cookie").response::<200, Json<SignedIn>>()),
+            post_with(sign_in, |op| {
+                op.summary("Sign in; the session is in a cookie").response::<200, Json<SignedIn>>()
+            }),
         )
         .api_route(
             "/api/auth/sign-up",
@@ -113,8 +115,7 @@ async fn sign_up(
     csrf::check_if_browser(&headers)?;
     let name = checked_name(&body.name)?;
     check_new_password("password", &body.password)?;
-    let (account, session) =
-        accounts.sign_up(&doors.app.store, peer, &body.invitation, name, body.password).await?;
+    let (account, session) = accounts.sign_up(&doors.app.store, peer, &body.invitation, name, body.password).await?;
     let signed_in = SignedIn::new(account.owner(), account.name);
     Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
 }

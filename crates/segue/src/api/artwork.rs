@@ -28,11 +28,7 @@ struct Query {
     url: String,
 }
 
-async fn show(
-    State(doors): State<Arc<Doors>>,
-    _: Caller,
-    Params(query): Params<Query>,
-) -> Result<Response, ApiError> {
+async fn show(State(doors): State<Arc<Doors>>, _: Caller, Params(query): Params<Query>) -> Result<Response, ApiError> {
     let picture = doors.artwork.get(&query.url).await?;
     let headers = [
         (header::CONTENT_TYPE, picture.media_type),

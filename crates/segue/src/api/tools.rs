@@ -50,7 +50,12 @@ async fn call(
     if doors.app.toolbox.spec(&path.name).is_none() {
         return Err(ApiError::not_found());
     }
-    match doors.app.call_tool(&caller.id, &path.name, input).await? {
+    answer(doors.app.call_tool(&caller.id, &path.name, input).await?)
+}
+
+/// The output, or why there is none.
+pub(super) fn answer(outcome: Outcome) -> Result<Response, ApiError> {
+    match outcome {
         Outcome::Done(done) => Ok(Json(&done.output).into_response()),
         Outcome::Failed(failure) => Ok(refusal(&failure)),
     }

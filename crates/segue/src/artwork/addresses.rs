@@ -47,7 +47,8 @@ impl Resolve for Resolver {
                 None => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
             };
             // One private address among public ones is a trick; such a name is not believed at all.
-            if found.is_empty() || (reach == Reach::PublicOnly && !found.iter().all(|address| is_public(address.ip()))) {
+            if found.is_empty() || (reach == Reach::PublicOnly && !found.iter().all(|address| is_public(address.ip())))
+            {
                 return Err("the name does not lead to a public address".into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
@@ -99,10 +100,33 @@ mod tests {
     fn only_addresses_out_in_the_world_are_public() {
         let public = ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "172.32.0.1"];
         let private = [
-            "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1",
-            "172.31.255.255", "192.0.0.8", "192.168.1.1", "198.18.0.1", "203.0.113.5", "224.0.0.1", "240.0.0.1",
-            "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "fe80::1", "fc00::1",
-            "fd12::1", "ff02::1", "2001:db8::1", "2002:7f00:1::", "2001::1", "64:ff9b::7f00:1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "100.64.0.1",
+            "127.0.0.1",
+            "127.9.9.9",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.168.1.1",
+            "198.18.0.1",
+            "203.0.113.5",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2001::1",
+            "64:ff9b::7f00:1",
         ];
         for text in public {
             assert!(is_public(text.parse().unwrap()), "{text}");

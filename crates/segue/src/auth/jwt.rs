@@ -70,7 +70,9 @@ impl Verifier {
                 Found::Key(key) => key,
                 Found::Unknown => return Err(refused("no key has this kid")),
                 Found::IssuerAway => {
-                    return Err(ApiError::unavailable("The keys of the sign-in service cannot be read. Please try again."));
+                    return Err(ApiError::unavailable(
+                        "The keys of the sign-in service cannot be read. Please try again.",
+                    ));
                 }
             },
         };

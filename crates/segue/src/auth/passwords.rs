@@ -15,7 +15,8 @@ const MAX_BYTES: usize = 1000;
 const AT_ONCE: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Checked when there is no such account, so that the answer takes as long. No password has it.
-const NOBODYS_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$c2VndWUgaGFzIG5vIG9uZQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const NOBODYS_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$c2VndWUgaGFzIG5vIG9uZQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Passwords {
     slots: Semaphore,

@@ -3,6 +3,8 @@
 mod chat;
 mod doctor;
 mod export;
+mod sample;
+mod search;
 mod serve;
 mod token;
 mod user;
@@ -39,6 +41,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
+        "sample" => sample::run(config).await,
+        "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
         "user" => user::run(config, args).await,
         "token" => token::run(config, args).await,
@@ -59,7 +63,19 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([serve::command(), chat::command(), doctor::command(), export::command(), user::command(), token::command()].map(with_settings))
+        .subcommands(
+            [
+                serve::command(),
+                chat::command(),
+                search::command(),
+                sample::command(),
+                doctor::command(),
+                export::command(),
+                user::command(),
+                token::command(),
+            ]
+            .map(with_settings),
+        )
 }
 
 /// Every setting as a flag. The names of the variables are in the help, so it is the reference.

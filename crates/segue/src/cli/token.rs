@@ -20,7 +20,9 @@ pub(super) fn command() -> Command {
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     match config.auth {
         AuthMode::Accounts => {}
-        AuthMode::Local => eprintln!("Note: with SEGUE_AUTH=local no token is needed; this one is for SEGUE_AUTH=accounts."),
+        AuthMode::Local => {
+            eprintln!("Note: with SEGUE_AUTH=local no token is needed; this one is for SEGUE_AUTH=accounts.")
+        }
         AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt tokens come from your issuer"),
     }
     let name = args.get_one::<String>("user").map_or("", String::as_str);

@@ -31,12 +31,7 @@ fn settings_that_would_let_anyone_in_are_refused_at_the_start() {
         (&[("SEGUE_AUTH", "jwt"), ("SEGUE_JWKS_URL", jwks)], Some("SEGUE_JWT_ISSUER")),
         (&[("SEGUE_AUTH", "jwt"), ("SEGUE_JWKS_URL", jwks), ("SEGUE_JWT_ISSUER", "i")], Some("SEGUE_JWT_AUDIENCE")),
         (
-            &[
-                ("SEGUE_AUTH", "jwt"),
-                ("SEGUE_JWKS_URL", jwks),
-                ("SEGUE_JWT_ISSUER", "i"),
-                ("SEGUE_JWT_AUDIENCE", "a"),
-            ],
+            &[("SEGUE_AUTH", "jwt"), ("SEGUE_JWKS_URL", jwks), ("SEGUE_JWT_ISSUER", "i"), ("SEGUE_JWT_AUDIENCE", "a")],
             None,
         ),
         (

@@ -64,7 +64,8 @@ async fn only_so_many_answers_run_at_once_however_they_are_started_and_on_whiche
     let (status, seconds, body) = limited(other.post("/api/chat/stream", hello().unwrap()).await).await;
     assert_eq!((status, body["error"]["code"].as_str()), (429, Some("RATE_LIMITED")));
     assert!(seconds > 0);
-    let mut stream = started.into_iter().find(|response| response.status() == 200).map(crate::support::Stream::new).unwrap();
+    let mut stream =
+        started.into_iter().find(|response| response.status() == 200).map(crate::support::Stream::new).unwrap();
     let turn = stream.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
     one.post(&format!("/api/turns/{turn}/stop"), json!({})).await;
     stream.rest().await;
@@ -218,9 +219,8 @@ async fn a_reader_who_never_reads_is_cut_and_can_resume() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), cut).await.expect("the connection is cut");
-    let resumed = crate::support::Stream::new(
-        ann.request(Method::GET, &format!("/api/turns/{turn}/stream?after=5"), None).await,
-    );
+    let resumed =
+        crate::support::Stream::new(ann.request(Method::GET, &format!("/api/turns/{turn}/stream?after=5"), None).await);
     assert_eq!(resumed.rest().await, frames[5..], "nothing is lost");
 }
 

@@ -3,6 +3,7 @@
 mod support;
 
 mod auth;
+mod discover;
 mod errors;
 mod killed;
 mod limits;

@@ -17,10 +17,33 @@ const N_REQUESTS: usize = 400;
 
 /// Values that break parsers, databases and people.
 const NASTY: &[&str] = &[
-    "null", "true", "0", "-1", "1e999", "-0.0", "99999999999999999999", "\"\"", "\" \"", "\"\\u0000\"", "\"\\ud800\"",
-    "\"\\u202e\"", "\"'; DROP TABLE tasks; --\"", "\"../../etc/passwd\"", "\"%00%2e%2e\"", "\"<script>\"", "\"🎵\"",
-    "\"01890000-0000-7000-8000-000000000000\"", "[]", "{}", "[[[[[[[[[[]]]]]]]]]]", "{\"\":{\"\":{}}}",
-    "{\"__proto__\":1}", "\"discover\"", "\"2026-02-30T25:61:61Z\"", "\"NaN\"", "\"GBAYE0601498\"",
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1e999",
+    "-0.0",
+    "99999999999999999999",
+    "\"\"",
+    "\" \"",
+    "\"\\u0000\"",
+    "\"\\ud800\"",
+    "\"\\u202e\"",
+    "\"'; DROP TABLE tasks; --\"",
+    "\"../../etc/passwd\"",
+    "\"%00%2e%2e\"",
+    "\"<script>\"",
+    "\"🎵\"",
+    "\"01890000-0000-7000-8000-000000000000\"",
+    "[]",
+    "{}",
+    "[[[[[[[[[[]]]]]]]]]]",
+    "{\"\":{\"\":{}}}",
+    "{\"__proto__\":1}",
+    "\"discover\"",
+    "\"2026-02-30T25:61:61Z\"",
+    "\"NaN\"",
+    "\"GBAYE0601498\"",
 ];
 
 const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"];
@@ -149,6 +172,7 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{conversation_id}", &id("conversationId"))
             .replace("{turn_id}", &id("turnId"))
             .replace("{task_id}", &task)
+            .replace("{isrc}", "XSGUE2600001")
             .replace("{user_id}", "ann");
         for method in item.as_object().unwrap().keys() {
             for (name, body) in bodies(&path, &task, &id("conversationId")) {
@@ -172,7 +196,11 @@ async fn mutated_requests_never_break_the_server() {
         let body = response.text().await.expect("a whole answer");
         let shown = String::from_utf8_lossy(&mutated.body);
         assert!(status < 500, "{n}: {} {} {shown} -> {status} {body}", mutated.method, mutated.path);
-        assert!(!body.contains("INTERNAL_ERROR") && !body.contains("DATABASE_ERROR"), "{n}: {} {shown} {body}", mutated.path);
+        assert!(
+            !body.contains("INTERNAL_ERROR") && !body.contains("DATABASE_ERROR"),
+            "{n}: {} {shown} {body}",
+            mutated.path
+        );
     }
     assert_eq!(ann.get("/readyz").await["ready"], true);
     println!("{n_requests} mutated requests, no 5xx, no panic: {statuses:?}");

@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use engine::script::says;
+use app::sample;
+use doubles::{
+    Running, fiction, serve,
+    tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
+};
+use engine::{UserId, script::says};
 use expect_test::expect_file;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -42,6 +47,9 @@ struct Things {
     conversation_id: String,
     turn_id: String,
     task_id: String,
+    isrc: String,
+    album_id: String,
+    playlist_id: String,
 }
 
 fn row(call: &'static str, door: Door, good: u16) -> Row {
@@ -88,14 +96,48 @@ fn rows() -> Vec<Row> {
         with(row("PATCH /api/tasks/{task_id}", Thing, 200), |_| Some(json!({"completed": true}))),
         row("DELETE /api/tasks/{task_id}", Thing, 204),
         row("POST /api/tasks/{task_id}/restore", Thing, 200),
+        row("GET /api/library/tracks", Own, 200),
+        with(row("POST /api/library/tracks", Own, 201), |things| Some(json!({"isrc": things.isrc}))),
+        // What is known about a recording is known to everyone; whether it is in a library, only to its owner.
+        row("GET /api/library/tracks/{isrc}", Own, 200),
+        row("DELETE /api/library/tracks/{isrc}", Thing, 204),
+        row("POST /api/library/tracks/{isrc}/restore", Thing, 200),
+        row("GET /api/library/albums", Own, 200),
+        with(row("POST /api/library/albums", Own, 201), |things| Some(json!({"albumId": things.album_id}))),
+        row("GET /api/library/albums/{album_id}", Thing, 200),
+        row("DELETE /api/library/albums/{album_id}", Thing, 204),
+        row("POST /api/library/albums/{album_id}/restore", Thing, 200),
+        row("GET /api/playlists", Own, 200),
+        row("GET /api/playlists/{playlist_id}", Thing, 200),
+        row("DELETE /api/playlists/{playlist_id}", Thing, 204),
+        row("POST /api/playlists/{playlist_id}/restore", Thing, 200),
+        row("GET /api/search", Own, 200),
+        row("GET /api/index", Own, 200),
         row("GET /api/tools", Own, 200),
         with(row("POST /api/tools/{name}", Own, 200), |_| Some(json!({}))),
     ]
 }
 
+/// A server with a catalogue next door. The people on it change with every row: what Bob adds to his own library in one
+/// must not look like Ann's in the next.
+async fn house() -> (TestApp, Running) {
+    let tidal = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
+    let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
+    let settings = [
+        ("TIDAL_CLIENT_ID", CLIENT_ID),
+        ("TIDAL_CLIENT_SECRET", CLIENT_SECRET),
+        ("TIDAL_API_URL", api.as_str()),
+        ("TIDAL_AUTH_URL", auth.as_str()),
+    ];
+    let app = TestApp::shared([], &settings).await;
+    sample::load(&app.app.store, &UserId::new("someone")).await.unwrap();
+    app.app.catch_up().await.unwrap();
+    (app, tidal)
+}
+
 #[tokio::test]
 async fn every_route_keeps_everyone_out_but_its_owner() {
-    let app = TestApp::shared([], &[]).await;
+    let (app, _tidal) = house().await;
     let mut table = format!("{:<52} nobody  expired  stranger  missing  owner\n", "route");
     for row in rows() {
         let line = check(&app, &row).await;
@@ -107,14 +149,20 @@ async fn every_route_keeps_everyone_out_but_its_owner() {
 
 /// Calls a route as everyone, and says what each got.
 async fn check(app: &TestApp, row: &Row) -> String {
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let expired = app.with_token(&signed(&json!({"sub": "ann", "exp": 1_000_000_000})));
-    let anns = things_of(app, &ann).await;
+    let of_this_row = row.call.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let (ann_id, bob_id) = (format!("ann-{of_this_row}"), format!("bob-{of_this_row}"));
+    let (ann, bob) = (app.person(&ann_id), app.person(&bob_id));
+    let expired = app.with_token(&signed(&json!({"sub": ann_id, "exp": 1_000_000_000})));
+    let anns = Things { user_id: ann_id.clone(), ..things_of(app, &ann).await };
     let nothing = Things {
-        user_id: "ann".into(),
+        user_id: "someone who does not exist".into(),
         conversation_id: NOWHERE.into(),
         turn_id: NOWHERE.into(),
         task_id: NOWHERE.into(),
+        // In no library at all, but known: otherwise it could not be added either.
+        isrc: "XSGUE2600002".into(),
+        album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
+        playlist_id: NOWHERE.into(),
     };
     let nobody = Seen::of(call(&app.nobody(), row, &anns).await).await;
     let expired = Seen::of(call(&expired, row, &anns).await).await;
@@ -151,19 +199,39 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{conversation_id}", &things.conversation_id)
         .replace("{turn_id}", &things.turn_id)
         .replace("{task_id}", &things.task_id)
+        .replace("{isrc}", &things.isrc)
+        .replace("{album_id}", &things.album_id)
+        .replace("{playlist_id}", &things.playlist_id)
         .replace("{user_id}", &things.user_id)
         .replace("{name}", "list_tasks");
+    let path = if path == "/api/search" { "/api/search?q=rain".to_owned() } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
 
 async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
     app.model.play([says(CANARY)]);
     let frames = person.say(CANARY).await;
+    let made = async |path: &str, body: Value| {
+        let (status, made) = person.answer(Method::POST, path, Some(body)).await;
+        assert!(status < 300, "{path}: {status} {made}");
+        made
+    };
+    let isrc = "XSGUE2600001";
+    made("/api/library/tracks", json!({"isrc": isrc})).await;
+    let tracks = json!([{"isrc": isrc, "reasoning": CANARY}]);
+    let playlist = made("/api/tools/suggestPlaylist", json!({"title": CANARY, "tracks": tracks})).await;
+    let found = made("/api/tools/tidalSearch", json!({"query": "a", "searchType": "albums"})).await;
+    let album = &found["albums"][0]["id"];
+    made("/api/library/albums", json!({"albumId": album})).await;
+    let text = |value: &Value| value.as_str().expect("an id").to_owned();
     Things {
         user_id: "ann".into(),
-        conversation_id: frames[0]["conversationId"].as_str().unwrap().into(),
-        turn_id: frames[0]["turnId"].as_str().unwrap().into(),
+        conversation_id: text(&frames[0]["conversationId"]),
+        turn_id: text(&frames[0]["turnId"]),
         task_id: person.add_task(CANARY).await,
+        isrc: isrc.into(),
+        album_id: text(album),
+        playlist_id: text(&playlist["id"]),
     }
 }
 
@@ -250,7 +318,7 @@ async fn no_tool_reaches_into_what_belongs_to_someone_else() {
 
 #[tokio::test]
 async fn a_foreign_conversation_cannot_be_continued_through_the_path_of_ones_own() {
-    let app = TestApp::shared([], &[]).await;
+    let (app, _tidal) = house().await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let anns = things_of(&app, &ann).await;
     let say = |conversation: &str| Some(json!({"message": "hi", "conversation_id": conversation}));

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::{
     DocAddress, Score, Searcher, Term,
     collector::{DocSetCollector, TopDocs},
-    query::{BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery},
+    query::{
+        BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery,
+    },
     schema::IndexRecordOption,
 };
 

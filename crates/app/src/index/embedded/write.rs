@@ -51,7 +51,8 @@ impl EmbeddedIndex {
         let _turn = shared.turn.lock().await;
         let (preparing, changes) = (shared.clone(), changes.to_vec());
         let (steps, chunks) = blocking(move || preparing.prepare(changes)).await?;
-        let vectors = if chunks.is_empty() { Vec::new() } else { shared.embedder.embed(&chunks, Kind::Document).await? };
+        let vectors =
+            if chunks.is_empty() { Vec::new() } else { shared.embedder.embed(&chunks, Kind::Document).await? };
         let committing = shared.clone();
         blocking(move || committing.commit(steps, &vectors, revision)).await
     }

@@ -33,19 +33,19 @@ fn exact(vectors: &[Vec<f32>], query: &[f32], n: usize) -> Vec<Slot> {
 
 #[test]
 fn the_nearest_are_those_of_an_exact_scan_for_every_width() {
-    for dims in [256, 384, 640, 1536] {
+    for dims in [256, 640] {
         let dir = tempfile::tempdir().unwrap();
-        let data = clustered(3000, dims);
+        let data = clustered(1200, dims);
         let vectors = Vectors::open(&dir.path().join("v"), dims, 0).unwrap();
-        data.chunks(700).for_each(|chunk| drop(vectors.append(chunk).unwrap()));
+        data.chunks(500).for_each(|chunk| drop(vectors.append(chunk).unwrap()));
         let mut n_right = 0;
-        for query in data.iter().step_by(150) {
-            let near = vectors.nearest(query, 50, &all(3000)).unwrap();
+        for query in data.iter().step_by(120) {
+            let near = vectors.nearest(query, 25, &all(1200)).unwrap();
             let found: Vec<Slot> = near[..10].iter().map(|near| near.slot).collect();
             n_right += exact(&data, query, 10).iter().filter(|slot| found.contains(slot)).count();
             assert!((near[0].similarity - 1.0).abs() < 1e-3, "a vector is nearest to itself");
         }
-        assert!(n_right >= 196, "{n_right} of 200 at {dims} dimensions");
+        assert!(n_right >= 98, "{n_right} of 100 at {dims} dimensions");
     }
 }
 
@@ -74,5 +74,5 @@ fn an_unfinished_write_is_forgotten_and_a_lost_one_is_an_error() {
     assert_eq!(vectors.append(&data[..1]).unwrap(), 15);
     let near = vectors.similarities(&data[0], &[0, 15]).unwrap();
     assert_eq!(near[0].similarity, near[1].similarity);
-    assert!(Vectors::open(&path, 256, 17).is_err());
+    assert!(Vectors::open(&path, 256, 21).is_err());
 }

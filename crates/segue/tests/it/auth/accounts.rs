@@ -138,9 +138,7 @@ async fn an_invitation_lets_one_person_in_once() {
     app.app.store.add_invitation(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
     let old = Key::new("invite_").unwrap();
     app.app.store.add_invitation(&old.hash, Utc::now() - TimeDelta::days(1)).await.unwrap();
-    let form = |invitation: &str, name: &str, password: &str| {
-        json!({"invitation": invitation, "name": name, "password": password})
-    };
+    let form = |invitation: &str, name: &str, password: &str| json!({"invitation": invitation, "name": name, "password": password});
     let cases = [
         (form("invite_made-up", "Bob", PASSWORD), 400),
         (form(&old.text, "Bob", PASSWORD), 400),

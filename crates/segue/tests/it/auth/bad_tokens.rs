@@ -81,7 +81,10 @@ fn bad_for_a_key_set(ed: &Pair, rsa: &Pair) -> Vec<(&'static str, String)> {
         }),
         ("typ of a session cache", under(Header { typ: Some("better-auth.session-cache+jwt".into()), ..ed.header() })),
         ("typ of a logout", under(Header { typ: Some("logout+jwt".into()), ..ed.header() })),
-        ("critical extension", raw(&json!({"alg": "EdDSA", "kid": ed.kid(), "crit": ["b64"], "b64": false}), &good, &[0; 64])),
+        (
+            "critical extension",
+            raw(&json!({"alg": "EdDSA", "kid": ed.kid(), "crit": ["b64"], "b64": false}), &good, &[0; 64]),
+        ),
         ("expired", with("exp", json!(now - 60))),
         ("expired long ago", with("exp", json!(1))),
         ("exp as text", with("exp", json!((now + 900).to_string()))),
@@ -152,7 +155,11 @@ async fn nothing_but_a_good_token_of_the_secret_is_let_in() {
     let app = TestApp::shared([], &[]).await;
     let (good, now) = (claims("ann"), get_current_timestamp());
     assert_eq!(status(&app, &signed(&good)).await, 200);
-    assert_eq!(status(&app, &signed(&but(good.clone(), "aud", json!("anyone")))).await, 200, "no audience is asked for");
+    assert_eq!(
+        status(&app, &signed(&but(good.clone(), "aud", json!("anyone")))).await,
+        200,
+        "no audience is asked for"
+    );
     let ed = Pair::ed25519("ed");
     let table = [
         ("another secret", hs256(&good, Header::new(Algorithm::HS256), b"another secret, also of 32 bytes or so")),

@@ -93,7 +93,11 @@ async fn tokens_of_a_real_better_auth_server_work_before_and_after_rotation() {
         assert_eq!(status(&app, &before).await, 200, "the old key is still published");
         let foreign = app.with_token(&after).answer(Method::DELETE, &format!("/api/tasks/{task}"), None).await;
         assert_eq!(foreign.0, 404);
-        println!("Better Auth {algorithm}: key {} before and {} after rotation, both believed", kid(&before), kid(&after));
+        println!(
+            "Better Auth {algorithm}: key {} before and {} after rotation, both believed",
+            kid(&before),
+            kid(&after)
+        );
 
         let session = anns_cookies.split_once('=').unwrap().1.split(';').next().unwrap().to_owned();
         assert_eq!(status(&app, &session).await, 401, "its session cookie is no JWT");

@@ -1,8 +1,17 @@
 //! Secrets are planted everywhere a server gets them, and looked for in everything it writes.
 
-use std::{fmt::Write as _, path::Path, process::Stdio, sync::{Arc, Mutex}};
+use std::{
+    fmt::Write as _,
+    path::Path,
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
 
-use axum::{Router, http::{HeaderMap, StatusCode}, routing::post};
+use axum::{
+    Router,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
 use reqwest::Method;
 use serde_json::json;
 use tokio::{

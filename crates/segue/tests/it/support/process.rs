@@ -40,7 +40,8 @@ impl Process {
 
     /// Resident memory in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
         line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
     }

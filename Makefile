@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`.
+
+.PHONY: run test check bench eval setup web models faults demo-services fmt
+
+CARGO := cargo
+WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
+
+## Start Segue on http://127.0.0.1:8080 with the sample library: no key, no server, no account.
+run: setup web/dist/index.html models
+	$(CARGO) run --release --quiet -p segue -- sample
+	$(CARGO) run --release --quiet -p segue -- serve
+
+## Every test, on SQLite and on a throw-away PostgreSQL, and the page in a real browser.
+test: setup web/dist/index.html
+	tools/test
+
+## What must hold before a change is handed over: format, lints, licences and advisories.
+check: setup web/dist/index.html
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
+	$(CARGO) deny --log-level error check bans licenses sources
+
+## Turns per second, CPU per turn, memory per open stream, beside a bare relay in the same run.
+bench: setup web/dist/index.html
+	tools/bench
+
+## Search quality on real data: BM25, dense and hybrid with a paired bootstrap.
+eval: setup
+	$(CARGO) run --release --quiet -p app --example eval
+
+## Local doubles of the services outside, to try everything without the internet.
+demo-services:
+	$(CARGO) run --release --quiet -p doubles
+
+## What the machine lacks: Debian packages, and nothing twice.
+setup:
+	@tools/setup
+
+## The page, built once for each change of its sources.
+web: web/dist/index.html
+web/dist/index.html: $(WEB_SOURCES)
+	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build
+
+## The better embedder, if it can be had; without it the built-in one serves.
+models:
+	@tools/fetch-models || echo "The better embedder could not be fetched; the built-in one serves." >&2
+
+fmt:
+	$(CARGO) fmt --all

@@ -1,0 +1,77 @@
+//! The sample library: three hundred tracks of fiction, so that the first question finds an answer.
+
+use engine::UserId;
+use serde::Deserialize;
+
+use crate::{
+    music::Track,
+    store::{Store, StoreError},
+};
+
+const FILES: [&str; 3] = [
+    include_str!("../assets/sample/a.jsonl"),
+    include_str!("../assets/sample/b.jsonl"),
+    include_str!("../assets/sample/c.jsonl"),
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SampleTrack {
+    #[serde(flatten)]
+    track: Track,
+    in_library: bool,
+}
+
+/// What loading did.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Loaded {
+    pub n_tracks: usize,
+    /// Tracks that were not there before, or changed since.
+    pub n_new: u64,
+    /// Tracks now in the owner's library that were not.
+    pub n_added: u64,
+}
+
+/// Loads the sample tracks and puts a third of them into a library. A second time changes nothing: what the owner has
+/// removed since stays removed.
+pub async fn load(store: &Store, owner: &UserId) -> Result<Loaded, StoreError> {
+    let sample = tracks();
+    let all: Vec<Track> = sample.iter().map(|sample| sample.track.clone()).collect();
+    let n_new = store.put_tracks(&all).await?;
+    let owned: Vec<Track> = sample.into_iter().filter(|sample| sample.in_library).map(|sample| sample.track).collect();
+    let n_added = store.add_new_to_library(owner, &owned).await?;
+    Ok(Loaded { n_tracks: all.len(), n_new, n_added })
+}
+
+fn tracks() -> Vec<SampleTrack> {
+    let lines = FILES.iter().flat_map(|file| file.lines()).filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| {
+            let mut sample: SampleTrack = serde_json::from_str(line).expect("the sample library is well formed");
+            sample.track.provenance = [("all".to_owned(), "sample library".to_owned())].into();
+            sample
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_sample_is_three_hundred_distinct_tracks_a_third_of_them_owned() {
+        let sample = tracks();
+        assert_eq!(sample.len(), 300);
+        let isrcs: BTreeSet<_> = sample.iter().map(|sample| &sample.track.isrc).collect();
+        let names: BTreeSet<_> = sample.iter().map(|sample| sample.track.recording_name().to_string()).collect();
+        assert_eq!((isrcs.len(), names.len()), (300, 300));
+        assert!((90..=110).contains(&sample.iter().filter(|sample| sample.in_library).count()));
+        for SampleTrack { track, .. } in &sample {
+            assert!(track.isrc.as_str().starts_with("XSGUE26"), "{}", track.isrc);
+            assert!(track.interpretation.is_some() && track.short_description.is_some() && track.tags.len() >= 5);
+            assert!(track.audio_features.is_some() && track.duration.is_some());
+        }
+    }
+}

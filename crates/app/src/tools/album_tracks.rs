@@ -1,0 +1,65 @@
+//! `albumTracks`: what is on this album, and which of it do you already own?
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    checked_text,
+    results::{TrackResult, counted, only},
+    shelf::Shelf,
+};
+use crate::music::tidal::Tidal;
+
+/// List the tracks of one album in playing order.
+///
+/// Use after `tidalSearch`, when the listener asks what is on an album.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Input {
+    /// Tidal album id, as returned by `tidalSearch`.
+    album_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    album_id: String,
+    album_title: String,
+    artist: String,
+    tracks: Vec<TrackResult>,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        format!("{} has {}", self.album_title, counted(self.tracks.len(), "track"))
+    }
+    fn count(&self) -> usize {
+        self.tracks.len()
+    }
+}
+
+pub struct AlbumTracks {
+    pub tidal: Tidal,
+    pub shelf: Shelf,
+}
+
+impl Tool for AlbumTracks {
+    const NAME: &'static str = "albumTracks";
+    const TITLE: &'static str = "Open an album";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let id = checked_text("albumId", &input.album_id, 100)?;
+        let found = cx.timings.measure("tidalApiDurationMs", self.tidal.album(&id)).await?;
+        let tracks = self.shelf.catalogue_results(cx, &found.tracks).await?;
+        Ok(Output { album_id: id, artist: found.album.artist(), album_title: found.album.title, tracks })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        only(output, "tracks", &["isrc", "title", "artist", "duration", "inLibrary", "isIndexed"])
+    }
+}

@@ -1,0 +1,138 @@
+//! `batchMetadata`: everything the index knows about these recordings.
+
+use std::collections::BTreeMap;
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    results::{IndexedTrackResult, only},
+    shelf::{Shelf, index_error},
+};
+use crate::music::Isrc;
+
+/// Get everything known about up to 100 tracks: lyrics, interpretation, tags and audio features.
+///
+/// Use it before comparing tracks, quoting lyrics or explaining what a song means. Only indexed tracks are found.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// 1 to 100 ISRCs, as other tools return them. Hyphens, spaces and lower case are fine.
+    #[schemars(length(min = 1, max = 100))]
+    isrcs: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    tracks: Vec<IndexedTrackResult>,
+    /// Codes that were found, as they were asked for.
+    found: Vec<String>,
+    not_found: Vec<String>,
+    /// Codes that cannot be ISRCs, and why; they are in `notFound` too.
+    invalid: Vec<Invalid>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Invalid {
+    isrc: String,
+    reason: String,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        let n_asked = self.found.len() + self.not_found.len();
+        format!("Retrieved metadata for {} of {n_asked} requested tracks", self.found.len())
+    }
+    fn count(&self) -> usize {
+        self.tracks.len()
+    }
+}
+
+pub struct BatchMetadata {
+    pub shelf: Shelf,
+}
+
+const MAX_CODES: usize = 100;
+
+impl Tool for BatchMetadata {
+    const NAME: &'static str = "batchMetadata";
+    const TITLE: &'static str = "Look up tracks";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        if input.isrcs.is_empty() {
+            return Err(ToolError::BadInput("At least one ISRC is required".into()));
+        }
+        if input.isrcs.len() > MAX_CODES {
+            let error = "Request exceeds maximum of 100 ISRCs. Please split into multiple requests.";
+            return Err(ToolError::BadInput(error.into()));
+        }
+        let asked = Asked::read(input.isrcs);
+        let lookup = self.shelf.index.get(&asked.codes);
+        let tracks = cx.timings.measure("qdrantDurationMs", lookup).await.map_err(index_error)?;
+        let tracks = self.shelf.index_results(cx, tracks).await?;
+        Ok(asked.answer(tracks))
+    }
+
+    /// Everything but pictures: this is where a model reads whole lyrics.
+    fn for_model(output: &Value) -> Value {
+        let fields = [
+            "isrc",
+            "title",
+            "artist",
+            "album",
+            "releaseDate",
+            "duration",
+            "inLibrary",
+            "tags",
+            "audioFeatures",
+            "interpretation",
+            "lyrics",
+        ];
+        only(output, "tracks", &fields)
+    }
+}
+
+/// What was asked for: each code once, in the caller's spelling and in ours.
+struct Asked {
+    codes: Vec<Isrc>,
+    spelled: Vec<(String, Result<Isrc, String>)>,
+}
+
+impl Asked {
+    fn read(texts: Vec<String>) -> Self {
+        let mut asked = Self { codes: Vec::new(), spelled: Vec::new() };
+        for text in texts {
+            let code = text.parse::<Isrc>();
+            if let Ok(code) = &code {
+                if asked.codes.contains(code) {
+                    continue;
+                }
+                asked.codes.push(code.clone());
+            }
+            asked.spelled.push((text, code.map_err(|reason| reason.to_string())));
+        }
+        asked
+    }
+
+    fn answer(self, tracks: Vec<IndexedTrackResult>) -> Output {
+        let found: BTreeMap<_, _> = tracks.iter().map(|track| (track.track.isrc.clone(), ())).collect();
+        let mut output = Output { tracks, found: Vec::new(), not_found: Vec::new(), invalid: Vec::new() };
+        for (text, code) in self.spelled {
+            match code {
+                Ok(code) if found.contains_key(code.as_str()) => output.found.push(text),
+                Ok(_) => output.not_found.push(text),
+                Err(reason) => {
+                    output.not_found.push(text.clone());
+                    output.invalid.push(Invalid { isrc: text, reason });
+                }
+            }
+        }
+        output
+    }
+}

@@ -1,0 +1,104 @@
+//! `semanticSearch`: which of the indexed tracks fit a mood, a theme, a story or a line?
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    checked_text,
+    results::{IndexedTrackResult, counted, only},
+    shelf::{Shelf, index_error},
+};
+use crate::{
+    index::{Hit, SearchPlan},
+    music::identity::recording_groups,
+};
+
+/// Search the indexed collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
+///
+/// Words and meaning both count, so name the feeling and what the song is about ("quiet songs about leaving home").
+/// Results carry a short description; use `batchMetadata` for lyrics and interpretation. `score` runs from 0 to 1 and is
+/// comparable between searches: below about 0.3 a track hardly fits.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// What the music should be like, 1 to 2000 characters.
+    #[schemars(length(min = 1, max = 2000))]
+    query: String,
+    /// How many tracks at most, 1 to 50.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    tracks: Vec<IndexedTrackResult>,
+    query: String,
+    total_found: usize,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        match self.tracks.len() {
+            0 => format!("No tracks found matching '{}'", self.query),
+            n => format!("Found {} matching '{}'", counted(n, "track"), self.query),
+        }
+    }
+    fn count(&self) -> usize {
+        self.tracks.len()
+    }
+}
+
+pub struct SemanticSearch {
+    pub shelf: Shelf,
+}
+
+/// What lies below it has nothing to do with the question.
+const LEAST_SCORE: f32 = 0.05;
+
+impl Tool for SemanticSearch {
+    const NAME: &'static str = "semanticSearch";
+    const TITLE: &'static str = "Search your collection";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let query = checked_text("Query", &input.query, 2000)?;
+        if !(1..=50).contains(&input.limit) {
+            return Err(ToolError::BadInput("limit must be between 1 and 50".into()));
+        }
+        let limit = input.limit as usize;
+        // A few more than asked: the same recording under two codes is one result.
+        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2);
+        let hits = cx.timings.measure("searchDurationMs", self.shelf.index.search(&plan)).await.map_err(index_error)?;
+        let hits = distinct(hits, limit);
+        let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
+        let mut results = self.shelf.index_results(cx, tracks).await?;
+        for (result, (score, why)) in results.iter_mut().zip(matches) {
+            result.score = Some(score);
+            result.why = Some(why);
+        }
+        Ok(Output { total_found: results.len(), tracks: results, query })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        let fields = ["isrc", "title", "artist", "album", "shortDescription", "score", "inLibrary"];
+        only(output, "tracks", &fields)
+    }
+}
+
+/// The best hit of each recording, best first.
+fn distinct(hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
+    let recordings: Vec<_> = hits.iter().map(|hit| (hit.track.recording_name(), hit.track.duration)).collect();
+    let firsts: Vec<_> = recording_groups(&recordings).into_iter().map(|group| group[0]).collect();
+    let hits = hits.into_iter().enumerate().filter(|(at, hit)| hit.score >= LEAST_SCORE && firsts.contains(at));
+    hits.map(|(_, hit)| hit).take(limit).collect()
+}

@@ -1,0 +1,116 @@
+//! `tidalSearch`: what does the catalogue have under this name?
+
+use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    checked_text,
+    results::{AlbumResult, TrackResult, counted, only},
+    shelf::Shelf,
+};
+use crate::music::tidal::{SearchFor, Tidal};
+
+/// Search the Tidal catalogue for artists, albums and songs by name.
+///
+/// Use it for names, not for moods. Tracks say whether they are in the library and whether they are indexed; albums can
+/// be opened with `albumTracks`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Input {
+    /// A name: artist, album, song, or several of them, 1 to 500 characters.
+    #[schemars(length(min = 1, max = 500))]
+    query: String,
+    /// What to look for.
+    search_type: SearchType,
+    /// How many of each kind at most, 1 to 100.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: u32,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SearchType {
+    Tracks,
+    Albums,
+    Both,
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracks: Option<Vec<TrackResult>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    albums: Option<Vec<AlbumResult>>,
+    query: String,
+    total_found: TotalFound,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TotalFound {
+    tracks: usize,
+    albums: usize,
+}
+
+impl Report for Output {
+    fn summary(&self) -> String {
+        let TotalFound { tracks, albums } = self.total_found;
+        let found = match (&self.albums, &self.tracks) {
+            (Some(_), Some(_)) => format!("{} and {}", counted(albums, "album"), counted(tracks, "track")),
+            (Some(_), None) => counted(albums, "album"),
+            _ => counted(tracks, "track"),
+        };
+        format!("Found {found} for '{}'", self.query)
+    }
+    fn count(&self) -> usize {
+        self.total_found.tracks + self.total_found.albums
+    }
+}
+
+pub struct TidalSearch {
+    pub tidal: Tidal,
+    pub shelf: Shelf,
+}
+
+impl Tool for TidalSearch {
+    const NAME: &'static str = "tidalSearch";
+    const TITLE: &'static str = "Search Tidal";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        let query = checked_text("Query", &input.query, 500)?;
+        if !(1..=100).contains(&input.limit) {
+            return Err(ToolError::BadInput("limit must be between 1 and 100".into()));
+        }
+        let kind = match input.search_type {
+            SearchType::Tracks => SearchFor::Tracks,
+            SearchType::Albums => SearchFor::Albums,
+            SearchType::Both => SearchFor::Both,
+        };
+        let asked = self.tidal.search(&query, kind, input.limit as usize);
+        let found = cx.timings.measure("tidalApiDurationMs", asked).await?;
+        let tracks = self.shelf.catalogue_results(cx, &found.tracks).await?;
+        let albums = self.shelf.album_results(cx, &found.albums).await?;
+        let total_found = TotalFound { tracks: tracks.len(), albums: albums.len() };
+        Ok(Output {
+            tracks: (kind != SearchFor::Albums).then_some(tracks),
+            albums: (kind != SearchFor::Tracks).then_some(albums),
+            query,
+            total_found,
+        })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        let tracks = only(output, "tracks", &["isrc", "title", "artist", "album", "inLibrary", "isIndexed"]);
+        only(&tracks, "albums", &["id", "title", "artist", "releaseDate", "trackCount", "inLibrary"])
+    }
+}

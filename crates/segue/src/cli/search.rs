@@ -1,0 +1,57 @@
+//! `segue search`: hybrid search from the terminal.
+
+use std::process::ExitCode;
+
+use app::config::Config;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use engine::{Outcome, UserId};
+use serde_json::{Value, json};
+
+use crate::{auth::LOCAL_USER, telemetry};
+
+pub(super) fn command() -> Command {
+    Command::new("search")
+        .about("Search the indexed collection by meaning and words")
+        .arg(Arg::new("words").required(true).num_args(1..).help("A mood, a theme, a story, a line, a name"))
+        .arg(Arg::new("limit").long("limit").default_value("10").value_parser(value_parser!(u32).range(1..=50)))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the result as JSON"))
+}
+
+pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+    telemetry::init("error");
+    let words: Vec<_> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
+    let input = json!({"query": words.join(" "), "limit": args.get_one::<u32>("limit")});
+    let app = super::open(config).await?;
+    app.catch_up().await?;
+    let outcome = app.call_tool(&UserId::new(LOCAL_USER), "semanticSearch", input).await?;
+    app.stop().await;
+    match outcome {
+        Outcome::Done(done) => {
+            print(&done.output, args.get_flag("json"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Outcome::Failed(failure) => anyhow::bail!(failure.error),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "results belong on stdout")]
+fn print(output: &Value, json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(output)?);
+        return Ok(());
+    }
+    for track in output["tracks"].as_array().into_iter().flatten() {
+        let text = |field: &str| track[field].as_str().unwrap_or_default().to_owned();
+        let owned = if track["inLibrary"] == true { "♥" } else { " " };
+        println!(
+            "{:.2} {owned} {} — {} ({})",
+            track["score"].as_f64().unwrap_or(0.0),
+            text("title"),
+            text("artist"),
+            text("album")
+        );
+        println!("       {}", text("shortDescription"));
+    }
+    eprintln!("{}", output["summary"].as_str().unwrap_or_default());
+    Ok(())
+}

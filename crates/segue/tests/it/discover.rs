@@ -1,0 +1,262 @@
+//! Discover through the doors: the collection, the catalogue, and tools that know what you own.
+
+use app::sample;
+use doubles::{
+    Running, fiction, serve,
+    tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
+};
+use engine::{
+    Block, UserId,
+    script::{calls, says},
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, World, story};
+
+/// A server with the sample library, and a catalogue next door.
+struct Stage {
+    app: TestApp,
+    tidal: TidalDouble,
+    _running: Running,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let tidal = TidalDouble::new(fiction::world(), Limits::GENEROUS);
+        let running = serve(tidal.router()).await.unwrap();
+        let (api, auth) = (format!("http://{}/v2", running.addr), format!("http://{}/v1", running.addr));
+        let settings = [
+            ("TIDAL_CLIENT_ID", CLIENT_ID),
+            ("TIDAL_CLIENT_SECRET", CLIENT_SECRET),
+            ("TIDAL_API_URL", api.as_str()),
+            ("TIDAL_AUTH_URL", auth.as_str()),
+        ];
+        let app = TestApp::start(World::new().await, [], &settings).await;
+        load_sample(&app).await;
+        Self { app, tidal, _running: running }
+    }
+
+    async fn tool(&self, name: &str, input: Value) -> (u16, Value) {
+        self.app.answer(Method::POST, &format!("/api/tools/{name}"), Some(input)).await
+    }
+}
+
+async fn load_sample(app: &TestApp) {
+    sample::load(&app.app.store, &UserId::new("local")).await.unwrap();
+    app.app.catch_up().await.unwrap();
+}
+
+fn codes(tracks: &Value) -> Vec<&str> {
+    tracks.as_array().unwrap().iter().map(|track| track["isrc"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
+    let stage = Stage::new().await;
+    let (status, found) = stage.tool("semanticSearch", json!({"query": "rainy night drive", "limit": 10})).await;
+    assert_eq!(status, 200, "{found}");
+    let tracks = found["tracks"].as_array().unwrap();
+    assert!((3..=10).contains(&tracks.len()));
+    assert_eq!(found["totalFound"], tracks.len());
+    assert_eq!(found["summary"], format!("Found {} tracks matching 'rainy night drive'", tracks.len()));
+    let scores: Vec<f64> = tracks.iter().map(|track| track["score"].as_f64().unwrap()).collect();
+    assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)) && scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    let owned = codes(&stage.app.get("/api/library/tracks?limit=200").await["tracks"]).join(" ");
+    for track in tracks {
+        assert_eq!(track["isIndexed"], true);
+        assert_eq!(track["inLibrary"], owned.contains(track["isrc"].as_str().unwrap()), "{track}");
+        assert!(track["interpretation"].is_string() && track["audioFeatures"].is_object(), "the output is complete");
+        assert!(track["why"].is_object());
+    }
+    let (_, nothing) = stage.tool("semanticSearch", json!({"query": "qxzv wqpl zzkj"})).await;
+    assert!(
+        nothing["tracks"].as_array().unwrap().iter().all(|track| track["score"].as_f64().unwrap() < 0.3),
+        "{nothing}"
+    );
+}
+
+#[tokio::test]
+async fn inputs_that_cannot_be_served_are_refused_with_the_words_of_the_contract() {
+    let stage = Stage::new().await;
+    let too_many: Vec<String> = (0..101).map(|n| format!("XSGUE26{n:05}")).collect();
+    let cases = [
+        ("semanticSearch", json!({"query": "  "}), "Query cannot be empty"),
+        ("semanticSearch", json!({"query": "x".repeat(2001)}), "Query must be at most 2000 characters"),
+        ("semanticSearch", json!({"query": "x", "limit": 51}), "limit must be between 1 and 50"),
+        ("tidalSearch", json!({"query": "", "searchType": "both"}), "Query cannot be empty"),
+        ("tidalSearch", json!({"query": "x", "searchType": "tracks", "limit": 101}), "limit must be between 1 and 100"),
+        ("batchMetadata", json!({"isrcs": []}), "At least one ISRC is required"),
+        (
+            "batchMetadata",
+            json!({"isrcs": too_many}),
+            "Request exceeds maximum of 100 ISRCs. Please split into multiple requests.",
+        ),
+        ("suggestPlaylist", json!({"title": "x", "tracks": []}), "A playlist has 1 to 50 tracks"),
+    ];
+    for (tool, input, message) in cases {
+        let (status, answer) = stage.tool(tool, input).await;
+        assert_eq!((status, answer["error"]["message"].as_str()), (400, Some(message)), "{tool}");
+        assert_eq!((&answer["retryable"], &answer["wasRetried"]), (&json!(false), &json!(false)));
+    }
+}
+
+#[tokio::test]
+async fn a_batch_says_what_was_found_and_what_cannot_be_a_code() {
+    let stage = Stage::new().await;
+    let asked = ["xs-gue-26-00001", "XSGUE2600002", "XSGUE2699999", "not a code"];
+    let (status, answer) = stage.tool("batchMetadata", json!({"isrcs": asked})).await;
+    assert_eq!(status, 200);
+    assert_eq!(answer["found"], json!(["xs-gue-26-00001", "XSGUE2600002"]));
+    assert_eq!(answer["notFound"], json!(["XSGUE2699999", "not a code"]));
+    assert_eq!(answer["invalid"][0]["isrc"], "not a code");
+    assert_eq!(codes(&answer["tracks"]), ["XSGUE2600001", "XSGUE2600002"]);
+    assert_eq!(answer["summary"], "Retrieved metadata for 2 of 4 requested tracks");
+}
+
+#[tokio::test]
+async fn the_catalogue_is_searched_with_flags_that_are_true_now() {
+    let stage = Stage::new().await;
+    let search = json!({"query": "Ivy Marlow", "searchType": "both", "limit": 5});
+    let (status, before) = stage.tool("tidalSearch", search.clone()).await;
+    assert_eq!(status, 200, "{before}");
+    let totals = (before["totalFound"]["albums"].as_u64().unwrap(), before["totalFound"]["tracks"].as_u64().unwrap());
+    let plural = |n: u64, thing: &str| if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") };
+    let summary = format!("Found {} and {} for 'Ivy Marlow'", plural(totals.0, "album"), plural(totals.1, "track"));
+    assert_eq!(before["summary"], summary);
+    let first = before["tracks"][0].clone();
+    assert_eq!((&first["inLibrary"], &first["isIndexed"]), (&json!(false), &json!(false)));
+    assert!(first["tidalId"].is_string());
+
+    let (status, _) = stage.app.answer(Method::POST, "/api/library/tracks", Some(json!({"isrc": first["isrc"]}))).await;
+    assert_eq!(status, 201);
+    let album = before["albums"][0]["id"].clone();
+    let (status, _) = stage.app.answer(Method::POST, "/api/library/albums", Some(json!({"albumId": album}))).await;
+    assert_eq!(status, 201);
+    let (_, after) = stage.tool("tidalSearch", search).await;
+    assert_eq!(after["tracks"][0]["inLibrary"], true);
+    assert_eq!(after["albums"][0]["inLibrary"], true);
+
+    let (status, tracks) = stage.tool("albumTracks", json!({"albumId": album})).await;
+    assert_eq!(status, 200);
+    assert!(
+        tracks["tracks"].as_array().unwrap().iter().all(|track| track["inLibrary"] == true),
+        "tracks of a saved album"
+    );
+    let removed = format!("/api/library/albums/{}", album.as_str().unwrap());
+    assert_eq!(stage.app.answer(Method::DELETE, &removed, None).await.0, 204);
+    let (_, without) = stage.tool("albumTracks", json!({"albumId": album})).await;
+    assert!(without["tracks"].as_array().unwrap().iter().any(|track| track["inLibrary"] == false));
+}
+
+#[tokio::test]
+async fn without_credentials_the_catalogue_says_so() {
+    let app = TestApp::scripted([]).await;
+    let search = json!({"query": "Ivy Marlow", "searchType": "tracks"});
+    let (status, answer) = app.answer(Method::POST, "/api/tools/tidalSearch", Some(search)).await;
+    assert_eq!((status, &answer["retryable"]), (400, &json!(false)));
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("not configured") && message.contains("indexed collection"), "{message}");
+}
+
+#[tokio::test]
+async fn an_outage_of_the_catalogue_is_retried_once_and_the_agent_falls_back() {
+    let stage = Stage::new().await;
+    stage.tidal.always(Some(Fault::Status { code: 503 }));
+    stage.app.model.play([
+        says("Let me look.").calls("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "tracks"})),
+        says("Tidal is away; searching your collection.")
+            .calls("semanticSearch", json!({"query": "harbour", "limit": 1})),
+        says("Found one."),
+    ]);
+    let frames = stage.app.chat(json!({"message": "Ivy Marlow?"})).await;
+    let story = story(&frames);
+    let error = "fails \"Tidal service is temporarily unavailable. Try searching your indexed collection instead.\" \
+                 retryable=true wasRetried=true";
+    assert!(story.contains(error), "{story}");
+    assert!(story.contains("gets Found 1 track matching 'harbour' [1]"), "{story}");
+}
+
+#[tokio::test]
+async fn a_playlist_holds_only_tracks_that_exist_and_can_be_taken_away() {
+    let stage = Stage::new().await;
+    let (_, found) =
+        stage.tool("tidalSearch", json!({"query": "Paper Lanterns", "searchType": "tracks", "limit": 1})).await;
+    let new = found["tracks"][0]["isrc"].as_str().unwrap();
+    let tracks = json!([
+        {"isrc": "XSGUE2600001", "reasoning": "to begin, \"softly\""},
+        {"isrc": new, "reasoning": "something new"},
+        {"isrc": "XSGUE2699999", "reasoning": "invented"},
+        {"isrc": "no code at all", "reasoning": "invented"},
+    ]);
+    let (status, playlist) = stage.tool("suggestPlaylist", json!({"title": "Slow = Sunday", "tracks": tracks})).await;
+    assert_eq!(status, 200, "{playlist}");
+    assert_eq!(codes(&playlist["tracks"]), ["XSGUE2600001", new]);
+    assert_eq!(playlist["unknown"], json!(["XSGUE2699999", "no code at all"]));
+    assert_eq!(playlist["tracks"][1]["isIndexed"], false);
+
+    let list = stage.app.get("/api/playlists").await;
+    assert_eq!(
+        (&list["playlists"][0]["title"], &list["playlists"][0]["trackCount"]),
+        (&json!("Slow = Sunday"), &json!(2))
+    );
+    let path = format!("/api/playlists/{}", playlist["id"].as_str().unwrap());
+    let open = stage.app.get(&path).await;
+    assert_eq!(open["tracks"][0]["reasoning"], "to begin, \"softly\"");
+    for (format, beginning) in [("m3u8", "#EXTM3U"), ("xspf", "<?xml"), ("jspf", "{"), ("csv", "")] {
+        let (status, file) = stage.app.answer(Method::GET, &format!("{path}?format={format}"), None).await;
+        let text = file.as_str().map_or_else(|| file.to_string(), str::to_owned);
+        assert!(status == 200 && text.starts_with(beginning) && text.contains("XSGUE2600001"), "{format}: {text}");
+    }
+    assert_eq!(stage.app.answer(Method::GET, &format!("{path}?format=pls"), None).await.0, 400);
+    assert_eq!(stage.app.answer(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(stage.app.answer(Method::GET, &path, None).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_model_reads_a_compact_form_and_whole_lyrics_only_when_it_asks() {
+    let stage = Stage::new().await;
+    stage.app.model.play([calls("semanticSearch", json!({"query": "winter", "limit": 20})), says("Here.")]);
+    let frames = stage.app.chat(json!({"message": "winter songs"})).await;
+    let full = frames.iter().find(|frame| frame["type"] == "tool_call_end").unwrap()["output"].to_string();
+    let asked = stage.app.model.asked();
+    let last = asked.last().unwrap().messages.last().unwrap();
+    let read = last.content.iter().find_map(|block| match block {
+        Block::ToolResult { content, .. } => Some(content.as_str().map_or_else(|| content.to_string(), str::to_owned)),
+        Block::Text { .. } | Block::ToolUse { .. } => None,
+    });
+    let read = read.unwrap();
+    assert!(read.len() * 10 <= full.len() * 3, "{} of {} characters", read.len(), full.len());
+    assert!(read.contains("shortDescription") && !read.contains("lyrics"));
+}
+
+#[tokio::test]
+async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading() {
+    let stage = Stage::new().await;
+    let all = stage.app.get("/api/library/tracks?limit=200&sort=title").await;
+    let n_owned = all["total"].as_u64().unwrap();
+    assert_eq!(all["tracks"].as_array().unwrap().len() as u64, n_owned);
+    let titles: Vec<_> =
+        all["tracks"].as_array().unwrap().iter().map(|t| t["title"].as_str().unwrap().to_lowercase()).collect();
+    assert!(stage.app.app.store.kind() == "postgres" || titles.is_sorted(), "PostgreSQL sorts by its collation");
+    let page = stage.app.get("/api/library/tracks?limit=7&sort=artist").await;
+    assert_eq!((page["tracks"].as_array().unwrap().len(), &page["next"]), (7, &json!(7)));
+
+    let isrc = all["tracks"][0]["isrc"].as_str().unwrap();
+    let title = all["tracks"][0]["title"].as_str().unwrap();
+    let found = stage
+        .app
+        .get(&format!("/api/library/tracks?q={}", title.replace(' ', "%20").replace('#', "%23").replace('&', "%26")))
+        .await;
+    assert!(codes(&found["tracks"]).contains(&isrc));
+    let path = format!("/api/library/tracks/{isrc}");
+    assert_eq!(stage.app.answer(Method::DELETE, &path, None).await.0, 204);
+    load_sample(&stage.app).await;
+    assert_eq!(stage.app.get("/api/library/tracks").await["total"], n_owned - 1, "what was removed stays removed");
+    let details = stage.app.get(&path).await;
+    assert_eq!((&details["inLibrary"], &details["isIndexed"]), (&json!(false), &json!(true)));
+    assert_eq!(stage.app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 200);
+    assert_eq!(stage.app.get("/api/library/tracks").await["total"], n_owned);
+    let unknown = stage.app.answer(Method::POST, "/api/library/tracks", Some(json!({"isrc": "ZZZZZ9999999"}))).await;
+    assert_eq!(unknown.0, 404);
+}

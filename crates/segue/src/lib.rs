@@ -6,6 +6,7 @@ pub mod cli;
 pub mod error;
 mod extract;
 mod local_origin;
+mod openapi;
 pub mod protocols;
 pub mod router;
 pub mod telemetry;

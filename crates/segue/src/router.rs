@@ -7,7 +7,7 @@ use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 
-use crate::{api, auth, error::ApiError, protocols, ui};
+use crate::{api, auth, error::ApiError, openapi, protocols, ui};
 
 /// What handlers need.
 pub struct Doors {
@@ -20,19 +20,25 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 
 pub fn router(app: Arc<App>) -> Router {
     let doors = Arc::new(Doors { app });
+    let mut document = openapi::beginning();
     let private = ApiRouter::new()
         .merge(protocols::native::routes())
         .merge(protocols::user_chat::routes())
+        .merge(protocols::ai_sdk::routes())
+        .merge(protocols::chatkit::routes())
+        .merge(protocols::ag_ui::routes())
+        .merge(protocols::mcp::routes(&doors))
         .merge(api::routes())
         .layer(middleware::from_fn_with_state(doors.clone(), auth::identify));
-    ApiRouter::new()
+    let router = ApiRouter::new()
         .merge(private)
         .merge(api::health::routes())
         .fallback_service(page())
+        .finish_api(&mut document)
+        .with_state(doors.clone());
+    openapi::serve(router, document, &doors.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
-        .with_state(doors)
-        .into()
 }
 
 /// Everything else is the page. Only its files are compressed: a compressor would hold events back.

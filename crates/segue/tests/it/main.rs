@@ -2,8 +2,13 @@
 
 mod support;
 
+mod ag_ui;
+mod ai_sdk;
+mod chatkit;
 mod discover;
 mod errors;
 mod killed;
+mod mcp;
+mod openapi;
 mod tasks;
 mod turns;

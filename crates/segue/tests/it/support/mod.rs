@@ -1,6 +1,7 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
 mod process;
+mod redact;
 mod sse;
 mod upstream;
 
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-pub(crate) use self::{process::Process, sse::Stream, upstream::Upstream};
+pub(crate) use self::{process::Process, redact::{frames, redacted}, sse::Stream, upstream::Upstream};
 
 pub(crate) struct TestApp {
     pub(crate) app: Arc<App>,

@@ -19,7 +19,7 @@ function servers() {
   return [
     { command: `node e2e/scripted-upstream.mjs ${UPSTREAM_PORT}`, url: `${upstream}/healthz` },
     {
-      command: `${process.env.SEGUE_BIN} serve`,
+      command: `${process.env.SEGUE_BIN} sample && exec ${process.env.SEGUE_BIN} serve`,
       url: `${url}/api/about`,
       timeout: 120_000,
       env: {

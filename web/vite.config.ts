@@ -16,5 +16,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   server: { proxy: { '/api': server } },
+  preview: { proxy: { '/api': server } },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
 });

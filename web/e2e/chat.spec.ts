@@ -1,4 +1,5 @@
 // A conversation as a person has it: watch, open, reload, stop, retry, come back.
+import { cutLine } from './cut-line';
 import { answered, answers, ask, box, expect, questions, test, thread, token } from './fixtures';
 
 test('a Discover turn is watched, opened and looked into', async ({ page }) => {
@@ -143,6 +144,32 @@ test.describe('without a network', () => {
     await page.reload();
     await expect(questions(page)).toHaveCount(1);
     await expect(answers(page)).toHaveCount(1);
+  });
+});
+
+test.describe('over a line that is cut again and again', () => {
+  test.use({ allowedErrors: [/ERR_CONNECTION|ERR_INCOMPLETE|ERR_NETWORK|ERR_EMPTY_RESPONSE|Failed to load resource/] });
+
+  test('an answer arrives whole, each word once', async ({ page, baseURL }) => {
+    const wire = await cutLine(baseURL ?? '');
+    try {
+      await page.goto(wire.url);
+      await ask(page, `Please take your time ${token()}`);
+      const length = async () => (await answers(page).innerText()).length;
+      for (let cuts = 0; cuts < 4; cuts++) {
+        const before = cuts === 0 ? 40 : (await length()) + 60;
+        await expect.poll(length).toBeGreaterThan(before);
+        wire.cut();
+      }
+      await answered(page);
+      const live = await thread(page).innerText();
+      await page.reload();
+      await answered(page);
+      expect(await thread(page).innerText()).toBe(live);
+      expect(live).toContain('That was all.');
+    } finally {
+      wire.close();
+    }
   });
 });
 

@@ -15,10 +15,11 @@ export const test = base.extend<House>({
     async ({ context, baseURL, allowedErrors }, use) => {
       const foreign: string[] = [];
       const errors: string[] = [];
-      const home = new URL(baseURL ?? '').host;
+      // The host, not the port: a test may put its own wire in between.
+      const home = new URL(baseURL ?? '').hostname;
       context.on('request', (request) => {
         const url = new URL(request.url());
-        if (url.host !== home && !['data:', 'blob:'].includes(url.protocol)) foreign.push(request.url());
+        if (url.hostname !== home && !['data:', 'blob:'].includes(url.protocol)) foreign.push(request.url());
       });
       context.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());

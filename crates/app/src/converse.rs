@@ -3,11 +3,12 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use engine::{
-    Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, Outcome, Prompt,
-    Role, StopReason, ToolContext, Turn, UserId,
+    Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Outcome,
+    Prompt, Role, StopReason, ToolContext, Turn, UserId,
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::{
@@ -25,6 +26,11 @@ pub struct Ask {
     pub text: String,
     /// None: a new conversation.
     pub conversation: Option<ConversationId>,
+    /// The id of a new conversation, for clients that name theirs before the first message; see `client_ids`.
+    pub new_conversation_id: Option<ConversationId>,
+    /// An earlier question of this conversation: everything from it on is taken back, and it is asked again in the
+    /// words of `text`.
+    pub again: Option<MessageId>,
     /// Only for a new conversation; an old one keeps its agent.
     pub agent: Option<String>,
     /// Makes sending twice harmless.
@@ -60,6 +66,8 @@ impl App {
         let agent = self.agent_for(owner, &ask).await?;
         let new = NewTurn {
             conversation: ask.conversation,
+            new_conversation_id: ask.new_conversation_id,
+            again: ask.again,
             agent: agent.id,
             text,
             client_message_id: ask.client_message_id.as_deref(),
@@ -189,9 +197,20 @@ impl App {
 impl App {
     /// One tool call without an agent, journalled like any other.
     pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, ConverseError> {
+        self.call_tool_until(owner, name, input, self.shutdown.child_token()).await
+    }
+
+    /// The same, for a caller who may change their mind.
+    pub async fn call_tool_until(
+        &self,
+        owner: &UserId,
+        name: &str,
+        input: Value,
+        cancel: CancellationToken,
+    ) -> Result<Outcome, ConverseError> {
         self.store.admit_call(owner, self.config.turn_limits).await?;
         let id = CallId::new();
-        let cx = ToolContext::new(owner.clone(), id, self.shutdown.child_token());
+        let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
         outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -11,8 +10,10 @@ use crate::{
     App,
     config::Config,
     embed::{self, Cached, Embedder, RemoteEmbedder, StaticTable, remote::RemoteSettings},
-    index::{EmbeddedIndex, IndexError, QdrantIndex, Switch, TrackIndex, catch_up},
+    index::{EmbeddedIndex, IndexError, QdrantIndex, QdrantSettings, Switch, TrackIndex, catch_up},
+    outgoing::client_builder,
     store::Store,
+    turns::pause,
 };
 
 /// Other processes may write tracks too; nobody tells us, so we look.
@@ -23,7 +24,6 @@ pub(crate) struct Indexing {
     pub(crate) index: Arc<Switch>,
     /// With another embedder, not complete yet.
     next: Option<EmbeddedIndex>,
-    wake: Notify,
 }
 
 impl Indexing {
@@ -31,18 +31,15 @@ impl Indexing {
         let embedder = embedder(config).await?;
         let (index, next): (Arc<dyn TrackIndex>, _) = match &config.qdrant {
             Some(qdrant) => {
-                let key = qdrant.key.as_ref().map(|key| key.expose());
-                let index = QdrantIndex::connect(&qdrant.url, key, embedder).await.context("QDRANT_URL")?;
+                let key = qdrant.key.as_ref().map(|key| key.expose().to_owned());
+                let settings = QdrantSettings::new(&qdrant.url, key);
+                let index =
+                    QdrantIndex::connect(client_builder().build()?, settings, embedder).await.context("QDRANT_URL")?;
                 (Arc::new(index), None)
             }
             None => open_embedded(config, embedder)?,
         };
-        Ok(Self { index: Arc::new(Switch::new(index)), next, wake: Notify::new() })
-    }
-
-    /// Says that tracks have changed.
-    pub(crate) fn wake(&self) {
-        self.wake.notify_one();
+        Ok(Self { index: Arc::new(Switch::new(index)), next })
     }
 
     /// Keeps the index up with the database until the process ends.
@@ -65,10 +62,8 @@ impl Indexing {
                 Ok(n) => info!("Indexed {n} changed tracks"),
                 Err(error) => warn!("The index could not catch up, trying again: {error}"),
             }
-            tokio::select! {
-                () = self.wake.notified() => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = shutdown.cancelled() => return,
+            if !pause(LOOK_EVERY, &shutdown).await {
+                return;
             }
         }
     }
@@ -92,8 +87,7 @@ async fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
         model: remote.model.clone(),
         api_key: remote.key.as_ref().map(|key| key.expose().to_owned()),
     };
-    let client = crate::models::Http::new()?.client();
-    let remote = RemoteEmbedder::connect(client, settings).await.context("SEGUE_EMBEDDINGS_URL")?;
+    let remote = RemoteEmbedder::connect(client_builder().build()?, settings).await.context("SEGUE_EMBEDDINGS_URL")?;
     Ok(Arc::new(Cached::new(remote)))
 }
 

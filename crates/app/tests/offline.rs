@@ -140,7 +140,7 @@ fn points_at(message: &str, title: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_is_typed_nothing_panics_and_nothing_is_deleted_that_was_not_named(

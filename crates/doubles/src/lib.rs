@@ -4,7 +4,12 @@
 //! recording agrees with what the others say. A double is made with `new`, served with [`serve`], and told to
 //! misbehave through its methods (tests) or its admin routes (a demo).
 
+pub mod deezer;
+pub mod desk;
 pub mod fiction;
+pub mod lrclib;
+pub mod musicbrainz;
+pub mod reccobeats;
 pub mod sample;
 pub mod tidal;
 pub mod world;

@@ -103,13 +103,15 @@ impl Run<'_, '_> {
             // A call that will not be made is no part of the answer.
             let is_kept = |block: &Block| !matches!(block, Block::ToolUse { .. }) || !calls.is_empty();
             self.keep(reply.blocks.into_iter().filter(is_kept));
-            if let Some(halt) = halt {
-                return halt.into_end();
-            }
-            if let Err(halt) = self.answer(&calls).await {
-                return halt.into_end();
-            }
+            let answered = match halt {
+                Some(halt) => Err(halt),
+                None => self.answer(&calls).await,
+            };
+            // Also after a halt: a protocol that opens a step must be able to close it.
             (self.emit)(Kind::StepDone { step, usage: step_usage });
+            if let Err(halt) = answered {
+                return halt.into_end();
+            }
             if calls.is_empty() {
                 let used_up = step > 0 && !self.turn.prompt.may_call_tools;
                 return End::Answered(if used_up { StopReason::MaxSteps } else { StopReason::Complete });

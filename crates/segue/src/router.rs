@@ -35,22 +35,29 @@ pub fn router(app: Arc<App>) -> Router {
         artwork: Artwork::new(&app.config.artwork_hosts),
         app,
     });
-    let mut api = openapi::beginning();
+    let mut document = openapi::beginning();
     let router = ApiRouter::new()
-        .merge(private().layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
+        .merge(private(&doors).layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
         .merge(public())
         .fallback_service(page())
-        .finish_api(&mut api)
-        .with_state(doors);
-    openapi::serve(router, api)
+        .finish_api(&mut document)
+        .with_state(doors.clone());
+    openapi::serve(router, document, &doors.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn(security_headers::set))
 }
 
 /// For whoever has been let in.
-fn private() -> Routes {
-    Routes::new().merge(protocols::native::routes()).merge(protocols::user_chat::routes()).merge(api::routes())
+fn private(doors: &Arc<Doors>) -> Routes {
+    Routes::new()
+        .merge(protocols::native::routes())
+        .merge(protocols::user_chat::routes())
+        .merge(protocols::ai_sdk::routes())
+        .merge(protocols::chatkit::routes())
+        .merge(protocols::ag_ui::routes())
+        .merge(protocols::mcp::routes(doors))
+        .merge(api::routes())
 }
 
 /// For everyone: nothing here belongs to anyone.

@@ -115,9 +115,15 @@ export function fromStored(stored: StoredMessage): ChatMessage {
     role: stored.role,
     parts,
     status: stored.status,
-    ...(stored.usage && { usage: stored.usage }),
+    ...usageOf(stored),
     ...(stored.error && { error: stored.error }),
   };
+}
+
+/** Only what the stream told as well: nothing for a broken turn, and no more than the two sums. */
+function usageOf({ usage, status }: StoredMessage): Pick<ChatMessage, 'usage'> {
+  if (!usage || status === 'error' || status === 'running') return {};
+  return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
 }
 
 /** How many things a result holds; nothing to count is 0. Derived, so that live and reopened cards agree. */

@@ -63,7 +63,7 @@ function ChangePassword() {
       </label>
       <label>
         New password
-        <input className="field" type="password" autoComplete="new-password" required value={next} onChange={(event) => setNext(event.target.value)} />
+        <input className="field" type="password" autoComplete="new-password" required minLength={8} value={next} onChange={(event) => setNext(event.target.value)} />
       </label>
       {problem && (
         <p className="notice" role="alert">

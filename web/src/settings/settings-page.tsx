@@ -96,6 +96,12 @@ function AboutSection() {
           <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : 'Not answering'}</dd>
           <dt>Tidal catalogue</dt>
           <dd>{about.tidal ? 'Connected' : 'Not configured'}</dd>
+          <dt>Made with</dt>
+          <dd>
+            <a href="/licenses.txt" target="_blank" rel="noreferrer">
+              The work of others
+            </a>
+          </dd>
         </dl>
       )}
     </Section>

@@ -67,6 +67,7 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
             className="field"
             type="password"
             required
+            minLength={joining ? 8 : undefined}
             autoComplete={joining ? 'new-password' : 'current-password'}
             value={password}
             onChange={(event) => setPassword(event.target.value)}

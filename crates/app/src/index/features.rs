@@ -129,32 +129,32 @@ const SPOKEN: &[(&str, Feature, Side)] = &[
 ];
 
 impl SoundWish {
-    /// From -1 (the opposite) to 1 (just so); `None` where the feature is unknown.
-    fn met_by(self, features: &AudioFeatures) -> Option<f32> {
-        let value = self.feature.of(features)? as f32;
+    /// From -1 (the opposite) to 1 (just so).
+    fn fit(self, value: f64) -> f32 {
         // Beats per minute: 60 is as slow and 180 as fast as words mean it.
         let share = if self.feature == Tempo { (value - 60.0) / 120.0 } else { value };
-        let high = 2.0 * share.clamp(0.0, 1.0) - 1.0;
-        Some(match self.side {
+        let high = 2.0 * share.clamp(0.0, 1.0) as f32 - 1.0;
+        match self.side {
             High => high,
             Low => -high,
-        })
+        }
+    }
+
+    pub fn feature(self) -> Feature {
+        self.feature
     }
 }
 
 /// How well a sound fits all wishes, -1 to 1; 0 when nothing was wished or nothing is known.
-pub fn sound_fit(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> f32 {
-    let Some(features) = features else { return 0.0 };
-    if wishes.is_empty() {
-        return 0.0;
-    }
-    wishes.iter().filter_map(|wish| wish.met_by(features)).sum::<f32>() / wishes.len() as f32
+pub fn sound_fit(wishes: &[SoundWish], value: impl Fn(Feature) -> Option<f64>) -> f32 {
+    let fits = wishes.iter().filter_map(|wish| Some(wish.fit(value(wish.feature)?)));
+    fits.sum::<f32>() / wishes.len().max(1) as f32
 }
 
 /// The features that fit, as a listener reads them: `low energy (0.12)`.
 pub fn fitting_features(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> Vec<String> {
     let Some(features) = features else { return Vec::new() };
-    let fits = |wish: &&SoundWish| wish.met_by(features).is_some_and(|fit| fit > 0.2);
+    let fits = |wish: &&SoundWish| wish.feature.of(features).is_some_and(|value| wish.fit(value) > 0.2);
     let told = |wish: &SoundWish| {
         let value = wish.feature.of(features)?;
         let side = match wish.side {
@@ -182,11 +182,11 @@ mod tests {
             ("fast and loud", &wild, &slow_and_calm),
         ] {
             let wishes = sound_wishes(query);
-            assert!(sound_fit(&wishes, Some(better)) > 0.5, "{query}");
-            assert!(sound_fit(&wishes, Some(worse)) < -0.5, "{query}");
+            assert!(sound_fit(&wishes, |feature| feature.of(better)) > 0.5, "{query}");
+            assert!(sound_fit(&wishes, |feature| feature.of(worse)) < -0.5, "{query}");
         }
-        assert_eq!(sound_fit(&sound_wishes("songs about the sea"), Some(&wild)), 0.0);
-        assert_eq!(sound_fit(&sound_wishes("calm"), None), 0.0);
+        assert_eq!(sound_fit(&sound_wishes("songs about the sea"), |feature| feature.of(&wild)), 0.0);
+        assert_eq!(sound_fit(&sound_wishes("calm"), |_| None), 0.0);
         assert_eq!(
             fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)),
             ["low tempo (70 BPM)", "low energy (0.10)"]

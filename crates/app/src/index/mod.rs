@@ -4,8 +4,10 @@ pub mod document;
 pub mod embedded;
 pub mod features;
 pub mod fuse;
+pub mod live;
 pub mod qdrant;
 mod simd;
+mod switch;
 pub mod vectors;
 pub mod why;
 pub mod words;
@@ -22,7 +24,9 @@ use crate::{
 pub use embedded::EmbeddedIndex;
 pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
+pub use live::LiveIndex;
 pub use qdrant::{QdrantIndex, QdrantSettings};
+pub use switch::Switch;
 pub use why::Why;
 
 /// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.
@@ -159,9 +163,12 @@ impl From<std::io::Error> for IndexError {
     }
 }
 
-/// Reads the truth from where the index stands to its end; answers how many changes there were.
+/// Changes that are read and committed at once.
+const BATCH: usize = 256;
+
+/// Reads the truth from where the index stands to its end; answers how many changes there were. Where another process
+/// owns the index, that one reads it.
 pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Result<usize, IndexError> {
-    const BATCH: usize = 256;
     let mut n_changes = 0;
     loop {
         let revision = index.info().await?.revision;
@@ -169,7 +176,10 @@ pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Resul
         if changes.is_empty() {
             return Ok(n_changes);
         }
-        n_changes += changes.len();
-        index.apply(&changes).await?;
+        match index.apply(&changes).await {
+            Ok(()) => n_changes += changes.len(),
+            Err(IndexError::ReadOnly) => return Ok(n_changes),
+            Err(error) => return Err(error),
+        }
     }
 }

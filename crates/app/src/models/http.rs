@@ -11,6 +11,7 @@ use reqwest::{
 };
 
 use super::failure::{Failure, Retry};
+use crate::outgoing::client_builder;
 
 /// The connections to all providers. Cheap to clone; clones share the pool.
 #[derive(Clone, Debug)]
@@ -40,10 +41,7 @@ const MAX_WHY_CHARS: usize = 300;
 
 impl Http {
     pub fn new() -> Result<Self, SetupError> {
-        // Fails only when a provider is installed already, and then there is one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("segue/", env!("CARGO_PKG_VERSION")))
+        let client = client_builder()
             .connect_timeout(CONNECT_TIMEOUT)
             // A redirect would carry the key to another host.
             .redirect(redirect::Policy::none())

@@ -24,6 +24,14 @@ impl RecordingName {
         Self { title: fold(&title), version: version_words(&versions), artist: primary_artist(artist) }
     }
 
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    pub fn artist(&self) -> &str {
+        &self.artist
+    }
+
     /// Empty for the plain recording, else sorted words such as `2011 remaster`.
     pub fn version(&self) -> &str {
         &self.version

@@ -1,9 +1,12 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod by_age;
 mod conversations;
+mod feedback;
 mod journal;
 mod library;
 mod playlists;
+mod questions;
 mod tasks;
 mod tracks;
 mod turns;
@@ -19,7 +22,9 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
+pub use feedback::Feedback;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};

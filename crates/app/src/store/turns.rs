@@ -5,9 +5,8 @@ use engine::{Block, ConversationId, MessageId, TurnId, Usage, UserId};
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, questions::take_back, reading, writing};
 use crate::limits::{self, Counts, Limited, TurnLimits};
-
-use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, reading, writing};
 
 /// A node that has not renewed its leases for this long is taken for dead.
 const LEASE: TimeDelta = TimeDelta::seconds(15);
@@ -17,6 +16,10 @@ const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
 pub struct NewTurn<'a> {
     /// None: a new conversation.
     pub conversation: Option<ConversationId>,
+    /// The id of the new conversation, when the client chose one.
+    pub new_conversation_id: Option<ConversationId>,
+    /// The earlier question that is asked again; it and everything after it is taken back.
+    pub again: Option<MessageId>,
     pub agent: &'a str,
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
@@ -93,10 +96,14 @@ impl Store {
             Ok(start) => Ok(start),
             Err(StoreError::Database(error)) if is_unique_violation(&error) => {
                 // Someone was faster: the same message sent twice at once, or another message in this conversation.
-                let existing = self.turn_of_client_message(owner, new.client_message_id).await?;
-                existing
-                    .map(Start::Existing)
-                    .ok_or(StoreError::Conflict("a turn is already running in this conversation"))
+                if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
+                    return Ok(Start::Existing(existing));
+                }
+                if let Some(id) = new.new_conversation_id {
+                    // It exists already: begun at the same time by another request, or deleted a moment ago.
+                    self.conversation(owner, id).await?;
+                }
+                Err(StoreError::Conflict("a turn is already running in this conversation"))
             }
             Err(other) => Err(other),
         }
@@ -118,10 +125,10 @@ impl Store {
             "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, node, lease_until, stop_requested, created_at)
              VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
         let question = Json([Block::Text { text: new.text.to_owned() }]);
-        let (question_id, at) = (MessageId::new(), now());
+        let (question_id, at) = (new.again.unwrap_or_else(MessageId::new), now());
         let started = StartedTurn {
             turn: TurnId::new(),
-            conversation: new.conversation.unwrap_or_else(ConversationId::new),
+            conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
             message: MessageId::new(),
         };
         let preview = beginning_of(new.text, 120);
@@ -149,6 +156,9 @@ impl Store {
                     .await?;
                 if touched.is_none() {
                     return Err(StoreError::NotFound);
+                }
+                if let Some(question) = new.again {
+                    take_back!(tx, started.conversation, question);
                 }
             } else {
                 sqlx::query(INSERT_CONVERSATION)
@@ -186,7 +196,8 @@ impl Store {
         Ok(Start::New(started))
     }
 
-    async fn turn_of_client_message(
+    /// The turn that a message with this id of the client's began, if it was ever sent.
+    pub async fn turn_of_client_message(
         &self,
         owner: &UserId,
         client_message_id: Option<&str>,

@@ -71,6 +71,7 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM tool_calls WHERE user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
     "DELETE FROM conversations WHERE user_id = $1",
+    "DELETE FROM feedback WHERE user_id = $1",
     "DELETE FROM tasks WHERE user_id = $1",
     "DELETE FROM playlists WHERE user_id = $1",
     "DELETE FROM library_album_tracks WHERE user_id = $1",

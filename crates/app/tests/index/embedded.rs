@@ -1,10 +1,15 @@
 //! The embedded index: the contract, and what happens to its files.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    sync::Arc,
+};
 
 use app::{
     embed::{Embedder, StaticTable},
-    index::{EmbeddedIndex, IndexError, SearchPlan, TrackIndex, catch_up},
+    index::{EmbeddedIndex, IndexError, LiveIndex, SearchPlan, TrackIndex, catch_up},
 };
 use tempfile::TempDir;
 
@@ -121,4 +126,86 @@ async fn many_small_writes_keep_every_track_findable() {
     for n in [0, 17, 39] {
         assert_eq!(titles(&index, &format!("item{n}x")).await[0], format!("Number {n}"));
     }
+}
+
+/// An embedder of another id, standing for the better model that was fetched later.
+struct Renamed(StaticTable);
+
+impl Embedder for Renamed {
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+        kind: app::embed::Kind,
+    ) -> futures::future::BoxFuture<'a, Result<Vec<Vec<f32>>, app::embed::EmbedError>> {
+        self.0.embed(texts, kind)
+    }
+
+    fn id(&self) -> app::embed::EmbedderId {
+        app::embed::EmbedderId { model: "better".into(), ..self.0.id() }
+    }
+}
+
+#[tokio::test]
+async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = Truth { changes: upserts(&shelf(), 1).into() };
+    catch_up(&open(&dir).unwrap(), &truth).await.unwrap();
+    let table = StaticTable::built_in().unwrap();
+    let open = || LiveIndex::open(dir.path(), Arc::new(Renamed(table.clone())), Arc::new(table.clone())).unwrap();
+    let live = open();
+    let plan = SearchPlan::new("folding boats", 1);
+    assert_eq!(live.info().await.unwrap().embedder.model, "segue-static");
+    assert_eq!(live.search(&plan).await.unwrap()[0].track.title, "Paper Boats", "the old one serves at once");
+    truth.changes.lock().unwrap().push(deletion(2, 9));
+    live.follow(&truth).await.unwrap();
+    let info = live.info().await.unwrap();
+    assert_eq!((info.embedder.model.as_str(), info.n_tracks, info.revision), ("better", 7, 9));
+    assert_eq!(live.search(&plan).await.unwrap()[0].track.title, "Paper Boats");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old one is gone");
+    drop(live);
+    assert_eq!(open().info().await.unwrap().n_tracks, 7);
+}
+
+/// Not a test by itself: the process that [`a_kill_loses_nothing_that_was_acknowledged`] starts and kills.
+#[tokio::test]
+async fn writes_until_it_is_killed() {
+    let Ok(dir) = std::env::var("SEGUE_TEST_INDEX_DIR") else { return };
+    let index = EmbeddedIndex::open(dir.as_ref(), Arc::new(StaticTable::built_in().unwrap())).unwrap();
+    for n in 0.. {
+        let changes = upserts(&[numbered(2 * n), numbered(2 * n + 1)], 2 * i64::from(n) + 1);
+        index.apply(&changes).await.unwrap();
+        println!("acknowledged {}", 2 * n + 2);
+    }
+}
+
+fn numbered(n: u32) -> app::music::Track {
+    track(n, &format!("Number {n}"), "Counter", &format!("The one about item{n}x."))
+}
+
+#[tokio::test]
+async fn a_kill_loses_nothing_that_was_acknowledged() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = Truth { changes: upserts(&(0..500).map(numbered).collect::<Vec<_>>(), 1).into() };
+    for n_acknowledged in [1, 4, 9] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "embedded::writes_until_it_is_killed", "--nocapture"])
+            .env("SEGUE_TEST_INDEX_DIR", dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let acknowledged =
+            lines.map_while(Result::ok).filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u32>().ok());
+        let last = acknowledged.take(n_acknowledged).last().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let index = open(&dir).unwrap();
+        let there = index.info().await.unwrap();
+        assert!(there.revision >= i64::from(last) && there.n_tracks >= u64::from(last), "{there:?} after {last}");
+        assert_eq!(titles(&index, &format!("item{}x", last - 1)).await[0], format!("Number {}", last - 1));
+    }
+    let index = open(&dir).unwrap();
+    catch_up(&index, &truth).await.unwrap();
+    assert_eq!(index.info().await.unwrap().n_tracks, 500);
+    assert_eq!(titles(&index, "item499x").await[0], "Number 499");
 }

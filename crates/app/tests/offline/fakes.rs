@@ -120,7 +120,7 @@ pub(crate) struct SemanticSearch(pub(crate) Arc<Value>);
 pub(crate) struct TidalSearch(pub(crate) Arc<Value>, pub(crate) Tidal);
 pub(crate) struct AlbumTracks(pub(crate) Arc<Value>, pub(crate) Tidal);
 pub(crate) struct BatchMetadata(pub(crate) Arc<Value>);
-pub(crate) struct SuggestPlaylist;
+pub(crate) struct SuggestPlaylist(pub(crate) Arc<Value>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -264,10 +264,13 @@ tool!(
     },
     marked
 );
-tool!(SuggestPlaylist, "suggestPlaylist", Writes, Suggestion, |_tool, input| {
+tool!(SuggestPlaylist, "suggestPlaylist", Writes, Suggestion, |tool, input| {
     let known = input.tracks.iter().all(|track| track.isrc.len() == 12 && !track.reasoning.is_empty());
     if !known || input.title.is_empty() || input.tracks.is_empty() {
         return Err(ToolError::BadInput("every track needs its code and a reason".into()));
     }
-    Ok(Output(json!({"title": input.title})))
+    let all =
+        [&tool.0["index"], &tool.0["catalogue"]["tracks"]].map(|list| list.as_array().unwrap()).into_iter().flatten();
+    let saved: Vec<_> = all.filter(|track| input.tracks.iter().any(|chosen| track["isrc"] == *chosen.isrc)).collect();
+    Ok(Output(json!({"title": input.title, "tracks": saved})))
 });

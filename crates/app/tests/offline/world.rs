@@ -74,7 +74,7 @@ impl World {
                 .with(TidalSearch(music.clone(), tidal))
                 .with(AlbumTracks(music.clone(), tidal))
                 .with(BatchMetadata(music.clone()))
-                .with(SuggestPlaylist),
+                .with(SuggestPlaylist(music.clone())),
         };
         Self { model: model.clone(), toolbox, tasks, messages: Vec::new(), limits: Limits::default(), music }
     }

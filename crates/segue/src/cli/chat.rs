@@ -80,8 +80,13 @@ impl Session {
 
     /// One turn. True when it was answered.
     async fn say(&mut self, text: String) -> anyhow::Result<bool> {
-        let ask =
-            Ask { text, conversation: self.conversation, agent: Some(self.agent.clone()), client_message_id: None };
+        let ask = Ask {
+            text,
+            conversation: self.conversation,
+            agent: Some(self.agent.clone()),
+            client_message_id: None,
+            ..Ask::default()
+        };
         let started = self.app.converse(&self.owner, ask).await?;
         self.conversation = Some(started.conversation);
         let mut events = self.app.turns.follow_started(&self.owner, &started).await?;

@@ -3,6 +3,7 @@
 mod chat;
 mod doctor;
 mod export;
+mod mcp;
 mod sample;
 mod search;
 mod serve;
@@ -44,6 +45,7 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "sample" => sample::run(config).await,
         "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
+        "mcp" => mcp::run(config, args).await,
         "user" => user::run(config, args).await,
         "token" => token::run(config, args).await,
         _ => return ExitCode::from(2),
@@ -71,6 +73,7 @@ fn command() -> Command {
                 sample::command(),
                 doctor::command(),
                 export::command(),
+                mcp::command(),
                 user::command(),
                 token::command(),
             ]

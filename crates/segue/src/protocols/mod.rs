@@ -1,5 +1,10 @@
 //! The protocols: request types, a pure `encode`, routes; nothing else knows their words.
 
+pub(crate) mod ag_ui;
+pub(crate) mod ai_sdk;
+pub(crate) mod chatkit;
+mod client_ids;
+pub(crate) mod mcp;
 pub mod native;
 mod sse;
 pub(crate) mod user_chat;

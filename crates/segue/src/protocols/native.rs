@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::sse;
+use super::sse::{self, EventStream};
 use crate::{
     auth::Caller,
     error::ApiError,
@@ -27,14 +27,26 @@ pub(crate) fn routes() -> Routes {
         .api_route(
             "/api/chat/stream",
             post_with(chat, |op| {
-                op.summary("Say something and watch the answer").description("Answers with server-sent events.")
+                op.summary("Say something and watch the answer").response::<200, EventStream<Frame<'static>>>()
             }),
         )
-        .api_route("/api/turns/{turn_id}/stream", get_with(follow, |op| op.summary("Follow a turn from any point")))
-        .api_route("/api/turns/{turn_id}/stop", post_with(stop, |op| op.summary("Stop a turn")))
+        .api_route(
+            "/api/turns/{turn_id}/stream",
+            get_with(follow, |op| {
+                op.summary("Follow a turn from any point").response::<200, EventStream<Frame<'static>>>()
+            }),
+        )
+        .api_route(
+            "/api/turns/{turn_id}/stop",
+            post_with(stop, |op| op.summary("Stop a turn").response::<202, ()>()),
+        )
         .api_route(
             "/api/conversations/{conversation_id}/stream",
-            get_with(follow_conversation, |op| op.summary("Follow what runs in a conversation; 204 when nothing does")),
+            get_with(follow_conversation, |op| {
+                op.summary("Follow what runs in a conversation; 204 when nothing does")
+                    .response::<200, EventStream<Frame<'static>>>()
+                    .response::<204, ()>()
+            }),
         )
 }
 
@@ -81,6 +93,7 @@ async fn chat(
         conversation: request.conversation_id,
         agent: request.agent,
         client_message_id: request.client_message_id,
+        ..Ask::default()
     };
     let started = doors.app.converse(&caller.id, ask).await?;
     let events = doors.app.turns.follow_started(&caller.id, &started).await?;
@@ -167,7 +180,7 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
     })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Frame<'a> {
     MessageStart {
@@ -214,7 +227,7 @@ pub enum Frame<'a> {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageFrame {
     input_tokens: u64,

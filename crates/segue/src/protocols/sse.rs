@@ -2,6 +2,11 @@
 
 use std::{convert::Infallible, time::Duration};
 
+use aide::{
+    OperationOutput,
+    generate::GenContext,
+    openapi::{self, Operation},
+};
 use app::turns::Events;
 use axum::{
     body::Body,
@@ -11,6 +16,7 @@ use axum::{
 use bytes::Bytes;
 use engine::Event;
 use futures::{Stream, StreamExt};
+use schemars::JsonSchema;
 
 /// Proxies close what is silent for too long.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -18,7 +24,11 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Answers with `events`, each written into the buffer by `encode`. Events that are there together leave together;
 /// none waits for another.
 pub(crate) fn respond(events: Events, encode: impl FnMut(&Event, &mut Vec<u8>) + Send + 'static) -> Response {
-    let mut response = Body::from_stream(frames(events, encode)).into_response();
+    as_stream(Body::from_stream(frames(events, encode)))
+}
+
+fn as_stream(body: Body) -> Response {
+    let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -51,9 +61,37 @@ fn frames(
     }
 }
 
+/// A stream of events, each a `T`, for the API document.
+pub(crate) struct EventStream<T>(std::marker::PhantomData<T>);
+
+impl<T: JsonSchema> OperationOutput for EventStream<T> {
+    type Inner = T;
+
+    fn operation_response(cx: &mut GenContext, _: &mut Operation) -> Option<openapi::Response> {
+        let schema = openapi::SchemaObject {
+            json_schema: cx.schema.subschema_for::<T>(),
+            external_docs: None,
+            example: None,
+        };
+        let media = openapi::MediaType { schema: Some(schema), ..Default::default() };
+        Some(openapi::Response {
+            description: "Server-sent events; the data of each is one JSON object".into(),
+            content: [("text/event-stream".to_owned(), media)].into_iter().collect(),
+            ..Default::default()
+        })
+    }
+}
+
 /// One frame, exactly `data: <json>\n\n`.
 pub(crate) fn write_data(buffer: &mut Vec<u8>, frame: &impl serde::Serialize) {
     buffer.extend_from_slice(b"data: ");
     serde_json::to_writer(&mut *buffer, frame).expect("frames are plain data and memory does not fail to write");
     buffer.extend_from_slice(b"\n\n");
+}
+
+/// A stream that is over as soon as it begins.
+pub(crate) fn respond_once(frames: &[serde_json::Value]) -> Response {
+    let mut buffer = Vec::new();
+    frames.iter().for_each(|frame| write_data(&mut buffer, frame));
+    as_stream(Body::from(buffer))
 }

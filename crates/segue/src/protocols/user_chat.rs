@@ -78,7 +78,7 @@ async fn chat(
         text: request.message,
         conversation: request.conversation_id,
         agent: Some("tasks".into()),
-        client_message_id: None,
+        ..Ask::default()
     };
     let started = doors.app.converse(&caller.id, ask).await?;
     let events = doors.app.turns.follow_started(&caller.id, &started).await?;

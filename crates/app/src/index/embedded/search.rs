@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::{
     DocAddress, Score, Searcher, Term,
     collector::{DocSetCollector, TopDocs},
+    columnar::Column,
     query::{
         BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery,
     },
@@ -14,8 +15,8 @@ use tantivy::{
 use super::{
     super::{
         Filter, IndexError,
-        features::{FeatureRange, sound_fit, sound_wishes},
-        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, places},
+        features::{Feature, FeatureRange, SoundWish, sound_fit, sound_wishes},
+        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot, places},
         vectors::{Bits, Vectors},
         words::{telling_words, words},
     },
@@ -80,13 +81,10 @@ impl Search<'_> {
         self.add_similarities(vector, &candidates, &mut similarities)?;
         let yardstick = self.yardstick(&terms, vector)?;
         let wishes = sound_wishes(text);
+        let columns = self.columns(&wishes)?;
         let score = |key: DocAddress| -> Result<Scored<DocAddress>, IndexError> {
             let similarity = similarities.get(&key).copied().unwrap_or_default();
-            let sound = if wishes.is_empty() {
-                0.0
-            } else {
-                sound_fit(&wishes, self.snapshot.track(self.fields, key)?.audio_features.as_ref())
-            };
+            let sound = sound_fit(&wishes, |feature| columns.get(&(key.segment_ord, feature))?.first(key.doc_id));
             let evidence = Evidence { words: words.get(&key).copied().unwrap_or_default(), similarity, sound };
             let score = match self.ranking {
                 Ranking::Hybrid => yardstick.score(&evidence),
@@ -99,13 +97,23 @@ impl Search<'_> {
     }
 
     fn yardstick(&self, terms: &[QueryTerm], vector: &[f32]) -> Result<Yardstick, IndexError> {
-        let sample = self.vectors.similarities(vector, &self.snapshot.sample)?;
-        let sample: Vec<f32> = sample.iter().map(|near| near.similarity).collect();
+        let sample: Vec<f32> = self.snapshot.sample.iter().map(|other| dot(vector, other)).collect();
         let mut best_words = 0.0;
         for term in terms {
             best_words += term.count * term.idf(self.fields, &self.snapshot.searcher)? * MOST_PER_WORD;
         }
         Ok(Yardstick::new(best_words, &sample))
+    }
+
+    /// The features that were wished for, per segment: read without touching the tracks themselves.
+    fn columns(&self, wishes: &[SoundWish]) -> Result<BTreeMap<(u32, Feature), Column<f64>>, IndexError> {
+        let mut columns = BTreeMap::new();
+        for (segment, reader) in (0..).zip(self.snapshot.searcher.segment_readers()) {
+            for feature in wishes.iter().map(|wish| wish.feature()) {
+                columns.insert((segment, feature), reader.fast_fields().f64(feature.name())?);
+            }
+        }
+        Ok(columns)
     }
 
     fn by_meaning(&self, vector: &[f32], narrowed: &Option<Narrowed>, n: usize) -> Result<Similarities, IndexError> {

@@ -14,7 +14,7 @@ use super::super::{
 };
 use crate::{
     embed::EmbedderId,
-    music::{AudioFeatures, Isrc, Track},
+    music::{Isrc, Track},
 };
 
 /// The point that remembers the revision.
@@ -71,23 +71,6 @@ pub(super) fn isrc(point: &Value) -> Result<Isrc, IndexError> {
 pub(super) fn track(point: &Value) -> Result<Track, IndexError> {
     serde_json::from_value(point["payload"]["track"].clone())
         .map_err(|error| IndexError::WrongSchema(format!("a point without a track of ours: {error}")))
-}
-
-pub(super) fn audio_features(point: &Value) -> AudioFeatures {
-    let value = |feature: Feature| point["payload"][feature.name()].as_f64();
-    AudioFeatures {
-        acousticness: value(Feature::Acousticness),
-        danceability: value(Feature::Danceability),
-        energy: value(Feature::Energy),
-        instrumentalness: value(Feature::Instrumentalness),
-        key: value(Feature::Key).map(|key| key as i32),
-        liveness: value(Feature::Liveness),
-        loudness: value(Feature::Loudness),
-        mode: value(Feature::Mode).map(|mode| mode as i32),
-        speechiness: value(Feature::Speechiness),
-        tempo: value(Feature::Tempo),
-        valence: value(Feature::Valence),
-    }
 }
 
 /// A filter in Qdrant's words; it always says that we look for tracks.

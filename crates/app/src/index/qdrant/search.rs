@@ -9,7 +9,7 @@ use super::{
     super::{
         Hit, IndexError, SearchPlan,
         features::{Feature, SoundWish, sound_fit, sound_wishes},
-        fuse::{Evidence, Scored, Yardstick, places},
+        fuse::{Evidence, Scored, Yardstick, dot, places},
         why::Asked,
     },
     QdrantIndex, points,
@@ -146,7 +146,7 @@ impl Found {
             for point in answer["points"].as_array().into_iter().flatten() {
                 let isrc = points::isrc(point)?;
                 let score = point["score"].as_f64().unwrap_or_default() as f32;
-                self.sound.insert(isrc.clone(), sound_fit(wishes, Some(&points::audio_features(point))));
+                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| point["payload"][feature.name()].as_f64()));
                 let best = side.entry(isrc).or_insert(score);
                 *best = best.max(score);
             }
@@ -164,8 +164,4 @@ fn payload() -> Value {
 fn best_words(words: &BTreeMap<u32, f32>, singles: &[Value]) -> f32 {
     let best = |answer: &Value| answer["points"][0]["score"].as_f64().map_or(UNKNOWN_WORD, |score| score as f32);
     words.values().zip(singles).map(|(count, answer)| count * best(answer)).sum()
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

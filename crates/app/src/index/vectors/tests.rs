@@ -24,11 +24,10 @@ fn all(n: usize) -> Bits {
 }
 
 fn exact(vectors: &[Vec<f32>], query: &[f32], n: usize) -> Vec<Slot> {
-    let similarity = |slot: &Slot| -> f32 { vectors[*slot as usize].iter().zip(query).map(|(x, y)| x * y).sum() };
-    let mut slots: Vec<Slot> = (0..vectors.len() as Slot).collect();
-    slots.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
-    slots.truncate(n);
-    slots
+    let similarity = |vector: &Vec<f32>| -> f32 { vector.iter().zip(query).map(|(x, y)| x * y).sum() };
+    let mut scored: Vec<(f32, Slot)> = vectors.iter().map(similarity).zip(0..).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(n).map(|(_, slot)| slot).collect()
 }
 
 #[test]
@@ -37,7 +36,7 @@ fn the_nearest_are_those_of_an_exact_scan_for_every_width() {
         let dir = tempfile::tempdir().unwrap();
         let data = clustered(1200, dims);
         let vectors = Vectors::open(&dir.path().join("v"), dims, 0).unwrap();
-        data.chunks(500).for_each(|chunk| drop(vectors.append(chunk).unwrap()));
+        data.chunks(500).for_each(|chunk| assert!(vectors.append(chunk).is_ok()));
         let mut n_right = 0;
         for query in data.iter().step_by(120) {
             let near = vectors.nearest(query, 25, &all(1200)).unwrap();

@@ -78,6 +78,7 @@ phrases! {
     AskMood,
     AskWhichTrack,
     DontKnowTrack,
+    NotIndexed,
     PlaylistMade,
     PlaylistFailed,
     PlaylistEmpty,

@@ -19,9 +19,9 @@ use super::{
     pace::{Pace, Turn},
     token::Tokens,
 };
+use crate::outgoing::client_builder;
 
 const JSON_API: &str = "application/vnd.api+json";
-const USER_AGENT: &str = concat!("segue/", env!("CARGO_PKG_VERSION"));
 /// A page of a hundred resources has about 100 kB.
 const MAX_BODY: usize = 8 << 20;
 /// Waiting is only worth it when this much of the deadline is left for the call itself.
@@ -42,10 +42,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(config: &TidalConfig) -> anyhow::Result<Self> {
-        // An error only says that somebody has already installed one, which is just as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         // No redirects: the token goes to Tidal and to nobody else.
-        let http = Client::builder().user_agent(USER_AGENT).redirect(redirect::Policy::none()).build()?;
+        let http = client_builder().redirect(redirect::Policy::none()).build()?;
         let base = Url::parse(config.api_url.trim_end_matches('/'))
             .with_context(|| format!("TIDAL_API_URL is not an address: {}", config.api_url))?;
         anyhow::ensure!(!base.cannot_be_a_base(), "TIDAL_API_URL is not an http address: {base}");

@@ -2,6 +2,7 @@
 
 mod people;
 mod process;
+mod redact;
 mod sse;
 mod upstream;
 
@@ -21,6 +22,7 @@ use tokio::net::TcpListener;
 pub(crate) use self::{
     people::{JWT_SECRET, Person, claims, signed},
     process::Process,
+    redact::{frames, redacted},
     sse::Stream,
     upstream::Upstream,
 };

@@ -252,13 +252,14 @@ fn compare(voice: &Voice, scene: &Scene, names: &[String]) -> Step {
 }
 
 fn compare_known(voice: &Voice, scene: &Scene, these: &[Track]) -> Step {
-    if these.is_empty() {
+    let codes: Vec<_> = these.iter().map(|track| track.isrc.clone()).filter(|isrc| !isrc.is_empty()).collect();
+    if codes.is_empty() {
         return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
     }
     if let Some(output) = scene.now.output("batchMetadata") {
         return Step::says(show::comparison(voice, &tracks(output)));
     }
-    batch(voice, scene, these.iter().map(|track| track.isrc.clone()).collect())
+    batch(voice, scene, codes)
 }
 
 fn details(voice: &Voice, scene: &Scene, which: &str, aspect: Aspect) -> Step {
@@ -266,7 +267,11 @@ fn details(voice: &Voice, scene: &Scene, which: &str, aspect: Aspect) -> Step {
     match known_or_searched(voice, scene, &[which.to_owned()]) {
         Ok(tracks) => {
             const MOST: usize = 5;
-            let codes: Vec<_> = tracks.into_iter().take(MOST).map(|track| track.isrc).collect();
+            let tracks: Vec<_> = tracks.into_iter().filter(|track| !track.isrc.is_empty()).take(MOST).collect();
+            if tracks.is_empty() {
+                return Step::says(voice.say(Phrase::NotIndexed, &[&plain(which)]));
+            }
+            let codes: Vec<_> = tracks.into_iter().map(|track| track.isrc).collect();
             look_up(voice, scene, &codes, aspect)
         }
         Err(step) => step,
@@ -311,8 +316,9 @@ fn look_up(voice: &Voice, scene: &Scene, codes: &[String], aspect: Aspect) -> St
     };
     let found = tracks(output);
     if found.is_empty() {
-        let summary = output.get("summary").and_then(Value::as_str).unwrap_or_default();
-        return Step::says(voice.say(Phrase::DontKnowTrack, &[&codes.join(", ")]) + "\n" + &plain(summary));
+        let known: Vec<_> = scene.backwards().flat_map(tracks_of).filter(|track| codes.contains(&track.isrc)).collect();
+        let name = known.first().map_or_else(|| codes.join(", "), |track| track.title.clone());
+        return Step::says(voice.say(Phrase::NotIndexed, &[&plain(&name)]));
     }
     Step::says(match aspect {
         Aspect::Everything => show::details(voice, &found),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     failed, has_tidal, is_pointing, search_index, show, tidal_input,
-    tracks::{Track, meant, tracks_of},
+    tracks::{Track, meant, tracks, tracks_of},
     wish::Kind,
 };
 use crate::models::offline::{
@@ -27,7 +27,8 @@ pub(crate) fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<
         return failed(voice, error);
     }
     if scene.now.called("semanticSearch") {
-        let good = tracks_of(&scene.now).into_iter().filter(show::is_good).take(limit.unwrap_or(LENGTH));
+        let is_fit = |track: &Track| show::is_good(track) && !track.isrc.is_empty();
+        let good = tracks_of(&scene.now).into_iter().filter(is_fit).take(limit.unwrap_or(LENGTH));
         let good: Vec<_> = good.collect();
         if good.is_empty() {
             return Step::says(voice.say(Phrase::PlaylistEmpty, &[&plain(about)]));
@@ -48,12 +49,13 @@ pub(crate) fn playlist_of(voice: &Voice, scene: &Scene, these: &[Track], title: 
     if scene.now.called("suggestPlaylist") {
         return playlist_done(voice, scene);
     }
+    let these: Vec<_> = these.iter().filter(|track| !track.isrc.is_empty()).cloned().collect();
     if these.is_empty() {
         return Step::says(voice.say(Phrase::AskMood, &[]));
     }
     let searched = scene.earlier.iter().rev().flat_map(|exchange| exchange.calls.iter().rev());
     let query = searched.filter_map(|called| called.input.get("query")?.as_str()).next().unwrap_or("Segue");
-    suggest(voice, title.unwrap_or_else(|| query.to_owned()), these, query)
+    suggest(voice, title.unwrap_or_else(|| query.to_owned()), &these, query)
 }
 
 fn suggest(voice: &Voice, title: String, tracks: &[Track], about: &str) -> Step {
@@ -75,10 +77,12 @@ fn playlist_done(voice: &Voice, scene: &Scene) -> Step {
     let Some(called) = scene.now.calls.iter().find(|called| called.name == "suggestPlaylist") else {
         return Step::says(voice.say(Phrase::AskMood, &[]));
     };
-    let suggested = called.input.get("tracks").and_then(Value::as_array).into_iter().flatten();
-    let codes: Vec<_> = suggested.filter_map(|track| track.get("isrc")?.as_str()).collect();
-    let known: Vec<_> = scene.backwards().flat_map(tracks_of).collect();
-    let chosen: Vec<_> = codes.iter().filter_map(|code| known.iter().find(|track| track.isrc == *code)).collect();
+    // What was saved, which may be less than what was suggested; what is known about it came from the searches.
+    let saved = scene.now.output("suggestPlaylist").map(tracks).unwrap_or_default();
+    let known: Vec<_> =
+        scene.backwards().flat_map(tracks_of).filter(|track| track.short_description.is_some()).collect();
+    let chosen = saved.iter().map(|track| known.iter().find(|known| known.isrc == track.isrc).unwrap_or(track));
+    let chosen: Vec<_> = chosen.collect();
     let title = plain(called.input.get("title").and_then(Value::as_str).unwrap_or_default());
     let head = voice.say(Phrase::PlaylistMade, &[&title, &chosen.len().to_string()]);
     Step::says(format!("{head}\n{}", show::lines(voice, &chosen)))

@@ -15,6 +15,7 @@ use crate::models::offline::{
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Track {
+    /// Empty where the catalogue does not tell.
     pub(crate) isrc: String,
     pub(crate) title: String,
     pub(crate) artist: String,
@@ -50,7 +51,7 @@ pub(crate) struct Album {
 /// The tracks of one tool output. What cannot be read is left out rather than guessed.
 pub(crate) fn tracks(output: &Value) -> Vec<Track> {
     let tracks: Vec<Track> = items(output, "tracks");
-    tracks.into_iter().filter(|track| !track.isrc.is_empty() && !track.title.is_empty()).collect()
+    tracks.into_iter().filter(|track| !track.title.is_empty()).collect()
 }
 
 pub(crate) fn albums(output: &Value) -> Vec<Album> {
@@ -68,7 +69,7 @@ pub(crate) fn tracks_of(exchange: &Exchange) -> Vec<Track> {
     let outputs = exchange.calls.iter().filter_map(|called| called.result.as_ref()?.as_ref().ok());
     let mut found: Vec<Track> = Vec::new();
     for track in outputs.flat_map(tracks) {
-        if !found.iter().any(|known| known.isrc == track.isrc) {
+        if track.isrc.is_empty() || !found.iter().any(|known| known.isrc == track.isrc) {
             found.push(track);
         }
     }
@@ -141,6 +142,6 @@ pub(crate) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<T
 
 /// "Slow Lantern by The Hollows".
 fn split_by(words: &str) -> (&str, Option<&str>) {
-    let by = [" by ", " von ", " von ", " de "].into_iter().find_map(|by| words.split_once(by));
+    let by = [" by ", " von ", " de "].into_iter().find_map(|by| words.split_once(by));
     by.map_or((words, None), |(title, artist)| (title, Some(artist)))
 }

@@ -61,12 +61,16 @@ fn confirmed(last: &Exchange, asked_about: &[Command]) -> Option<Command> {
 
 /// Only what was on the list when we asked: a task added since then was not agreed to.
 fn listed(last: &Exchange, command: &Command) -> Vec<String> {
-    let tasks = last.output("list_tasks").and_then(|output| output.get("tasks")).and_then(Value::as_array);
     let is_meant = |task: &&Value| {
         *command == Command::DeleteAll || task.get("completed").and_then(Value::as_bool).unwrap_or(false)
     };
-    let ids = tasks.into_iter().flatten().filter(is_meant).filter_map(|task| task.get("id")?.as_str());
+    let ids = tasks_listed(last).filter(is_meant).filter_map(|task| task.get("id")?.as_str());
     ids.map(str::to_owned).collect()
+}
+
+fn tasks_listed<'e>(exchange: &'e Exchange) -> impl Iterator<Item = &'e Value> {
+    let tasks = exchange.output("list_tasks").and_then(|output| output.get("tasks")).and_then(Value::as_array);
+    tasks.into_iter().flatten()
 }
 
 /// The line with our question, when there is just one.
@@ -82,7 +86,11 @@ fn chosen(language: &Language, last: &Exchange, asked_about: &[Command], answer:
     let is_all = language.words.is("plural", &folded(answer).join(" "));
     if is_all && !options.is_empty() {
         let every: Vec<_> = (1..=options.len()).map(|place| place.to_string()).collect();
-        return asked_about.iter().find_map(|command| command.aimed_at(&every.join(" ")));
+        let aimed = asked_about.iter().find_map(|command| command.aimed_at(&every.join(" ")))?;
+        // "Them" after the whole list is the whole list, and deleting that is asked about first.
+        let is_whole_list = tasks_listed(last).count() == options.len();
+        let deletes = matches!(aimed, Command::Delete(_));
+        return Some(if deletes && is_whole_list { Command::DeleteAll } else { aimed });
     }
     let is_option = matches!(by_title(language, answer, options.iter().copied()), Pick::These(_) | Pick::Mistyped(_));
     let is_place = places(language, answer).is_some();

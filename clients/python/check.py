@@ -1,0 +1,53 @@
+"""One check a line: `ok <name>` or `FAIL <name>: <why>`. A failed check is told by its line alone; an error is a crash."""
+
+import asyncio
+import json
+import os
+import urllib.error
+import urllib.request
+
+URL = os.environ["SEGUE_URL"]
+TOKEN = os.environ.get("SEGUE_TOKEN")
+HEADERS = {"authorization": f"Bearer {TOKEN}"} if TOKEN else {}
+
+CHECKS = []
+
+
+def check(name):
+    """Marks an async function as a check."""
+
+    def mark(body):
+        CHECKS.append((name, body))
+        return body
+
+    return mark
+
+
+def run_all(client):
+    async def run_each():
+        for name, body in CHECKS:
+            try:
+                await asyncio.wait_for(body(), 60)
+                print(f"ok {client}: {name}", flush=True)
+            except BaseException as error:  # noqa: BLE001: whatever it is, the other checks go on
+                causes = getattr(error, "exceptions", [error])
+                why = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
+                print(f"FAIL {client}: {name}: {' '.join(why.split())[:1500]}", flush=True)
+
+    asyncio.run(run_each())
+
+
+def script(*replies):
+    """A message the scripted model plays: one reply for each time it is asked."""
+    return json.dumps({"replies": replies})
+
+
+def request(method, path, body=None):
+    """Status, headers and the whole body."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {**HEADERS, **({"content-type": "application/json"} if data else {})}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(URL + path, data, headers, method=method)) as response:
+            return response.status, dict(response.headers), response.read()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, dict(refusal.headers), refusal.read()

@@ -1,0 +1,138 @@
+//! Who is asked what an entry means, in which order, and where the answer is kept.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures::future::BoxFuture;
+
+use super::{
+    gather::Gathered,
+    matching::{Candidate, Match, Outcome, codes_to_ask, judge},
+    track::ImportedTrack,
+};
+use crate::music::Isrc;
+
+/// A place that knows recordings: the library and the index here, Tidal, Deezer and MusicBrainz elsewhere.
+///
+/// What is not found is simply absent from the answer.
+pub trait Catalogue: Send + Sync {
+    /// As it stands in reports.
+    fn name(&self) -> &'static str;
+
+    /// At most [`MOST_CODES`] codes at a time.
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
+
+    /// Everything that could be this title by this artist, versions and takes included; the artist may be empty.
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
+}
+
+/// Why a catalogue gave no answer. What it was asked about is tried again later.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotAsk {
+    /// It did not like this question; the next one may be fine.
+    #[error("{0}")]
+    This(String),
+    /// It does not answer at all, so it is left in peace for the rest of the file.
+    #[error("{0}")]
+    Anything(String),
+}
+
+pub const MOST_CODES: usize = 100;
+
+/// What became of each track of a file, in the order of its tracks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matches {
+    pub matches: Vec<Match>,
+    /// Catalogues that could not be asked, and why.
+    pub silent: BTreeMap<&'static str, String>,
+}
+
+/// Matches every track. The first catalogue is asked about all of them, so it should be the one at home; each further
+/// one only about what is still open.
+pub async fn match_all(gathered: &Gathered, catalogues: &[&dyn Catalogue]) -> Matches {
+    let mut asking = Asking::new(&gathered.tracks);
+    for (n, catalogue) in catalogues.iter().enumerate() {
+        let open = if n == 0 { (0..gathered.tracks.len()).collect() } else { asking.open() };
+        if let Err(why) = asking.ask(*catalogue, &open).await {
+            asking.silent.insert(catalogue.name(), why.to_string());
+        }
+        asking.judge(&open);
+    }
+    if catalogues.is_empty() {
+        asking.judge(&asking.open());
+    }
+    Matches { matches: asking.matches.into_iter().flatten().collect(), silent: asking.silent }
+}
+
+struct Asking<'a> {
+    tracks: &'a [ImportedTrack],
+    candidates: Vec<Vec<Candidate>>,
+    matches: Vec<Option<Match>>,
+    silent: BTreeMap<&'static str, String>,
+}
+
+impl<'a> Asking<'a> {
+    fn new(tracks: &'a [ImportedTrack]) -> Self {
+        let n = tracks.len();
+        Self { tracks, candidates: vec![vec![]; n], matches: vec![None; n], silent: BTreeMap::new() }
+    }
+
+    /// Positions of the tracks that are not matched yet.
+    fn open(&self) -> Vec<usize> {
+        let is_open = |found: &Option<Match>| found.as_ref().is_none_or(|found| found.outcome != Outcome::Matched);
+        self.matches.iter().enumerate().filter(|(_, found)| is_open(found)).map(|(n, _)| n).collect()
+    }
+
+    fn judge(&mut self, open: &[usize]) {
+        for &n in open {
+            self.matches[n] = Some(judge(&self.tracks[n], &self.candidates[n]));
+        }
+    }
+
+    async fn ask(&mut self, catalogue: &dyn Catalogue, open: &[usize]) -> Result<(), CannotAsk> {
+        self.ask_codes(catalogue, open).await?;
+        for &n in open {
+            let track = &self.tracks[n];
+            let is_known = judge(track, &self.candidates[n]).outcome == Outcome::Matched;
+            if is_known || track.title.is_empty() {
+                continue;
+            }
+            match ask_by_name(catalogue, track).await {
+                Ok(found) => self.candidates[n].extend(found),
+                Err(CannotAsk::This(why)) => _ = self.silent.insert(catalogue.name(), why),
+                Err(error @ CannotAsk::Anything(_)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask_codes(&mut self, catalogue: &dyn Catalogue, open: &[usize]) -> Result<(), CannotAsk> {
+        let mut wanted: HashMap<Isrc, Vec<usize>> = HashMap::new();
+        let mut codes = vec![];
+        for &n in open {
+            for code in codes_to_ask(&self.tracks[n]) {
+                let tracks = wanted.entry(code.clone()).or_default();
+                if tracks.is_empty() {
+                    codes.push(code);
+                }
+                tracks.push(n);
+            }
+        }
+        for batch in codes.chunks(MOST_CODES) {
+            for candidate in catalogue.by_isrc(batch).await? {
+                for &n in wanted.get(&candidate.isrc).into_iter().flatten() {
+                    self.candidates[n].push(candidate.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn ask_by_name(catalogue: &dyn Catalogue, track: &ImportedTrack) -> Result<Vec<Candidate>, CannotAsk> {
+    let artist = track.artists.first().map_or("", String::as_str);
+    let mut found = catalogue.by_name(&track.title, artist).await?;
+    if track.either_way {
+        found.extend(catalogue.by_name(artist, &track.title).await?);
+    }
+    Ok(found)
+}

@@ -1,0 +1,163 @@
+//! JSON files, element by element: only the entry at hand is ever in memory, however long the list.
+
+use std::io::Read;
+
+use serde_json::Value;
+use struson::{
+    reader::{JsonReader, JsonStreamReader, ReaderError, ReaderSettings, ValueType},
+    serde::DeserializerError,
+};
+
+use super::track::LineError;
+
+/// A step on the way to the entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Into this member of an object.
+    Key(&'static str),
+    /// Into every element of an array.
+    Each,
+}
+
+/// One entry: where it begins, what the object around its list is called, and what it says.
+pub(super) struct Element {
+    pub(super) line: u64,
+    pub(super) list_name: Option<String>,
+    pub(super) value: Value,
+}
+
+/// Walks along `path` and gives every value at its end.
+pub(super) struct Elements<R: Read> {
+    reader: JsonStreamReader<R>,
+    path: &'static [Step],
+    /// Which member names a list: `name` or `title`.
+    name_key: &'static str,
+    /// Containers on the path that are open now; the next value to come belongs to step `n_open`.
+    n_open: usize,
+    list_name: Option<String>,
+    begun: bool,
+    ended: bool,
+}
+
+impl<R: Read> Elements<R> {
+    pub(super) fn new(source: R, path: &'static [Step], name_key: &'static str) -> Self {
+        // The nesting limit is what keeps a hostile file from exhausting the stack.
+        let settings = ReaderSettings {
+            allow_multiple_top_level: true,
+            track_path: false,
+            max_nesting_depth: Some(64),
+            ..ReaderSettings::default()
+        };
+        let reader = JsonStreamReader::new_custom(source, settings);
+        Self { reader, path, name_key, n_open: 0, list_name: None, begun: false, ended: false }
+    }
+
+    fn find(&mut self) -> Result<Option<Element>, LineError> {
+        loop {
+            if self.n_open == 0 {
+                // Files that were glued together are read one after the other; anything else after the end is an error.
+                if self.begun && !self.reader.has_next().map_err(|error| self.broken(error))? {
+                    return Ok(None);
+                }
+                self.begun = true;
+                self.enter().map_err(|error| self.broken(error))?;
+            } else if self.advance().map_err(|error| self.broken(error))? {
+                return self.element().map(Some);
+            }
+        }
+    }
+
+    /// Opens the container the next step goes into, or passes over what is no such container.
+    fn enter(&mut self) -> Result<(), ReaderError> {
+        match (self.path[self.n_open], self.reader.peek()?) {
+            (Step::Each, ValueType::Array) => self.reader.begin_array()?,
+            (Step::Key(_), ValueType::Object) => self.reader.begin_object()?,
+            _ => return self.reader.skip_value(),
+        }
+        self.n_open += 1;
+        Ok(())
+    }
+
+    /// Goes on within the innermost open container. True when the next value is an entry.
+    fn advance(&mut self) -> Result<bool, ReaderError> {
+        let step = self.path[self.n_open - 1];
+        if !self.reader.has_next()? {
+            match step {
+                Step::Each => self.reader.end_array()?,
+                Step::Key(_) => self.reader.end_object()?,
+            }
+            self.n_open -= 1;
+            return Ok(false);
+        }
+        if let Step::Key(key) = step {
+            let name = self.reader.next_name_owned()?;
+            if name == self.name_key && self.reader.peek()? == ValueType::String {
+                self.list_name = Some(self.reader.next_string()?);
+                return Ok(false);
+            }
+            if name != key {
+                self.reader.skip_value()?;
+                return Ok(false);
+            }
+        }
+        if self.n_open == self.path.len() {
+            return Ok(true);
+        }
+        self.enter()?;
+        Ok(false)
+    }
+
+    fn element(&mut self) -> Result<Element, LineError> {
+        // Asking for the type moves past the white space, so that the line is the entry's own.
+        self.reader.peek().map_err(|error| self.broken(error))?;
+        let line = self.line();
+        let value = self.reader.deserialize_next().map_err(|error| match error {
+            DeserializerError::ReaderError(error) => self.broken(error),
+            other => LineError::broken(line, other),
+        })?;
+        Ok(Element { line, list_name: self.list_name.clone(), value })
+    }
+
+    fn line(&self) -> u64 {
+        self.reader.current_position(false).line_pos.map_or(1, |position| position.line + 1)
+    }
+
+    fn broken(&self, error: ReaderError) -> LineError {
+        let what = match &error {
+            ReaderError::SyntaxError(syntax) => format!("this is not JSON ({})", syntax.kind),
+            ReaderError::IoError { error, .. } => error.to_string(),
+            other => other.to_string(),
+        };
+        LineError::broken(self.line(), what)
+    }
+}
+
+impl<R: Read> Iterator for Elements<R> {
+    type Item = Result<Element, LineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let found = self.find().transpose();
+        if !matches!(found, Some(Ok(_))) {
+            self.ended = true;
+        }
+        found
+    }
+}
+
+/// A filled text at `/pointer`.
+pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
+    value.pointer(pointer)?.as_str().filter(|text| !text.trim().is_empty())
+}
+
+/// A number at `/pointer`, also when it is written as text.
+pub(super) fn number(value: &Value, pointer: &str) -> Option<f64> {
+    let value = value.pointer(pointer)?;
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+}
+
+pub(super) fn is_true(value: &Value, pointer: &str) -> bool {
+    value.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
+}

@@ -1,0 +1,129 @@
+//! What is kept of an import: tracks and playlists for the library, and what is still open, all in one piece.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::UserId;
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use super::{
+    catalogue::Matches,
+    gather::Gathered,
+    kind::Kind,
+    matching::{Match, Outcome},
+    track::ImportedTrack,
+};
+use crate::{
+    music::{Isrc, Track},
+    store::StoreError,
+};
+
+/// One file, ready to be kept.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Import {
+    pub file: String,
+    pub kind: Kind,
+    /// Each recording once, in the order of the file.
+    pub tracks: Vec<Track>,
+    /// In playing order; entries that are still open are missing and come in when they are matched.
+    pub playlists: BTreeMap<String, Vec<Isrc>>,
+    /// Ambiguous and unmatched entries: shown, exportable, tried again later.
+    pub open: Vec<OpenEntry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenEntry {
+    pub entry: ImportedTrack,
+    pub found: Match,
+    /// Playlists of the file it belongs to.
+    pub playlists: BTreeSet<String>,
+}
+
+/// What keeping changed; a second import of the same file changes nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Kept {
+    pub n_added: u64,
+    pub n_already_there: u64,
+}
+
+/// Where an import is kept.
+pub trait Keeper {
+    /// All of it or nothing, in one transaction.
+    fn keep<'a>(&'a self, owner: &'a UserId, import: &'a Import) -> BoxFuture<'a, Result<Kept, StoreError>>;
+}
+
+impl Import {
+    pub fn new(file: &str, kind: Kind, gathered: &Gathered, matches: &Matches) -> Self {
+        let found = || gathered.tracks.iter().zip(&matches.matches);
+        let mut seen = BTreeSet::new();
+        let tracks = found().filter_map(|(entry, found)| {
+            let isrc = found.isrc.clone()?;
+            seen.insert(isrc.clone()).then(|| track(entry, isrc, found, kind))
+        });
+        let playlists = gathered.playlists.iter().map(|(name, positions)| {
+            let codes = positions.iter().filter_map(|n| matches.matches.get(*n)?.isrc.clone());
+            (name.clone(), codes.collect())
+        });
+        let open = found().enumerate().filter(|(_, (_, found))| found.outcome != Outcome::Matched);
+        Self {
+            file: file.into(),
+            kind,
+            tracks: tracks.collect(),
+            playlists: playlists.collect(),
+            open: open.map(|(n, (entry, found))| OpenEntry::new(gathered, n, entry, found)).collect(),
+        }
+    }
+}
+
+impl OpenEntry {
+    fn new(gathered: &Gathered, n: usize, entry: &ImportedTrack, found: &Match) -> Self {
+        let holding = gathered.playlists.iter().filter(|(_, positions)| positions.contains(&n));
+        Self { entry: entry.clone(), found: found.clone(), playlists: holding.map(|(name, _)| name.clone()).collect() }
+    }
+}
+
+/// The file's own words first: they are what the listener calls it. The catalogue fills what the file leaves open.
+fn track(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) -> Track {
+    let known = found.recording.as_ref();
+    let from_file = format!("{kind}, imported");
+    let mut provenance = BTreeMap::new();
+    let mut say = |field: &str, is_from_file: bool| {
+        let source = known.filter(|_| !is_from_file).map_or(from_file.as_str(), |known| known.source);
+        provenance.insert(field.to_owned(), source.to_owned());
+    };
+    // A line written title first was turned round by whoever matched it, so the catalogue's words are the right ones.
+    let has_names = !entry.title.is_empty() && !entry.artists.is_empty() && !(entry.either_way && known.is_some());
+    say("title", has_names);
+    let (title, artist) = match known {
+        Some(known) if !has_names => (known.full_title(), known.artist.clone()),
+        _ => (entry.title.clone(), entry.artist()),
+    };
+    if entry.duration.is_some() || known.is_some_and(|known| known.duration.is_some()) {
+        say("duration", entry.duration.is_some());
+    }
+    for (field, is_there) in [("lyrics", entry.lyrics.is_some()), ("audioFeatures", entry.audio_features.is_some())] {
+        if is_there {
+            say(field, true);
+        }
+    }
+    Track {
+        isrc,
+        title,
+        artist,
+        album: entry.album.clone().or_else(|| known?.album.clone()).unwrap_or_default(),
+        track_number: entry.track_number,
+        duration: entry.duration.or_else(|| known?.duration),
+        release_date: entry.release_date.clone(),
+        artwork_url: None,
+        tidal_id: entry.ids.tidal.clone(),
+        lyrics: entry.lyrics.clone(),
+        interpretation: None,
+        short_description: None,
+        tags: entry.tags.clone(),
+        audio_features: entry.audio_features.clone(),
+        provenance,
+    }
+}

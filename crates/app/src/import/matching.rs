@@ -1,0 +1,204 @@
+//! Matching: which recording does this entry mean, how sure is that, and why?
+
+use serde::Serialize;
+
+use super::{score, track::ImportedTrack};
+use crate::music::{
+    Isrc,
+    identity::{RecordingName, same_length},
+    isrc::Doubt,
+};
+
+/// A recording that a catalogue knows: the library, the index, Tidal, Deezer, MusicBrainz.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    pub isrc: Isrc,
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    pub artist: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub album: Option<String>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<f64>,
+    /// Who knows it.
+    pub source: &'static str,
+}
+
+impl Candidate {
+    /// Title and version as one text.
+    pub fn full_title(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} ({version})", self.title),
+            None => self.title.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    Matched,
+    /// Several recordings could be meant, or one but not surely: the listener chooses.
+    Ambiguous,
+    /// Kept, and tried again later.
+    Unmatched,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Match {
+    pub outcome: Outcome,
+    /// The recording, when there is a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isrc: Option<Isrc>,
+    /// What a catalogue says about it; nothing when only the file knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Candidate>,
+    /// 0 to 1.
+    pub confidence: f64,
+    pub reason: String,
+    /// Best first; what an ambiguous entry is chosen from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Scored>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scored {
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    pub confidence: f64,
+    pub reason: String,
+}
+
+/// From here on nobody needs to be asked.
+const SURE: f64 = 0.85;
+/// From here on it is worth asking.
+const POSSIBLE: f64 = 0.5;
+const MOST_CANDIDATES: usize = 5;
+
+/// Judges one entry by everything the catalogues said about it.
+pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
+    if let Some(found) = by_code(track, candidates) {
+        return found;
+    }
+    let scored = by_name(track, candidates);
+    let Some(best) = scored.first().cloned() else {
+        return by_file_alone(track).unwrap_or_else(|| nothing_found(track));
+    };
+    if best.confidence >= SURE {
+        let rival = scored.iter().find(|other| other.confidence >= SURE && !is_same_recording(&best, other));
+        return match rival {
+            None => matched(&best.candidate, best.confidence, best.reason),
+            Some(_) => {
+                let reason = "several recordings have this title and artist; the length or album would tell".into();
+                ambiguous(best.confidence, reason, scored)
+            }
+        };
+    }
+    if let Some(found) = by_file_alone(track) {
+        return found;
+    }
+    if best.confidence >= POSSIBLE {
+        return ambiguous(best.confidence, best.reason, scored);
+    }
+    Match { candidates: shortlist(scored), ..unmatched(best.confidence, best.reason) }
+}
+
+/// The codes an entry can be looked up by: its own, and what a misread one was probably meant to be.
+pub fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
+    let repaired = track.isrcs.iter().filter_map(|isrc| match isrc.doubt() {
+        Some(Doubt::Misread(repaired)) => Some(repaired),
+        _ => None,
+    });
+    track.isrcs.iter().cloned().chain(repaired).collect()
+}
+
+fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
+    let codes = codes_to_ask(track);
+    let known = codes.iter().find_map(|code| candidates.iter().find(|candidate| candidate.isrc == *code))?;
+    if score::is_someone_else(track, known) {
+        let reason = format!("the code {} is \"{}\" by {} at {}", known.isrc, known.title, known.artist, known.source);
+        let scored = Scored { candidate: known.clone(), confidence: POSSIBLE, reason: reason.clone() };
+        return Some(ambiguous(POSSIBLE, reason, vec![scored]));
+    }
+    if !track.isrcs.contains(&known.isrc) {
+        return Some(matched(known, 0.9, format!("ISRC, read as {}", known.isrc)));
+    }
+    Some(match (track.duration, known.duration) {
+        (Some(a), Some(b)) if (a - b).abs() > 10.0 => {
+            matched(known, 0.9, format!("ISRC, though the lengths differ by {:.0} s", (a - b).abs()))
+        }
+        _ => matched(known, 1.0, "ISRC".into()),
+    })
+}
+
+/// A code in good form next to a title needs no catalogue: the file itself says which recording it means.
+fn by_file_alone(track: &ImportedTrack) -> Option<Match> {
+    let isrc = track.isrcs.iter().find(|isrc| isrc.doubt().is_none())?;
+    (!track.title.is_empty()).then(|| Match {
+        outcome: Outcome::Matched,
+        isrc: Some(isrc.clone()),
+        ..unmatched(0.95, "ISRC in the file".into())
+    })
+}
+
+fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<Scored> {
+    let mut scored: Vec<Scored> = candidates
+        .iter()
+        .filter_map(|candidate| {
+            let (confidence, reason) = score::score(track, candidate)?;
+            Some(Scored { candidate: candidate.clone(), confidence, reason })
+        })
+        .collect();
+    // Stable, so that among equals the catalogue that was asked first wins.
+    scored.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let mut seen = std::collections::HashSet::new();
+    scored.retain(|scored| seen.insert(scored.candidate.isrc.clone()));
+    scored
+}
+
+/// One recording may have several codes; then any of them is right.
+fn is_same_recording(a: &Scored, b: &Scored) -> bool {
+    let name = |it: &Scored| {
+        let it = &it.candidate;
+        RecordingName::new(&it.title, it.version.as_deref(), &it.artist)
+    };
+    name(a) == name(b) && same_length(a.candidate.duration, b.candidate.duration)
+}
+
+fn matched(known: &Candidate, confidence: f64, reason: String) -> Match {
+    Match {
+        outcome: Outcome::Matched,
+        isrc: Some(known.isrc.clone()),
+        recording: Some(known.clone()),
+        ..unmatched(confidence, reason)
+    }
+}
+
+fn ambiguous(confidence: f64, reason: String, scored: Vec<Scored>) -> Match {
+    Match { outcome: Outcome::Ambiguous, candidates: shortlist(scored), ..unmatched(confidence, reason) }
+}
+
+fn shortlist(mut scored: Vec<Scored>) -> Vec<Scored> {
+    scored.truncate(MOST_CANDIDATES);
+    scored
+}
+
+fn nothing_found(track: &ImportedTrack) -> Match {
+    let reason = match (&track.refused_isrc, track.isrcs.first()) {
+        (Some(refused), _) if track.title.is_empty() => refused.clone(),
+        (_, Some(isrc)) if track.title.is_empty() => format!("no catalogue knows {isrc}"),
+        _ if track.title.is_empty() => "only an id of another service, and no catalogue knows it".into(),
+        _ if track.artists.is_empty() => "no artist, and nothing with this title and length".into(),
+        _ => "no catalogue has this title by this artist".into(),
+    };
+    unmatched(0.0, reason)
+}
+
+fn unmatched(confidence: f64, reason: String) -> Match {
+    Match { outcome: Outcome::Unmatched, isrc: None, recording: None, confidence, reason, candidates: vec![] }
+}

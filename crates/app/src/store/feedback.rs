@@ -1,0 +1,52 @@
+//! Feedback: what someone thought of a part of an answer.
+
+use engine::{ConversationId, UserId};
+
+use super::{Store, StoreError, in_transaction, now};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    Positive,
+    Negative,
+}
+
+impl Feedback {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Positive => "positive",
+            Self::Negative => "negative",
+        }
+    }
+}
+
+impl Store {
+    /// Keeps an opinion on each of `items`, in place of an earlier one. Whether the items are there is the caller's to know.
+    pub async fn give_feedback(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        items: &[String],
+        feedback: Feedback,
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO feedback (conversation_id, item_id, user_id, kind, created_at)
+            SELECT id, $2, $3, $4, $5 FROM conversations WHERE id = $1 AND user_id = $3 AND deleted_at IS NULL
+            ON CONFLICT (conversation_id, item_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at
+            RETURNING item_id";
+        in_transaction!(self, |tx| {
+            for item in items {
+                let kept: Option<(String,)> = sqlx::query_as(SQL)
+                    .bind(conversation.0)
+                    .bind(item)
+                    .bind(owner.as_str())
+                    .bind(feedback.as_str())
+                    .bind(now())
+                    .fetch_optional(&mut *tx)
+                    .await?;
+                if kept.is_none() {
+                    return Err(StoreError::NotFound);
+                }
+            }
+        });
+        Ok(())
+    }
+}

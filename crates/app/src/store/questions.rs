@@ -1,0 +1,54 @@
+//! Questions of a conversation: find one by its answer, and take one back to ask it again.
+
+use engine::{ConversationId, MessageId, UserId};
+use uuid::Uuid;
+
+use super::{Store, StoreError, reading};
+
+pub(super) const POSITION: &str =
+    "SELECT position FROM messages WHERE id = $1 AND conversation_id = $2 AND role = 'user'";
+/// What a tool did stays in the journal, though the answer that called it is gone.
+pub(super) const KEEP_CALLS: &str = "UPDATE tool_calls SET message_id = NULL
+    WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = $1 AND position >= $2)";
+/// A running turn stays and its lease makes the new one fail: nothing is taken back under its feet.
+pub(super) const FORGET_TURNS: &str = "DELETE FROM turns WHERE conversation_id = $1 AND status <> 'running'
+    AND message_id IN (SELECT id FROM messages WHERE conversation_id = $1 AND position >= $2)";
+pub(super) const FORGET_MESSAGES: &str = "DELETE FROM messages WHERE conversation_id = $1 AND position >= $2";
+
+/// Takes back a question and everything after it. Leaves the surrounding function when there is no such question.
+macro_rules! take_back {
+    ($tx:ident, $conversation:expr, $question:expr) => {{
+        use $crate::store::questions::{FORGET_MESSAGES, FORGET_TURNS, KEEP_CALLS, POSITION};
+        let found: Option<(i64,)> =
+            sqlx::query_as(POSITION).bind($question.0).bind($conversation.0).fetch_optional(&mut *$tx).await?;
+        let Some((position,)) = found else { return Err($crate::store::StoreError::NotFound) };
+        for sql in [KEEP_CALLS, FORGET_TURNS, FORGET_MESSAGES] {
+            sqlx::query(sql).bind($conversation.0).bind(position).execute(&mut *$tx).await?;
+        }
+    }};
+}
+pub(super) use take_back;
+
+impl Store {
+    /// The question an answer belongs to; the newest question of the conversation when no answer is named.
+    pub async fn question(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        answer: Option<MessageId>,
+    ) -> Result<(MessageId, String), StoreError> {
+        const SQL: &str = "SELECT q.id, q.content FROM messages q JOIN conversations c ON c.id = q.conversation_id
+            WHERE q.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND q.role = 'user'
+              AND ($3 IS NULL OR q.position <= (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1))
+            ORDER BY q.position DESC LIMIT 1";
+        let row: Option<(Uuid, sqlx::types::Json<Vec<engine::Block>>)> = reading!(self, |db| sqlx::query_as(SQL)
+            .bind(conversation.0)
+            .bind(owner.as_str())
+            .bind(answer.map(|id| id.0))
+            .fetch_optional(db)
+            .await)?;
+        let (id, content) = row.ok_or(StoreError::NotFound)?;
+        let text = engine::Message { role: engine::Role::User, content: content.0 }.text();
+        Ok((MessageId(id), text))
+    }
+}

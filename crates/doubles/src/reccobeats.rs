@@ -1,0 +1,181 @@
+//! ReccoBeats: audio features, in an order of its own, without what it does not know.
+
+use axum::{
+    Json, Router,
+    extract::{Path, Query, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    desk::{Desk, lot, seed, title_of},
+    world::{Piece, World},
+};
+
+const MAX_IDS: usize = 40;
+
+#[derive(Clone)]
+pub struct ReccoBeatsDouble(pub Desk);
+
+/// What a track shows of this service, by its lot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Left out of every answer.
+    Not,
+    /// Two rows with different numbers; the first is the more popular one, and comes last.
+    Twice,
+    /// No key, and figures beyond what the scales allow.
+    OffTheScale,
+    Once,
+}
+
+impl Known {
+    pub fn of(isrc: &str) -> Self {
+        match lot(isrc) {
+            0..15 => Self::Not,
+            15..30 => Self::Twice,
+            30..40 => Self::OffTheScale,
+            _ => Self::Once,
+        }
+    }
+}
+
+impl ReccoBeatsDouble {
+    pub fn new(world: World) -> Self {
+        Self(Desk::new(world, None))
+    }
+
+    pub fn router(&self) -> Router {
+        let routes = Router::new()
+            .route("/v1/audio-features", get(features))
+            .route("/v1/track", get(tracks))
+            .route("/v1/track/{id}/audio-features", get(features_of_one))
+            .fallback(|| async { Refusal(StatusCode::NOT_FOUND, 4042, "Wrong path") });
+        self.0.guard(routes)
+    }
+
+    /// The Spotify id this double gives a code: 22 letters and digits, like a real one.
+    pub fn spotify_id(isrc: &str) -> String {
+        format!("{isrc}{:010}", seed(isrc) % 10_000_000_000)
+    }
+
+    /// What the more popular row of a code says, from 0 to 1.
+    pub fn figure(isrc: &str, name: &str) -> f64 {
+        share(isrc, name, 0)
+    }
+}
+
+/// A row: a track, and which of its rows.
+type Row<'a> = (&'a Piece, u32);
+
+type Pairs = Vec<(String, String)>;
+
+async fn features(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
+    let rows = asked(&desk, &pairs)?;
+    Ok(Json(json!({"content": shuffled(&rows).into_iter().map(feature_row).collect::<Vec<_>>()})).into_response())
+}
+
+async fn tracks(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
+    let rows = asked(&desk, &pairs)?;
+    let row = |(piece, n): Row<'_>| {
+        json!({
+            "id": uuid(piece, n), "trackTitle": title_of(piece), "isrc": piece.isrc, "href": href(piece, n),
+            "artists": [{"id": uuid(piece, 9), "name": desk.catalogue().artist(piece)}],
+            "durationMs": piece.seconds * 1000, "popularity": 60 - n * 30, "availableCountries": "US,NO",
+        })
+    };
+    Ok(Json(json!({"content": shuffled(&rows).into_iter().map(row).collect::<Vec<_>>()})).into_response())
+}
+
+/// Takes only its own ids.
+async fn features_of_one(desk: State<Desk>, Path(id): Path<String>) -> Response {
+    match by_uuid(&desk, &id) {
+        Some(row) => Json(feature_row(row)).into_response(),
+        None => Refusal(StatusCode::NOT_FOUND, 4041, "Not found").into_response(),
+    }
+}
+
+/// Ids come joined by commas, as repeated parameters, or both.
+fn asked<'a>(desk: &'a Desk, pairs: &Pairs) -> Result<Vec<Row<'a>>, Refusal> {
+    let values = pairs.iter().filter(|(key, _)| key == "ids").flat_map(|(_, value)| value.split(','));
+    let ids: Vec<&str> = values.filter(|id| !id.is_empty()).collect();
+    if ids.is_empty() {
+        return Err(Refusal(StatusCode::BAD_REQUEST, 4001, "ids is required"));
+    }
+    if ids.len() > MAX_IDS {
+        return Err(Refusal(StatusCode::BAD_REQUEST, 4004, "ids: at most 40"));
+    }
+    if ids.iter().any(|id| !id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')) {
+        return Err(Refusal(StatusCode::BAD_REQUEST, 4002, "ids: malformed"));
+    }
+    Ok(ids.into_iter().flat_map(|id| rows_of(desk, id)).collect())
+}
+
+fn rows_of<'a>(desk: &'a Desk, id: &str) -> Vec<Row<'a>> {
+    if let Some(row) = by_uuid(desk, id) {
+        return vec![row];
+    }
+    let isrc = id.get(..12).unwrap_or(id);
+    let is_spotify = id.len() == 22 && id == ReccoBeatsDouble::spotify_id(isrc);
+    let Some(piece) = desk.catalogue().by_isrc(isrc).filter(|_| is_spotify || id.len() == 12) else { return vec![] };
+    match Known::of(&piece.isrc) {
+        Known::Not => vec![],
+        Known::Twice if !is_spotify => vec![(piece, 0), (piece, 1)],
+        Known::Twice | Known::OffTheScale | Known::Once => vec![(piece, 0)],
+    }
+}
+
+fn by_uuid<'a>(desk: &'a Desk, id: &str) -> Option<Row<'a>> {
+    let (head, tail) = id.split_once("-0000-4000-8000-")?;
+    let piece = desk.catalogue().by_id(u64::from_str_radix(tail, 16).ok()?)?;
+    let row = (piece, u32::from_str_radix(head, 16).ok()?);
+    (Known::of(&piece.isrc) != Known::Not && row.1 < 2).then_some(row)
+}
+
+/// Never the order of the question.
+fn shuffled<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = rows.iter().rev().copied().collect();
+    let middle = rows.len() / 2;
+    rows.rotate_left(middle);
+    rows
+}
+
+fn uuid(piece: &Piece, n: u32) -> String {
+    format!("{n:08x}-0000-4000-8000-{:012x}", piece.id)
+}
+
+fn href(piece: &Piece, n: u32) -> String {
+    let id = ReccoBeatsDouble::spotify_id(&piece.isrc);
+    let id = if n == 0 { id } else { id.chars().rev().collect() };
+    format!("https://open.spotify.com/track/{id}")
+}
+
+fn feature_row((piece, n): Row<'_>) -> Value {
+    let share = |name: &str| share(&piece.isrc, name, n);
+    let is_off = Known::of(&piece.isrc) == Known::OffTheScale;
+    json!({
+        "id": uuid(piece, n), "href": href(piece, n), "isrc": piece.isrc,
+        "acousticness": share("acousticness"), "danceability": share("danceability"), "energy": share("energy"),
+        "instrumentalness": share("instrumentalness"), "liveness": share("liveness"),
+        "speechiness": share("speechiness"), "valence": share("valence"),
+        "key": if is_off { -1 } else { (seed(&piece.isrc) % 12) as i64 }, "mode": seed(&piece.isrc) % 2,
+        "loudness": if is_off { 1.5 } else { -3.0 - 20.0 * share("loudness") },
+        "tempo": if is_off { 262.0 } else { 60.0 + 120.0 * share("tempo") },
+    })
+}
+
+fn share(isrc: &str, name: &str, n: u32) -> f64 {
+    (seed(&format!("{isrc}{name}{n}")) % 1000) as f64 / 1000.0
+}
+
+/// An error: the status, its own code, and what is wrong.
+struct Refusal(StatusCode, u32, &'static str);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self(status, code, message) = self;
+        (status, Json(json!({"status": status.as_u16(), "error": code, "message": message}))).into_response()
+    }
+}

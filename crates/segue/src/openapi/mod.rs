@@ -1,0 +1,162 @@
+//! `/openapi.json`: every JSON endpoint and every tool of the house, as programs read it, derived from the types.
+
+mod page;
+
+use aide::openapi::{Info, License, OpenApi, ReferenceOr, SecurityScheme, Server};
+use axum::{
+    Json, Router,
+    http::header,
+    response::Html,
+    routing::get,
+};
+use engine::{ToolSpec, Toolbox};
+use serde_json::{Map, Value, json};
+
+/// The document before any route is in it.
+pub(crate) fn beginning() -> OpenApi {
+    aide::generate::extract_schemas(true);
+    let mut api = OpenApi {
+        info: Info {
+            title: "Segue".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            summary: Some("A self-hosted chat-agent server".into()),
+            license: Some(License { name: "Apache-2.0".into(), identifier: Some("Apache-2.0".into()), ..License::default() }),
+            ..Info::default()
+        },
+        servers: vec![Server { url: "/".into(), ..Server::default() }],
+        ..OpenApi::default()
+    };
+    let bearer = SecurityScheme::Http {
+        scheme: "bearer".into(),
+        bearer_format: None,
+        description: Some("A token; the page uses a session cookie instead".into()),
+        extensions: Default::default(),
+    };
+    let components = api.components.get_or_insert_default();
+    components.security_schemes.insert("bearer".into(), ReferenceOr::Item(bearer));
+    api
+}
+
+/// Serves the document once every route is in it, and a page for people.
+pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
+    let document = complete(&api, toolbox);
+    let page = page::render(&document);
+    router
+        .route("/openapi.json", get(async move || Json(document.clone())))
+        .route("/docs", get(async move || Html(page.clone())))
+        .route("/docs/style.css", get(async || ([(header::CONTENT_TYPE, "text/css")], page::STYLE)))
+}
+
+/// Adds what the routes do not say about themselves: names for generated functions, groups, and each tool by itself.
+fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
+    let mut document = serde_json::to_value(api).expect("the document is plain data");
+    let Some(Value::Object(paths)) = document.get_mut("paths") else { return document };
+    add_tools(paths, toolbox);
+    let mut groups = Vec::new();
+    for (path, operations) in paths.iter_mut() {
+        let group = group_of(path);
+        if !groups.contains(&group) {
+            groups.push(group.clone());
+        }
+        for (method, operation) in operations.as_object_mut().into_iter().flatten() {
+            finish(path, method, &group, operation);
+        }
+    }
+    document["tags"] = groups.iter().map(|group| json!({"name": group})).collect();
+    document
+}
+
+/// One path a tool, with its own input and output, in place of one path for all.
+fn add_tools(paths: &mut Map<String, Value>, toolbox: &Toolbox) {
+    const TEMPLATE: &str = "/api/tools/{name}";
+    let Some(template) = paths.remove(TEMPLATE) else { return };
+    for spec in toolbox.specs() {
+        let operation = tool_operation(&spec, &template["post"]);
+        paths.insert(TEMPLATE.replace("{name}", spec.name), json!({"post": operation}));
+    }
+}
+
+fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
+    let mut operation = template.clone();
+    if let Value::Object(fields) = &mut operation {
+        fields.remove("parameters");
+    }
+    operation["summary"] = spec.title.into();
+    operation["description"] = spec.description.clone().into();
+    operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
+    operation["responses"]["200"] =
+        json!({"description": "What it did or found", "content": {"application/json": {"schema": spec.output_schema}}});
+    operation
+}
+
+fn finish(path: &str, method: &str, group: &str, operation: &mut Value) {
+    operation["operationId"] = operation_id(method, path).into();
+    operation["tags"] = json!([group]);
+    if operation.get("security").is_none() {
+        operation["security"] = json!([]);
+    }
+    if operation.get("responses").is_none() {
+        operation["responses"] = json!({});
+    }
+    let responses = operation["responses"].as_object_mut().expect("responses are an object");
+    if let Some(refusal) = responses.remove("default") {
+        responses.insert("4XX".into(), described(&refusal, "Refused, with the reason"));
+        responses.insert("5XX".into(), described(&refusal, "Not now, with the reason"));
+    }
+    if !responses.keys().any(|status| status.starts_with('2')) {
+        let (status, description) = if method == "delete" { ("204", "Done") } else { ("200", "Done") };
+        responses.insert(status.into(), json!({"description": description}));
+    }
+}
+
+fn described(response: &Value, description: &str) -> Value {
+    let mut response = response.clone();
+    response["description"] = description.into();
+    response
+}
+
+/// `getConversationsByConversationId`: a function's name, made of the path.
+fn operation_id(method: &str, path: &str) -> String {
+    let mut id = method.to_owned();
+    for part in path.trim_start_matches("/api").split('/').filter(|part| !part.is_empty()) {
+        let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+        if name.is_some() {
+            id.push_str("By");
+        }
+        for word in name.unwrap_or(part).split(['_', '-', '.']) {
+            let mut letters = word.chars();
+            id.extend(letters.next().into_iter().flat_map(char::to_uppercase).chain(letters));
+        }
+    }
+    id
+}
+
+/// The first word of a path that says what it is about.
+fn group_of(path: &str) -> String {
+    let words = path.trim_start_matches("/api/").trim_start_matches('/').split('/');
+    let word = words.map(|word| word.trim_matches(['{', '}'])).next().unwrap_or_default();
+    match word {
+        "user_id" | "turns" | "ai" | "chatkit" | "ag-ui" => "chat".into(),
+        "healthz" | "readyz" | "metrics" => "operations".into(),
+        word => word.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{group_of, operation_id};
+
+    #[test]
+    fn paths_name_functions_and_groups() {
+        let cases = [
+            ("get", "/api/conversations/{conversation_id}", "getConversationsByConversationId", "conversations"),
+            ("post", "/api/tools/add_task", "postToolsAddTask", "tools"),
+            ("post", "/api/{user_id}/chat", "postByUserIdChat", "chat"),
+            ("post", "/ag-ui", "postAgUi", "chat"),
+            ("get", "/healthz", "getHealthz", "operations"),
+        ];
+        for (method, path, id, group) in cases {
+            assert_eq!((operation_id(method, path).as_str(), group_of(path).as_str()), (id, group), "{path}");
+        }
+    }
+}

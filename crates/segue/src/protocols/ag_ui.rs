@@ -1,0 +1,162 @@
+//! AG-UI 1.0: CopilotKit and other agent front ends against our engine.
+//!
+//! Its client splits frames at `\n\n` only, wants no `[DONE]`, and refuses `null`.
+
+use std::sync::Arc;
+
+use aide::axum::routing::post_with;
+use axum::{extract::State, response::Response};
+use engine::{Event, Kind, StopReason, UserId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    client_ids::{Chat, start},
+    sse::{self, EventStream},
+};
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Params},
+    router::{Doors, Routes},
+};
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().api_route(
+        "/ag-ui",
+        post_with(run, |op| {
+            op.summary("Run an agent, for AG-UI clients")
+                .description("Answers with AG-UI events. The history is ours; only the last message is read.")
+                .response::<200, EventStream<Value>>()
+        }),
+    )
+}
+
+/// `RunAgentInput`, as far as we read it: state, tools and context of the front end have no part in our agents.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RunInput {
+    thread_id: String,
+    run_id: String,
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Message {
+    id: String,
+    role: String,
+    /// Text, or parts of which we read the text.
+    #[serde(default)]
+    content: Value,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RunQuery {
+    /// `discover` or `tasks`, for a new thread.
+    #[serde(default)]
+    agent: Option<String>,
+}
+
+async fn run(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Params(query): Params<RunQuery>,
+    Body(input): Body<RunInput>,
+) -> Result<Response, ApiError> {
+    let chat = Chat::named(&doors.app, &caller.id, &input.thread_id).await?;
+    let Some(message) = input.messages.last().filter(|message| message.role == "user") else {
+        return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
+    };
+    let mut ask = chat.ask(text_of(message)?, query.agent);
+    ask.client_message_id = Some(chat.message_id(&message.id));
+    ask.again = answered_question(&doors, &caller.id, &chat, message).await?;
+    let (_, events) = start(&doors.app, &caller.id, ask).await?;
+    let (thread, run) = (input.thread_id, input.run_id);
+    Ok(sse::respond(events, move |event, buffer| {
+        for frame in encode(&thread, &run, event) {
+            sse::write_data(buffer, &frame);
+        }
+    }))
+}
+
+/// A message that already has its answer is asked again: the protocol has no other word for a new attempt. One whose
+/// answer is still on its way is only watched.
+async fn answered_question(
+    doors: &Doors,
+    owner: &UserId,
+    chat: &Chat,
+    message: &Message,
+) -> Result<Option<engine::MessageId>, ApiError> {
+    let store = &doors.app.store;
+    let Some(turn) = chat.turn_of(&doors.app, owner, &message.id).await? else { return Ok(None) };
+    if store.turn(owner, turn.turn).await?.is_running() {
+        return Ok(None);
+    }
+    Ok(Some(store.question(owner, chat.id(), Some(turn.message)).await?.0))
+}
+
+fn text_of(message: &Message) -> Result<String, ApiError> {
+    match &message.content {
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|part| match (part["type"].as_str(), part["text"].as_str()) {
+                (Some("text"), Some(text)) => Ok(text),
+                _ => Err(ApiError::invalid_field("messages", "only text can be sent")),
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map(|texts| texts.join("\n")),
+        _ => Err(ApiError::invalid_field("messages", "the last message has no text")),
+    }
+}
+
+/// One of our events in the words of AG-UI. Thread and run are the client's own names for this turn.
+fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
+    let text_id = |block: &u32| format!("{run}.{block}");
+    match &event.kind {
+        Kind::Started { turn, conversation, .. } => vec![json!({
+            "type": "RUN_STARTED", "threadId": thread, "runId": run,
+            "metadata": {"turnId": turn, "conversationId": conversation},
+        })],
+        Kind::StepStarted { step } => vec![json!({"type": "STEP_STARTED", "stepName": step_name(*step)})],
+        Kind::TextStarted { block } => {
+            vec![json!({"type": "TEXT_MESSAGE_START", "messageId": text_id(block), "role": "assistant"})]
+        }
+        Kind::TextDelta { block, text } => {
+            vec![json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": text_id(block), "delta": text})]
+        }
+        Kind::TextDone { block, .. } => vec![json!({"type": "TEXT_MESSAGE_END", "messageId": text_id(block)})],
+        Kind::ToolStarted { call, name, input, .. } => vec![
+            json!({"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name}),
+            json!({"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": input.to_string()}),
+            json!({"type": "TOOL_CALL_END", "toolCallId": call}),
+        ],
+        Kind::ToolDone { call, done, .. } => vec![json!({
+            "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
+            "content": done.output.to_string(),
+        })],
+        // The event has no place for a failure, so it is said in the text and marked beside it.
+        Kind::ToolFailed { call, failure, .. } => vec![json!({
+            "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
+            "content": failure.error, "metadata": {"isError": true, "retryable": failure.retryable},
+        })],
+        Kind::StepDone { step, .. } => vec![json!({"type": "STEP_FINISHED", "stepName": step_name(*step)})],
+        Kind::Ended { usage, stop } => vec![json!({
+            "type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": {"type": outcome(*stop)},
+            "usage": [{"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}],
+        })],
+        Kind::Failed { code, message, .. } => vec![json!({"type": "RUN_ERROR", "message": message, "code": code})],
+    }
+}
+
+fn step_name(step: u32) -> String {
+    format!("step-{step}")
+}
+
+fn outcome(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::Stopped => "cancelled",
+        StopReason::Complete | StopReason::MaxSteps => "success",
+    }
+}

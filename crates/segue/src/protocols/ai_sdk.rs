@@ -1,0 +1,225 @@
+//! The Vercel AI SDK: `useChat` against our engine, as its UI message stream.
+//!
+//! Only chunks that version 5 of the `ai` package knows, so that later versions read them too. A field without a value
+//! is left out: the package refuses `null`.
+
+use std::sync::Arc;
+
+use aide::axum::routing::{get_with, post_with};
+use app::{Ask, turns::Events};
+use axum::{
+    extract::State,
+    http::{HeaderValue, StatusCode},
+    response::{IntoResponse, Response},
+};
+use engine::{Event, Kind, MessageId, StopReason, UserId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    client_ids::{Chat, own_message, start},
+    sse::{self, EventStream},
+};
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Named},
+    router::{Doors, Routes},
+};
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/ai/chat",
+            post_with(chat, |op| {
+                op.summary("Say something, for useChat of the Vercel AI SDK").description(
+                    "Answers with the UI message stream. The history is ours; only the last message is read.",
+                )
+            }),
+        )
+        .api_route(
+            "/api/ai/chat/{id}/stream",
+            get_with(resume, |op| {
+                op.summary("Come back to a running answer, for useChat; 204 when nothing runs")
+                    .description("A full replay of the UI message stream from its start.")
+                    .response::<200, EventStream<Value>>()
+                    .response::<204, ()>()
+            }),
+        )
+}
+
+/// What `DefaultChatTransport` sends. Front ends add fields of their own, so unknown ones are no mistake.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChatRequest {
+    /// The chat: one of our conversation ids, or any name the front end made up.
+    id: String,
+    /// The chat as the front end sees it, or
+    #[serde(default)]
+    messages: Vec<UiMessage>,
+    /// only the message that is new.
+    #[serde(default)]
+    message: Option<UiMessage>,
+    #[serde(default)]
+    trigger: Trigger,
+    /// The message that is edited or answered anew.
+    #[serde(default)]
+    message_id: Option<String>,
+    /// `discover` or `tasks`, for a new chat.
+    #[serde(default)]
+    agent: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Trigger {
+    #[default]
+    SubmitMessage,
+    RegenerateMessage,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UiMessage {
+    id: String,
+    role: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Part {
+    r#type: String,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ChatPath {
+    id: String,
+}
+
+async fn chat(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Body(request): Body<ChatRequest>,
+) -> Result<Response, ApiError> {
+    let chat = Chat::named(&doors.app, &caller.id, &request.id).await?;
+    let ask = match request.trigger {
+        Trigger::SubmitMessage => submitted(&doors, &caller.id, &chat, &request).await?,
+        Trigger::RegenerateMessage => regenerated(&doors, &caller.id, &chat, &request).await?,
+    };
+    let (_, events) = start(&doors.app, &caller.id, ask).await?;
+    Ok(stream(events))
+}
+
+async fn resume(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<ChatPath>,
+) -> Result<Response, ApiError> {
+    let app = &doors.app;
+    let Chat::Known(conversation) = Chat::named(app, &caller.id, &path.id).await? else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    let Some(turn) = app.store.running_turn(&caller.id, conversation).await? else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    Ok(stream(app.turns.follow(&caller.id, turn, 0).await?))
+}
+
+/// A new message, the same one again, or (with `messageId`) an earlier one in other words.
+async fn submitted(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
+    let Some(message) = request.message.as_ref().or(request.messages.last()).filter(|message| message.role == "user")
+    else {
+        return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
+    };
+    let mut ask = chat.ask(text_of(message)?, request.agent.clone());
+    ask.client_message_id = Some(chat.message_id(&message.id));
+    if request.message_id.is_some() {
+        ask.again = question_named(doors, owner, chat, &message.id).await?;
+    }
+    Ok(ask)
+}
+
+/// The same question once more. The front end has cut its messages, so the question is its last one.
+async fn regenerated(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
+    let store = &doors.app.store;
+    let last_user = request.messages.iter().rev().find(|message| message.role == "user");
+    let named = match last_user {
+        Some(message) => question_named(doors, owner, chat, &message.id).await?,
+        None => None,
+    };
+    let answer = named.or_else(|| request.message_id.as_deref().and_then(own_message));
+    let (question, text) = store.question(owner, chat.id(), answer).await?;
+    let mut ask = chat.ask(text, None);
+    ask.again = Some(question);
+    ask.client_message_id = last_user.map(|message| chat.message_id(&message.id));
+    Ok(ask)
+}
+
+/// Our question behind a front end's message id: it sent that message, or it loaded it from us.
+async fn question_named(doors: &Doors, owner: &UserId, chat: &Chat, name: &str) -> Result<Option<MessageId>, ApiError> {
+    let answer = match chat.turn_of(&doors.app, owner, name).await? {
+        Some(turn) => Some(turn.message),
+        None => own_message(name),
+    };
+    let Some(answer) = answer else { return Ok(None) };
+    Ok(Some(doors.app.store.question(owner, chat.id(), Some(answer)).await?.0))
+}
+
+fn text_of(message: &UiMessage) -> Result<String, ApiError> {
+    if message.parts.iter().any(|part| part.r#type == "file") {
+        return Err(ApiError::invalid_field("messages", "files cannot be sent; say it in words"));
+    }
+    let texts = message.parts.iter().filter(|part| part.r#type == "text").filter_map(|part| part.text.as_deref());
+    Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn stream(events: Events) -> Response {
+    let mut response = sse::respond(events, |event, buffer| {
+        for chunk in encode(event) {
+            sse::write_data(buffer, &chunk);
+        }
+        if event.kind.is_last() {
+            buffer.extend_from_slice(b"data: [DONE]\n\n");
+        }
+    });
+    response.headers_mut().insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+    response
+}
+
+/// One of our events in the words of the AI SDK.
+fn encode(event: &Event) -> Vec<Value> {
+    match &event.kind {
+        Kind::Started { turn, conversation, message } => vec![json!({
+            "type": "start",
+            "messageId": message,
+            // What the stop button needs, and where our own API finds the chat.
+            "messageMetadata": {"turnId": turn, "conversationId": conversation},
+        })],
+        Kind::StepStarted { .. } => vec![json!({"type": "start-step"})],
+        Kind::TextStarted { block } => vec![json!({"type": "text-start", "id": block.to_string()})],
+        Kind::TextDelta { block, text } => {
+            vec![json!({"type": "text-delta", "id": block.to_string(), "delta": text})]
+        }
+        Kind::TextDone { block, .. } => vec![json!({"type": "text-end", "id": block.to_string()})],
+        // Executed by us: the front end must neither call the tool nor send its result back.
+        Kind::ToolStarted { call, name, input, .. } => vec![
+            json!({"type": "tool-input-start", "toolCallId": call, "toolName": name,
+                   "providerExecuted": true, "dynamic": true}),
+            json!({"type": "tool-input-available", "toolCallId": call, "toolName": name, "input": input,
+                   "providerExecuted": true, "dynamic": true}),
+        ],
+        Kind::ToolDone { call, done, .. } => vec![json!({"type": "tool-output-available", "toolCallId": call,
+            "output": done.output, "providerExecuted": true, "dynamic": true})],
+        Kind::ToolFailed { call, failure, .. } => vec![json!({"type": "tool-output-error", "toolCallId": call,
+            "errorText": failure.error, "providerExecuted": true, "dynamic": true})],
+        Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
+        Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
+        Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage } => vec![json!({
+            "type": "finish",
+            "messageMetadata": {"usage": {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}},
+        })],
+        Kind::Failed { message, .. } => vec![json!({"type": "error", "errorText": message})],
+    }
+}

@@ -1,0 +1,61 @@
+//! One of our events in the words of ChatKit.
+
+use app::store::StartedTurn;
+use engine::{Event, Kind};
+use serde_json::{Value, json};
+
+use super::items::{answer_text, done_task, failed_task, running_task, text_id, text_part, workflow};
+
+/// The frames of one event. The turn says where its items belong; it is the same for all events of a stream.
+pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
+    let (thread, message) = (turn.conversation, turn.message);
+    match &event.kind {
+        Kind::TextStarted { block } => vec![
+            json!({"type": "thread.item.added", "item": answer_text(thread, message, *block, None)}),
+            update(
+                &text_id(message, *block),
+                json!({"type": "assistant_message.content_part.added", "content_index": 0, "content": text_part("")}),
+            ),
+        ],
+        Kind::TextDelta { block, text } => vec![update(
+            &text_id(message, *block),
+            json!({"type": "assistant_message.content_part.text_delta", "content_index": 0, "delta": text}),
+        )],
+        Kind::TextDone { block, text } => vec![
+            update(
+                &text_id(message, *block),
+                json!({"type": "assistant_message.content_part.done", "content_index": 0, "content": text_part(text)}),
+            ),
+            json!({"type": "thread.item.done", "item": answer_text(thread, message, *block, Some(text))}),
+        ],
+        Kind::ToolStarted { call, title, .. } => vec![
+            json!({"type": "progress_update", "text": title, "icon": "bolt"}),
+            json!({"type": "thread.item.added", "item": workflow(thread, message, *call, running_task(title))}),
+        ],
+        Kind::ToolDone { call, done, .. } => task_ended(turn, *call, done_task(&done.summary)),
+        Kind::ToolFailed { call, name, failure } => task_ended(turn, *call, failed_task(name, &failure.error)),
+        Kind::Failed { message, retryable, .. } => vec![error(message, *retryable)],
+        // The door has said what was asked; steps and the end of a turn have no words here.
+        Kind::Started { .. } | Kind::StepStarted { .. } | Kind::StepDone { .. } | Kind::Ended { .. } => Vec::new(),
+    }
+}
+
+/// Closing the connection does not stop a turn, so no button may promise it.
+pub(super) fn stream_options() -> Value {
+    json!({"type": "stream_options", "stream_options": {"allow_cancel": false}})
+}
+
+pub(super) fn error(message: &str, allow_retry: bool) -> Value {
+    json!({"type": "error", "code": "custom", "message": message, "allow_retry": allow_retry})
+}
+
+fn task_ended(turn: &StartedTurn, call: engine::CallId, task: Value) -> Vec<Value> {
+    vec![
+        update(&call.to_string(), json!({"type": "workflow.task.updated", "task_index": 0, "task": task})),
+        json!({"type": "thread.item.done", "item": workflow(turn.conversation, turn.message, call, task)}),
+    ]
+}
+
+fn update(item: &str, update: Value) -> Value {
+    json!({"type": "thread.item.updated", "item_id": item, "update": update})
+}

@@ -1,0 +1,136 @@
+//! Threads and items: our conversations and messages in the words of ChatKit.
+//!
+//! An item has the same id, time and content whether it is seen live or read from the store.
+
+use app::store::{Conversation, MessageStatus, StoredMessage};
+use chrono::{DateTime, SecondsFormat, Utc};
+use engine::{Block, CallId, ConversationId, MessageId, Role};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// A thread with a page of its items. Lists of threads carry none.
+pub(super) fn thread(conversation: &Conversation, items: Value) -> Value {
+    json!({
+        "id": conversation.id,
+        "created_at": timestamp(conversation.created_at),
+        "title": conversation.title,
+        "status": {"type": "active"},
+        "metadata": {},
+        "items": items,
+    })
+}
+
+pub(super) fn no_items() -> Value {
+    json!({"data": [], "has_more": false})
+}
+
+/// Everything a thread shows, oldest first. An answer that is still being written has no items yet.
+pub(super) fn of_messages(thread: ConversationId, messages: &[StoredMessage]) -> Vec<Value> {
+    let shown = messages.iter().filter(|message| message.status != MessageStatus::Running);
+    shown.flat_map(|message| of_message(thread, message)).collect()
+}
+
+fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+    match message.role {
+        Role::User => {
+            let text = engine::Message { role: Role::User, content: message.content.clone() }.text();
+            vec![user_message(thread, message.id, &text)]
+        }
+        Role::Assistant => of_answer(thread, message),
+    }
+}
+
+fn of_answer(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+    let mut n_texts = 0;
+    let items = message.content.iter().filter_map(|block| match block {
+        Block::Text { text } => {
+            n_texts += 1;
+            Some(answer_text(thread, message.id, n_texts - 1, Some(text)))
+        }
+        Block::ToolUse { .. } => None,
+        Block::ToolResult { tool_use_id, content, is_error } => {
+            let name = name_of(&message.content, *tool_use_id);
+            let task = match is_error {
+                false => done_task(content["summary"].as_str().unwrap_or(name)),
+                true => failed_task(name, content["error"].as_str().unwrap_or("failed")),
+            };
+            Some(workflow(thread, message.id, *tool_use_id, task))
+        }
+    });
+    items.collect()
+}
+
+fn name_of(content: &[Block], call: CallId) -> &str {
+    let uses = content.iter().filter_map(|block| match block {
+        Block::ToolUse { id, name, .. } if *id == call => Some(name.as_str()),
+        Block::ToolUse { .. } | Block::Text { .. } | Block::ToolResult { .. } => None,
+    });
+    uses.last().unwrap_or("tool")
+}
+
+pub(super) fn user_message(thread: ConversationId, id: MessageId, text: &str) -> Value {
+    json!({
+        "id": id, "thread_id": thread, "created_at": made_at(id), "type": "user_message",
+        "content": [{"type": "input_text", "text": text}],
+        "attachments": [],
+        "inference_options": {},
+    })
+}
+
+/// One block of an answer's text; without its text it has only begun.
+pub(super) fn answer_text(thread: ConversationId, message: MessageId, block: u32, text: Option<&str>) -> Value {
+    let content: Vec<Value> = text.into_iter().map(text_part).collect();
+    json!({
+        "id": text_id(message, block), "thread_id": thread, "created_at": made_at(message),
+        "type": "assistant_message", "content": content,
+    })
+}
+
+pub(super) fn text_part(text: &str) -> Value {
+    json!({"type": "output_text", "text": text, "annotations": []})
+}
+
+pub(super) fn text_id(message: MessageId, block: u32) -> String {
+    format!("{message}.{block}")
+}
+
+/// One tool call. A workflow of its own, so that calls that run together can begin and end on their own.
+pub(super) fn workflow(thread: ConversationId, message: MessageId, call: CallId, task: Value) -> Value {
+    let mut workflow = json!({"type": "custom", "tasks": [task], "expanded": false});
+    if workflow["tasks"][0]["status_indicator"] == "complete" {
+        workflow["summary"] = json!({"title": workflow["tasks"][0]["title"], "icon": workflow["tasks"][0]["icon"]});
+    }
+    json!({
+        "id": call, "thread_id": thread, "created_at": made_at(message), "type": "workflow", "workflow": workflow,
+    })
+}
+
+pub(super) fn running_task(title: &str) -> Value {
+    json!({"type": "custom", "status_indicator": "loading", "title": title, "icon": "bolt"})
+}
+
+pub(super) fn done_task(summary: &str) -> Value {
+    json!({"type": "custom", "status_indicator": "complete", "title": summary, "icon": "check"})
+}
+
+/// ChatKit has no status for a failed task, so its title, icon and text say it.
+pub(super) fn failed_task(name: &str, error: &str) -> Value {
+    json!({
+        "type": "custom", "status_indicator": "complete", "title": format!("{name} failed"), "icon": "bug",
+        "content": error,
+    })
+}
+
+/// Messages are named by the time they were begun, so a live item knows its time without asking the store.
+fn made_at(message: MessageId) -> String {
+    timestamp(time_of(message.0).unwrap_or_default())
+}
+
+fn time_of(id: Uuid) -> Option<DateTime<Utc>> {
+    let (seconds, nanoseconds) = id.get_timestamp()?.to_unix();
+    DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
+}
+
+fn timestamp(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

@@ -1,0 +1,138 @@
+//! What ChatKit's client sends: one endpoint, sixteen requests.
+
+use app::store::Feedback;
+use engine::{ConversationId, MessageId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{MAX_PAGE, PAGE};
+use crate::{error::ApiError, protocols::client_ids::own_message};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "params")]
+pub(super) enum Request {
+    #[serde(rename = "threads.create")]
+    Create { input: UserInput },
+    #[serde(rename = "threads.add_user_message")]
+    AddUserMessage { thread_id: Named, input: UserInput },
+    #[serde(rename = "threads.retry_after_item")]
+    RetryAfterItem { thread_id: Named, item_id: Named },
+    #[serde(rename = "threads.get_by_id")]
+    GetById { thread_id: Named },
+    #[serde(rename = "threads.list")]
+    List(Paging),
+    #[serde(rename = "items.list")]
+    ListItems {
+        thread_id: Named,
+        #[serde(flatten)]
+        paging: Paging,
+    },
+    #[serde(rename = "items.feedback")]
+    Feedback { thread_id: Named, item_ids: Vec<String>, kind: FeedbackKind },
+    #[serde(rename = "threads.update")]
+    Update { thread_id: Named, title: String },
+    #[serde(rename = "threads.delete")]
+    Delete { thread_id: Named },
+    #[serde(rename = "threads.custom_action")]
+    CustomAction { thread_id: Named },
+    #[serde(rename = "threads.sync_custom_action")]
+    SyncCustomAction {},
+    #[serde(rename = "threads.add_client_tool_output")]
+    AddClientToolOutput {},
+    #[serde(rename = "threads.add_structured_input")]
+    AddStructuredInput {},
+    #[serde(rename = "attachments.create")]
+    CreateAttachment {},
+    #[serde(rename = "attachments.delete")]
+    DeleteAttachment {},
+    #[serde(rename = "input.transcribe")]
+    Transcribe {},
+}
+
+/// A thread or an item. What cannot be one of ours names nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Named(pub(super) String);
+
+impl Named {
+    pub(super) fn id(&self) -> Result<ConversationId, ApiError> {
+        self.0.parse().map_err(|_| ApiError::not_found())
+    }
+
+    pub(super) fn message(&self) -> Result<MessageId, ApiError> {
+        own_message(&self.0).ok_or_else(ApiError::not_found)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct UserInput {
+    content: Vec<Content>,
+    #[serde(default)]
+    attachments: Vec<String>,
+    #[serde(default)]
+    quoted_text: Option<String>,
+}
+
+/// `input_text` and `input_tag` both carry the words they stand for.
+#[derive(Deserialize, JsonSchema)]
+struct Content {
+    text: String,
+}
+
+impl UserInput {
+    /// What was said, with what it answers to above it.
+    pub(super) fn text(&self) -> Result<String, ApiError> {
+        if !self.attachments.is_empty() {
+            return Err(ApiError::invalid_field("attachments", "files cannot be attached"));
+        }
+        let quote = self.quoted_text.iter().flat_map(|quote| quote.lines()).map(|line| format!("> {line}\n"));
+        let quote: String = quote.collect();
+        let text: String = self.content.iter().map(|part| part.text.as_str()).collect();
+        Ok(if quote.is_empty() { text } else { format!("{quote}\n{text}") })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Paging {
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+    #[serde(default)]
+    pub(super) order: Order,
+    /// The cursor of the page before.
+    #[serde(default)]
+    pub(super) after: Option<Named>,
+}
+
+impl Paging {
+    pub(super) fn limit(&self) -> Result<u32, ApiError> {
+        match self.limit {
+            None => Ok(PAGE),
+            Some(limit) if (1..=MAX_PAGE).contains(&limit) => Ok(limit),
+            Some(_) => Err(ApiError::invalid_field("limit", format!("must be between 1 and {MAX_PAGE}"))),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    Asc,
+    #[default]
+    Desc,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FeedbackKind {
+    Positive,
+    Negative,
+}
+
+impl From<FeedbackKind> for Feedback {
+    fn from(kind: FeedbackKind) -> Self {
+        match kind {
+            FeedbackKind::Positive => Self::Positive,
+            FeedbackKind::Negative => Self::Negative,
+        }
+    }
+}

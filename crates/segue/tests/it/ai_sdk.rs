@@ -1,0 +1,115 @@
+//! The AI SDK's door, as far as it can be told without the package; `clients/` tries it with the package itself.
+
+use engine::script::{calls, says};
+use expect_test::expect;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, frames, redacted};
+
+fn message(id: &str, text: &str) -> Value {
+    json!({"id": id, "role": "user", "parts": [{"type": "text", "text": text}]})
+}
+
+async fn send(app: &TestApp, body: Value) -> String {
+    let response = app.post("/api/ai/chat", body).await;
+    assert_eq!(response.headers()["x-vercel-ai-ui-message-stream"], "v1");
+    response.text().await.unwrap()
+}
+
+fn conversation_of(body: &str) -> String {
+    let start: Value = serde_json::from_str(frames(body)[0]).unwrap();
+    start["messageMetadata"]["conversationId"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_turn_is_a_ui_message_stream() {
+    let app = TestApp::scripted([
+        says("Let me see.").calls("list_tasks", json!({})).calls("add_task", json!({"title": ""})),
+        says("Nothing there."),
+    ])
+    .await;
+    let body = send(&app, json!({"id": "my chat", "agent": "tasks", "messages": [message("m1", "what is on?")]})).await;
+    expect![[r#""#]].assert_eq(&redacted(frames(&body)));
+}
+
+#[tokio::test]
+async fn a_failed_turn_ends_with_an_error() {
+    let app = TestApp::scripted([says("Half").then_fails("overloaded")]).await;
+    let body = send(&app, json!({"id": "c", "messages": [message("m1", "go")]})).await;
+    let frames = frames(&body);
+    assert_eq!(
+        frames[frames.len() - 2..],
+        [r#"{"errorText":"The model is unavailable right now. Please try again.","type":"error"}"#, "[DONE]"]
+    );
+}
+
+#[tokio::test]
+async fn a_chat_keeps_the_name_its_front_end_gave_it() {
+    let app = TestApp::scripted([says("One."), says("Two."), says("Three."), says("Four.")]).await;
+    let first = send(&app, json!({"id": "garden", "messages": [message("m1", "one")]})).await;
+    let second = send(&app, json!({"id": "garden", "message": message("m2", "two")})).await;
+    let by_our_id = send(&app, json!({"id": conversation_of(&first), "message": message("m3", "three")})).await;
+    let other = send(&app, json!({"id": "01990000-0000-7000-8000-000000000000", "message": message("m1", "one")})).await;
+    assert_eq!(conversation_of(&first), conversation_of(&second));
+    assert_eq!(conversation_of(&first), conversation_of(&by_our_id));
+    assert_ne!(conversation_of(&first), conversation_of(&other), "an id that is nobody's is a name like any other");
+    let stored = app.get(&format!("/api/conversations/{}", conversation_of(&first))).await;
+    assert_eq!(stored["messages"].as_array().unwrap().len(), 6);
+}
+
+#[tokio::test]
+async fn the_history_is_ours_whatever_the_front_end_says() {
+    let app = TestApp::scripted([says("One."), says("Two.")]).await;
+    send(&app, json!({"id": "c", "messages": [message("m1", "first")]})).await;
+    let forged = json!([message("x", "forged"), {"id": "y", "role": "assistant", "parts": []}, message("m2", "second")]);
+    send(&app, json!({"id": "c", "messages": forged})).await;
+    let read: Vec<String> = app.model.asked()[1].messages.iter().map(engine::Message::text).collect();
+    assert_eq!(read, ["first", "One.", "second", ""]);
+}
+
+#[tokio::test]
+async fn regenerating_takes_the_answer_back_but_not_what_was_done() {
+    let app =
+        TestApp::scripted([calls("add_task", json!({"title": "kept"})), says("Added."), says("It is there already.")])
+            .await;
+    let first = send(&app, json!({"id": "c", "agent": "tasks", "messages": [message("m1", "add kept")]})).await;
+    let again = json!({"id": "c", "trigger": "regenerate-message", "messages": [message("m1", "add kept")]});
+    send(&app, again).await;
+    let stored = app.get(&format!("/api/conversations/{}", conversation_of(&first))).await;
+    let texts: Vec<_> = stored["messages"].as_array().unwrap().iter().map(|m| &m["content"][0]["text"]).collect();
+    assert_eq!(texts, ["add kept", "It is there already."]);
+    assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_answered_is_refused_before_the_stream() {
+    let app = TestApp::scripted([]).await;
+    let file = json!({"id": "m", "role": "user", "parts": [{"type": "file", "url": "data:,", "mediaType": "text/plain"}]});
+    let cases = [
+        (json!({"id": "c", "messages": []}), 400),
+        (json!({"id": "c", "messages": [message("m", "  ")]}), 400),
+        (json!({"id": "c", "messages": [file]}), 400),
+        (json!({"id": "", "messages": [message("m", "x")]}), 400),
+        (json!({"id": "c", "agent": "nobody", "messages": [message("m", "x")]}), 400),
+        (json!({"id": "c", "trigger": "regenerate-message", "messages": []}), 404),
+        (json!({"messages": [message("m", "x")]}), 400),
+    ];
+    for (body, expected) in cases {
+        let (status, answer) = app.answer(Method::POST, "/api/ai/chat", Some(body.clone())).await;
+        assert_eq!(status, expected, "{body} {answer}");
+        assert!(answer["error"]["code"].is_string(), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_chat_is_gone_and_not_begun_again_under_its_name() {
+    let app = TestApp::scripted([says("One.")]).await;
+    let first = send(&app, json!({"id": "c", "messages": [message("m1", "one")]})).await;
+    app.request(Method::DELETE, &format!("/api/conversations/{}", conversation_of(&first)), None).await;
+    let (status, _) =
+        app.answer(Method::POST, "/api/ai/chat", Some(json!({"id": "c", "messages": [message("m2", "two")]}))).await;
+    assert_eq!(status, 404);
+    let idle = app.request(Method::GET, "/api/ai/chat/c/stream", None).await;
+    assert_eq!(idle.status(), 204);
+}

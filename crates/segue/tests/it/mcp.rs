@@ -1,0 +1,56 @@
+//! MCP's door, as far as it can be told without a client; `clients/` tries it with the official ones.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+async fn call(app: &TestApp, method: &str, params: Value) -> Value {
+    let request = reqwest::Client::new()
+        .post(format!("{}/mcp", app.url))
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-11-25")
+        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    response.json().await.unwrap()
+}
+
+#[tokio::test]
+async fn every_tool_of_the_api_is_a_tool_of_mcp_with_the_same_schemas() {
+    let app = TestApp::scripted([]).await;
+    let of_api = app.get("/api/tools").await;
+    let of_mcp = call(&app, "tools/list", json!({})).await;
+    let pick = |tool: &Value| json!([tool["name"], tool["title"], tool["inputSchema"], tool["outputSchema"]]);
+    let (of_api, of_mcp) = (&of_api["tools"], &of_mcp["result"]["tools"]);
+    let picked = |tools: &Value| tools.as_array().unwrap().iter().map(pick).collect::<Vec<_>>();
+    assert!(!picked(of_mcp).is_empty());
+    assert_eq!(picked(of_api), picked(of_mcp));
+}
+
+#[tokio::test]
+async fn a_call_is_answered_as_data_and_as_text_and_a_bad_one_as_an_error_of_the_tool() {
+    let app = TestApp::scripted([]).await;
+    let added = call(&app, "tools/call", json!({"name": "add_task", "arguments": {"title": "strings"}})).await;
+    let result = &added["result"];
+    assert_eq!(result["structuredContent"]["title"], "strings");
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(app.get("/api/tasks").await["tasks"][0]["title"], "strings");
+    let refused = call(&app, "tools/call", json!({"name": "add_task", "arguments": {"title": ""}})).await;
+    assert_eq!(refused["result"]["isError"], true);
+    assert_eq!(refused["result"]["content"][0]["text"], "title cannot be empty");
+    let unknown = call(&app, "tools/call", json!({"name": "play_song", "arguments": {}})).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn pages_and_names_of_other_hosts_cannot_reach_the_tools() {
+    let app = TestApp::scripted([]).await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    for (name, value) in [("origin", "https://elsewhere.example"), ("host", "elsewhere.example")] {
+        let request = reqwest::Client::new().request(Method::POST, format!("{}/mcp", app.url)).header(name, value);
+        let response = request.header("accept", "application/json, text/event-stream").json(&body).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::FORBIDDEN, "{name}: {value}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The document for programs and the page for people. A change of either is a change users notice.
+
+use expect_test::expect_file;
+use serde_json::Value;
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn the_document_changes_only_when_it_is_meant_to() {
+    let app = TestApp::scripted([]).await;
+    let document = app.get("/openapi.json").await;
+    let text = serde_json::to_string_pretty(&document).unwrap() + "\n";
+    expect_file!["openapi.json"].assert_eq(&text);
+}
+
+#[tokio::test]
+async fn every_operation_has_a_name_of_its_own_a_summary_and_an_answer() {
+    let app = TestApp::scripted([]).await;
+    let document = app.get("/openapi.json").await;
+    let mut names = std::collections::HashSet::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name.to_owned()), "{name} twice");
+            assert!(operation["summary"].is_string(), "{method} {path} has no summary");
+            assert!(operation["responses"].as_object().unwrap().keys().any(|status| status.starts_with('2')));
+        }
+    }
+    for tool in app.get("/api/tools").await["tools"].as_array().unwrap() {
+        let path = format!("/api/tools/{}", tool["name"].as_str().unwrap());
+        let body = &document["paths"][&path]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        assert_eq!(body, &tool["inputSchema"], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_shows_every_operation_and_asks_no_one_else() {
+    let app = TestApp::scripted([]).await;
+    let document = app.get("/openapi.json").await;
+    let page = app.request(reqwest::Method::GET, "/docs", None).await.text().await.unwrap();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for operation in operations.as_object().unwrap().values() {
+            let summary = operation["summary"].as_str().unwrap().replace('&', "&amp;");
+            assert!(page.contains(path.as_str()) && page.contains(&summary), "{path}");
+        }
+    }
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("<script"));
+    let style: Value = app.request(reqwest::Method::GET, "/docs/style.css", None).await.headers()["content-type"]
+        .to_str()
+        .unwrap()
+        .into();
+    assert_eq!(style, "text/css");
+}

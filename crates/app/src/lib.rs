@@ -10,6 +10,7 @@ pub mod import;
 pub mod index;
 mod indexing;
 pub mod library;
+pub mod limits;
 pub mod models;
 pub mod music;
 mod node;

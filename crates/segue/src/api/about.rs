@@ -24,7 +24,11 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
         .api_route("/api/export", get_with(export, |op| op.summary("Everything you own, in one document")))
-        .api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
+}
+
+/// The page needs it to know whether to show a sign-in.
+pub(super) fn public_routes() -> Routes {
+    Routes::new().api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -37,7 +37,8 @@ const folder = await mkdtemp(join(here, '.openapi-'));
 await writeFile(join(folder, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
 
 await check('openapi: a linter finds nothing wrong', async () => {
-  await writeFile(join(folder, 'redocly.yaml'), 'extends: [recommended]\nrules:\n  info-license: off\n  security-defined: off\n');
+  // /api/{user_id}/chat is the name another contract gave it; the server itself is in no doubt.
+  await writeFile(join(folder, 'redocly.yaml'), 'extends: [recommended]\nrules:\n  no-ambiguous-paths: off\n');
   const { stdout, stderr } = await run('redocly', 'lint', 'openapi.json', '--format=stylish');
   assert.match(stdout + stderr, /is valid/);
   assert.doesNotMatch(stdout + stderr, /warning/i);

@@ -24,8 +24,8 @@ TOOLS = script(
 )
 
 
-def body_of(kind, **params):
-    body = {"type": kind, "params": params}
+def body_of(request_type, **params):
+    body = {"type": request_type, "params": params}
     REQUEST.validate_python(body)
     return body
 
@@ -57,14 +57,14 @@ def stream(kind, path="/chatkit?agent=tasks", **params):
     return [strictly(EVENT, frame.removeprefix(b"data: ")) for frame in frames]
 
 
-def answer(adapter, kind, **params):
-    status, headers, body = request("POST", "/chatkit", body_of(kind, **params))
+def answer(adapter, request_type, **params):
+    status, headers, body = request("POST", "/chatkit", body_of(request_type, **params))
     assert (status, headers["content-type"]) == (200, "application/json"), (status, body)
     return strictly(adapter, body) if adapter else json.loads(body)
 
 
-def refused(kind, **params):
-    status, _, body = request("POST", "/chatkit", {"type": kind, "params": params})
+def refused(request_type, **params):
+    status, _, body = request("POST", "/chatkit", {"type": request_type, "params": params})
     return status, json.loads(body)["error"]["code"]
 
 
@@ -277,7 +277,8 @@ class Reference(ChatKitServer[None]):
 async def _():
     for text in (TOOLS, "hello", script({"say": "Half an", "fail": True})):
         thread, ours = create(text)
-        reference = Reference(ours[3:])
+        # Copies: the reference server writes into the items it is given.
+        reference = Reference([event.model_copy(deep=True) for event in ours[3:]])
         asked = body_of("threads.create", input=user_input(text))
         result = await reference.process(json.dumps(asked).encode(), None)
         assert isinstance(result, StreamingResult)

@@ -30,8 +30,9 @@ def run_all(client):
                 await asyncio.wait_for(body(), 60)
                 print(f"ok {client}: {name}", flush=True)
             except BaseException as error:  # noqa: BLE001: whatever it is, the other checks go on
-                causes = getattr(error, "exceptions", [error])
-                why = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
+                while isinstance(error, BaseExceptionGroup):
+                    error = error.exceptions[0]
+                why = f"{type(error).__name__}: {error}"
                 print(f"FAIL {client}: {name}: {' '.join(why.split())[:1500]}", flush=True)
 
     asyncio.run(run_each())

@@ -41,6 +41,7 @@ use crate::{
 pub use crate::{
     converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},
     history::window,
+    indexing::{IndexOf, index_of},
 };
 
 /// Running turns may finish for this long when the process is asked to end.

@@ -1,6 +1,7 @@
 //! How a turn runs: ask the model, call its tools, ask again. No IO of its own.
 
 mod event;
+mod foreign;
 mod ids;
 mod message;
 mod model;
@@ -12,6 +13,7 @@ mod turn;
 pub mod untrusted;
 
 pub use event::{Event, FailureCode, Kind, StopReason};
+pub use foreign::{ForeignOutput, ForeignTool};
 pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
 pub use message::{Block, Message, Role};
 pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallId, UserId};
+use crate::{CallId, MessageId, UserId};
 
 /// Something an agent can do. `Input`'s doc comment is what the model reads.
 pub trait Tool: Send + Sync + 'static {
@@ -58,13 +58,15 @@ pub enum Effect {
 pub struct ToolContext {
     pub owner: UserId,
     pub call: CallId,
+    /// The answer the call belongs to; none when the user calls a tool directly.
+    pub answer: Option<MessageId>,
     pub cancel: CancellationToken,
     pub timings: Timings,
 }
 
 impl ToolContext {
     pub fn new(owner: UserId, call: CallId, cancel: CancellationToken) -> Self {
-        Self { owner, call, cancel, timings: Timings::default() }
+        Self { owner, call, answer: None, cancel, timings: Timings::default() }
     }
 }
 

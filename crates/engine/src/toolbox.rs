@@ -7,12 +7,16 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tracing::{error, warn};
 
-use crate::{CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, untrusted};
+use crate::{
+    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId,
+    foreign::{Foreign, ForeignOutput, ForeignTool},
+    untrusted,
+};
 
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A writing tool that is stopped in the middle may still commit; it gets this long to say so.
@@ -92,6 +96,12 @@ pub struct Toolbox {
 impl Toolbox {
     pub fn with<T: Tool>(mut self, tool: T) -> Self {
         self.tools.insert(T::NAME, Arc::new(Typed { spec: spec::<T>(), tool }));
+        self
+    }
+
+    /// A tool of someone else's. It never takes the place of one that is there.
+    pub fn with_foreign(mut self, tool: Arc<dyn ForeignTool>) -> Self {
+        self.tools.entry(tool.spec().name).or_insert_with(|| Arc::new(Foreign(tool)));
         self
     }
 
@@ -262,6 +272,32 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 }
 
+impl AnyTool for Foreign {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    fn deadline(&self) -> Duration {
+        self.0.deadline()
+    }
+
+    /// Whoever offers the tool checks its input.
+    fn check(&self, _: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
+        Box::pin(async move {
+            let ForeignOutput { summary, count, output } = self.0.call(cx, input).await?;
+            Ok(Reported { summary, count, output })
+        })
+    }
+
+    fn for_model(&self, output: &Value) -> Value {
+        output.clone()
+    }
+}
+
 fn spec<T: Tool>() -> ToolSpec {
     let mut input_schema = schema_of::<T::Input>();
     let description = input_schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -285,6 +321,12 @@ fn schema_of<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    // `uint32` and its like are Rust's words; validators elsewhere warn about them.
+    let settings = settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("format").and_then(Value::as_str).is_some_and(|format| format.contains("int")) {
+            schema.remove("format");
+        }
+    }));
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 

@@ -242,7 +242,8 @@ async fn call_one(
     input: &Value,
 ) -> Result<Outcome, JournalError> {
     let cancel = turn.cancel.child_token();
-    let cx = ToolContext::new(turn.owner.clone(), id, cancel.clone());
+    let mut cx = ToolContext::new(turn.owner.clone(), id, cancel.clone());
+    cx.answer = Some(turn.message);
     let call = Call {
         id,
         owner: turn.owner.clone(),

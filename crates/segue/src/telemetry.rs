@@ -6,7 +6,8 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 
 /// Everything that is not a result goes to stderr.
 pub fn init(filter: &str) {
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    // The MCP library tells of every request; that is what it is asked for by name.
+    let filter = EnvFilter::try_new(format!("rmcp=warn,{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let registry = tracing_subscriber::registry().with(filter);
     // A second initialisation (several commands in one process, as in tests) keeps the first.
     let _ = if std::io::stderr().is_terminal() {

@@ -89,7 +89,10 @@ impl Store {
     /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
     /// is the turn that is already there.
     pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
-        if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
+        // A question that is asked again was sent before, and is to be answered anew.
+        if new.again.is_none()
+            && let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await?
+        {
             return Ok(Start::Existing(existing));
         }
         match self.insert_turn(owner, new).await {

@@ -2,13 +2,10 @@
 
 mod page;
 
+use std::collections::BTreeSet;
+
 use aide::openapi::{Info, License, OpenApi, ReferenceOr, SecurityScheme, Server};
-use axum::{
-    Json, Router,
-    http::header,
-    response::Html,
-    routing::get,
-};
+use axum::{Json, Router, http::header, response::Html, routing::get};
 use engine::{ToolSpec, Toolbox};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +17,11 @@ pub(crate) fn beginning() -> OpenApi {
             title: "Segue".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             summary: Some("A self-hosted chat-agent server".into()),
-            license: Some(License { name: "Apache-2.0".into(), identifier: Some("Apache-2.0".into()), ..License::default() }),
+            license: Some(License {
+                name: "Apache-2.0".into(),
+                identifier: Some("Apache-2.0".into()),
+                ..License::default()
+            }),
             ..Info::default()
         },
         servers: vec![Server { url: "/".into(), ..Server::default() }],
@@ -50,6 +51,7 @@ pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
 /// Adds what the routes do not say about themselves: names for generated functions, groups, and each tool by itself.
 fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
     let mut document = serde_json::to_value(api).expect("the document is plain data");
+    mend(&mut document);
     let Some(Value::Object(paths)) = document.get_mut("paths") else { return document };
     add_tools(paths, toolbox);
     let mut groups = Vec::new();
@@ -62,8 +64,50 @@ fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
             finish(path, method, &group, operation);
         }
     }
-    document["tags"] = groups.iter().map(|group| json!({"name": group})).collect();
+    prune(&mut document);
+    document["tags"] = groups.iter().map(|group| json!({"name": group, "description": about(group)})).collect();
     document
+}
+
+/// Leaves out schemas that nothing refers to: those of queries and paths are spelled out where they are used.
+fn prune(document: &mut Value) {
+    let mut used = BTreeSet::new();
+    let mut open = vec![&document["paths"]];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(fields) => open.extend(fields.values()),
+            Value::Array(items) => open.extend(items),
+            Value::String(text) => {
+                if let Some(name) = text.strip_prefix("#/components/schemas/")
+                    && used.insert(name.to_owned())
+                {
+                    open.push(&document["components"]["schemas"][name]);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    if let Value::Object(schemas) = &mut document["components"]["schemas"] {
+        schemas.retain(|name, _| used.contains(name));
+    }
+}
+
+/// Says in the words of every reader what the derivation says in words that only some of them know: "no default" instead
+/// of a default of `null`, and "anything" as an empty schema.
+fn mend(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            if fields.get("schema") == Some(&Value::Bool(true)) {
+                fields.insert("schema".into(), json!({}));
+            }
+            fields.values_mut().for_each(mend);
+        }
+        Value::Array(items) => items.iter_mut().for_each(mend),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// One path a tool, with its own input and output, in place of one path for all.
@@ -83,7 +127,8 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     }
     operation["summary"] = spec.title.into();
     operation["description"] = spec.description.clone().into();
-    operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
+    operation["requestBody"] =
+        json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
     operation["responses"]["200"] =
         json!({"description": "What it did or found", "content": {"application/json": {"schema": spec.output_schema}}});
     operation
@@ -99,20 +144,14 @@ fn finish(path: &str, method: &str, group: &str, operation: &mut Value) {
         operation["responses"] = json!({});
     }
     let responses = operation["responses"].as_object_mut().expect("responses are an object");
-    if let Some(refusal) = responses.remove("default") {
-        responses.insert("4XX".into(), described(&refusal, "Refused, with the reason"));
-        responses.insert("5XX".into(), described(&refusal, "Not now, with the reason"));
-    }
+    let body = json!({"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}});
+    responses.remove("default");
+    responses.insert("4XX".into(), json!({"description": "Refused, with the reason", "content": body}));
+    responses.insert("5XX".into(), json!({"description": "Not now, with the reason", "content": body}));
     if !responses.keys().any(|status| status.starts_with('2')) {
         let (status, description) = if method == "delete" { ("204", "Done") } else { ("200", "Done") };
         responses.insert(status.into(), json!({"description": description}));
     }
-}
-
-fn described(response: &Value, description: &str) -> Value {
-    let mut response = response.clone();
-    response["description"] = description.into();
-    response
 }
 
 /// `getConversationsByConversationId`: a function's name, made of the path.
@@ -139,6 +178,20 @@ fn group_of(path: &str) -> String {
         "user_id" | "turns" | "ai" | "chatkit" | "ag-ui" => "chat".into(),
         "healthz" | "readyz" | "metrics" => "operations".into(),
         word => word.into(),
+    }
+}
+
+fn about(group: &str) -> &'static str {
+    match group {
+        "chat" => "Talk to an agent, in the protocol of your front end",
+        "conversations" => "What was said",
+        "tasks" => "The to-do list, by hand",
+        "tools" => "What agents can do, without an agent",
+        "library" => "Tracks and albums you own",
+        "playlists" => "Playlists that were suggested",
+        "index" | "search" => "Finding tracks by meaning, words and sound",
+        "operations" => "For whoever runs the server",
+        _ => "About this server and who you are to it",
     }
 }
 

@@ -107,7 +107,11 @@ impl<'a> Page<'a> {
         for choice in ["oneOf", "anyOf", "allOf"] {
             for (n, option) in schema[choice].as_array().into_iter().flatten().enumerate() {
                 if option["type"] != "null" {
-                    self.put(&format!("<p class=\"choice\">{} {}</p>", if n == 0 { "either" } else { "or" }, escaped(&self.kind_of(option))));
+                    self.put(&format!(
+                        "<p class=\"choice\">{} {}</p>",
+                        if n == 0 { "either" } else { "or" },
+                        escaped(&self.kind_of(option))
+                    ));
                     self.schema(option, depth + 1);
                 }
             }
@@ -120,7 +124,8 @@ impl<'a> Page<'a> {
         }
         self.put("<ul>");
         for (name, field) in fields(&schema["properties"]) {
-            let is_required = schema["required"].as_array().is_some_and(|names| names.iter().any(|found| found == name));
+            let is_required =
+                schema["required"].as_array().is_some_and(|names| names.iter().any(|found| found == name));
             self.field(name, field, is_required, depth + 1);
         }
         self.put("</ul>");
@@ -196,6 +201,9 @@ mod tests {
             "tags": [{"name": "tasks"}],
             "paths": {"/tasks": {"get": {"tags": ["tasks"], "summary": "a & b <script>", "responses": {}}}},
         }));
-        assert!(page.contains("a &amp; b &lt;script&gt;") && !page.contains("<script") && !page.contains("<b>"), "{page}");
+        assert!(
+            page.contains("a &amp; b &lt;script&gt;") && !page.contains("<script") && !page.contains("<b>"),
+            "{page}"
+        );
     }
 }

@@ -36,10 +36,7 @@ pub(crate) fn routes() -> Routes {
                 op.summary("Follow a turn from any point").response::<200, EventStream<Frame<'static>>>()
             }),
         )
-        .api_route(
-            "/api/turns/{turn_id}/stop",
-            post_with(stop, |op| op.summary("Stop a turn").response::<202, ()>()),
-        )
+        .api_route("/api/turns/{turn_id}/stop", post_with(stop, |op| op.summary("Stop a turn").response::<202, ()>()))
         .api_route(
             "/api/conversations/{conversation_id}/stream",
             get_with(follow_conversation, |op| {

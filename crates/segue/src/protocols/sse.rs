@@ -68,11 +68,8 @@ impl<T: JsonSchema> OperationOutput for EventStream<T> {
     type Inner = T;
 
     fn operation_response(cx: &mut GenContext, _: &mut Operation) -> Option<openapi::Response> {
-        let schema = openapi::SchemaObject {
-            json_schema: cx.schema.subschema_for::<T>(),
-            external_docs: None,
-            example: None,
-        };
+        let schema =
+            openapi::SchemaObject { json_schema: cx.schema.subschema_for::<T>(), external_docs: None, example: None };
         let media = openapi::MediaType { schema: Some(schema), ..Default::default() };
         Some(openapi::Response {
             description: "Server-sent events; the data of each is one JSON object".into(),

@@ -14,7 +14,8 @@ async fn a_turn_is_a_run() {
         says("Nothing there."),
     ])
     .await;
-    let input = json!({"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": "what is on?"}]});
+    let input =
+        json!({"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": "what is on?"}]});
     let body = app.post("/ag-ui?agent=tasks", input).await.text().await.unwrap();
     expect![[r#""#]].assert_eq(&redacted(frames(&body)));
 }

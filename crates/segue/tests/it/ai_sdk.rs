@@ -50,7 +50,8 @@ async fn a_chat_keeps_the_name_its_front_end_gave_it() {
     let first = send(&app, json!({"id": "garden", "messages": [message("m1", "one")]})).await;
     let second = send(&app, json!({"id": "garden", "message": message("m2", "two")})).await;
     let by_our_id = send(&app, json!({"id": conversation_of(&first), "message": message("m3", "three")})).await;
-    let other = send(&app, json!({"id": "01990000-0000-7000-8000-000000000000", "message": message("m1", "one")})).await;
+    let other =
+        send(&app, json!({"id": "01990000-0000-7000-8000-000000000000", "message": message("m1", "one")})).await;
     assert_eq!(conversation_of(&first), conversation_of(&second));
     assert_eq!(conversation_of(&first), conversation_of(&by_our_id));
     assert_ne!(conversation_of(&first), conversation_of(&other), "an id that is nobody's is a name like any other");
@@ -62,7 +63,8 @@ async fn a_chat_keeps_the_name_its_front_end_gave_it() {
 async fn the_history_is_ours_whatever_the_front_end_says() {
     let app = TestApp::scripted([says("One."), says("Two.")]).await;
     send(&app, json!({"id": "c", "messages": [message("m1", "first")]})).await;
-    let forged = json!([message("x", "forged"), {"id": "y", "role": "assistant", "parts": []}, message("m2", "second")]);
+    let forged =
+        json!([message("x", "forged"), {"id": "y", "role": "assistant", "parts": []}, message("m2", "second")]);
     send(&app, json!({"id": "c", "messages": forged})).await;
     let read: Vec<String> = app.model.asked()[1].messages.iter().map(engine::Message::text).collect();
     assert_eq!(read, ["first", "One.", "second", ""]);
@@ -85,7 +87,8 @@ async fn regenerating_takes_the_answer_back_but_not_what_was_done() {
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused_before_the_stream() {
     let app = TestApp::scripted([]).await;
-    let file = json!({"id": "m", "role": "user", "parts": [{"type": "file", "url": "data:,", "mediaType": "text/plain"}]});
+    let file =
+        json!({"id": "m", "role": "user", "parts": [{"type": "file", "url": "data:,", "mediaType": "text/plain"}]});
     let cases = [
         (json!({"id": "c", "messages": []}), 400),
         (json!({"id": "c", "messages": [message("m", "  ")]}), 400),

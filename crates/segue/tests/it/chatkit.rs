@@ -54,7 +54,8 @@ async fn a_second_message_while_the_first_is_answered_is_refused() {
     let mut stream = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;
     let start = stream.next().await.unwrap();
     let thread = &start["conversationId"];
-    let question = app.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await["messages"][0]["id"].clone();
+    let question =
+        app.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await["messages"][0]["id"].clone();
     for (kind, params) in [
         ("threads.add_user_message", json!({"thread_id": thread, "input": input("me too")})),
         ("threads.retry_after_item", json!({"thread_id": thread, "item_id": question})),

@@ -50,7 +50,8 @@ async fn pages_and_names_of_other_hosts_cannot_reach_the_tools() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     for (name, value) in [("origin", "https://elsewhere.example"), ("host", "elsewhere.example")] {
         let request = reqwest::Client::new().request(Method::POST, format!("{}/mcp", app.url)).header(name, value);
-        let response = request.header("accept", "application/json, text/event-stream").json(&body).send().await.unwrap();
+        let response =
+            request.header("accept", "application/json, text/event-stream").json(&body).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::FORBIDDEN, "{name}: {value}");
     }
 }

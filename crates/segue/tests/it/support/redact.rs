@@ -48,7 +48,8 @@ fn without_ids(text: &str, ids: &mut HashMap<String, usize>) -> String {
     let mut rest = text;
     let mut out = String::new();
     while let Some(at) = (0..rest.len().saturating_sub(35)).find(|at| {
-        rest.get(*at..at + 36).is_some_and(|part| part.len() == 36 && part.contains('-') && part.parse::<uuid::Uuid>().is_ok())
+        rest.get(*at..at + 36)
+            .is_some_and(|part| part.len() == 36 && part.contains('-') && part.parse::<uuid::Uuid>().is_ok())
     }) {
         let next = ids.len() + 1;
         let n = *ids.entry(rest[at..at + 36].to_owned()).or_insert(next);

@@ -1,0 +1,114 @@
+//! `[mcp.<name>]` in `segue.toml`: another server's tools, and how far they may go.
+
+use std::time::Duration;
+
+use engine::Effect;
+use serde::Deserialize;
+
+/// One server. `url` or `command`, not both.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideServer {
+    /// The name of its table; its tools are called `<name>__<tool>`.
+    #[serde(skip)]
+    pub name: String,
+    /// Where it listens (streamable HTTP).
+    #[serde(default)]
+    pub url: Option<String>,
+    /// How to start it (stdio): the program and its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// The environment variable that holds a bearer token for `url`.
+    #[serde(default)]
+    pub token_env: Option<String>,
+    /// What that variable holds.
+    #[serde(skip)]
+    pub(crate) token: Option<String>,
+    /// Which agents may use it.
+    #[serde(default = "discover")]
+    pub agents: Vec<String>,
+    /// The tools that may be used. Without it, all that only read.
+    #[serde(default)]
+    pub tools: Option<Vec<String>>,
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
+fn discover() -> Vec<String> {
+    vec!["discover".into()]
+}
+
+fn ten_seconds() -> u64 {
+    10_000
+}
+
+impl OutsideServer {
+    pub(crate) fn parse(
+        name: &str,
+        table: toml::Value,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let mut server: Self = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            return Err("a server's name has only letters, digits and hyphens".into());
+        }
+        if server.url.is_some() == !server.command.is_empty() {
+            return Err("give either url or command".into());
+        }
+        if let Some(agent) = server.agents.iter().find(|id| crate::agents::agent(id).is_none()) {
+            return Err(format!("there is no agent '{agent}'"));
+        }
+        if let Some(variable) = &server.token_env {
+            server.token = Some(environment(variable).ok_or_else(|| format!("the variable {variable} is not set"))?);
+        }
+        server.name = name.to_owned();
+        Ok(server)
+    }
+
+    pub(crate) fn allows(&self, tool: &str, effect: Effect) -> bool {
+        match &self.tools {
+            Some(names) => names.iter().any(|name| name == tool),
+            None => effect == Effect::Reads,
+        }
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Effect;
+
+    use super::OutsideServer;
+
+    fn parse(text: &str) -> Result<OutsideServer, String> {
+        OutsideServer::parse("weather", toml::from_str(text).unwrap(), |name| (name == "KEY").then(|| "k".into()))
+    }
+
+    #[test]
+    fn a_server_is_reached_in_one_way_and_settings_that_mean_nothing_are_refused() {
+        let cases = [
+            ("url = 'https://a.example/mcp'", true),
+            ("command = ['weather', '--stdio']\nagents = ['tasks']", true),
+            ("url = 'https://a.example/mcp'\ntoken_env = 'KEY'", true),
+            ("", false),
+            ("url = 'https://a.example/mcp'\ncommand = ['weather']", false),
+            ("url = 'https://a.example/mcp'\nagents = ['nobody']", false),
+            ("url = 'https://a.example/mcp'\ntoken_env = 'OTHER'", false),
+            ("url = 'https://a.example/mcp'\nspeed = 3", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text).is_ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_changes_things_must_be_named() {
+        let open = parse("url = 'https://a.example/mcp'").unwrap();
+        let listed = parse("url = 'https://a.example/mcp'\ntools = ['alert']").unwrap();
+        assert!(open.allows("forecast", Effect::Reads) && !open.allows("alert", Effect::Writes));
+        assert!(listed.allows("alert", Effect::Deletes) && !listed.allows("forecast", Effect::Reads));
+    }
+}

@@ -7,7 +7,6 @@ pub mod fuse;
 pub mod live;
 pub mod qdrant;
 mod simd;
-mod switch;
 pub mod vectors;
 pub mod why;
 pub mod words;
@@ -26,7 +25,6 @@ pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
 pub use live::LiveIndex;
 pub use qdrant::{QdrantIndex, QdrantSettings};
-pub use switch::Switch;
 pub use why::Why;
 
 /// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.

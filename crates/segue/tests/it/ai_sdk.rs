@@ -30,7 +30,30 @@ async fn a_turn_is_a_ui_message_stream() {
     ])
     .await;
     let body = send(&app, json!({"id": "my chat", "agent": "tasks", "messages": [message("m1", "what is on?")]})).await;
-    expect![[r#""#]].assert_eq(&redacted(frames(&body)));
+    expect![[r##"
+        {"messageId":"#1","messageMetadata":{"conversationId":"#2","turnId":"#3"},"type":"start"}
+        {"type":"start-step"}
+        {"id":"0","type":"text-start"}
+        {"delta":"Let ","id":"0","type":"text-delta"}
+        {"delta":"me ","id":"0","type":"text-delta"}
+        {"delta":"see.","id":"0","type":"text-delta"}
+        {"id":"0","type":"text-end"}
+        {"dynamic":true,"providerExecuted":true,"toolCallId":"#4","toolName":"list_tasks","type":"tool-input-start"}
+        {"dynamic":true,"input":{},"providerExecuted":true,"toolCallId":"#4","toolName":"list_tasks","type":"tool-input-available"}
+        {"dynamic":true,"output":{"durationMs":0,"summary":"No tasks","tasks":[]},"providerExecuted":true,"toolCallId":"#4","type":"tool-output-available"}
+        {"dynamic":true,"providerExecuted":true,"toolCallId":"#5","toolName":"add_task","type":"tool-input-start"}
+        {"dynamic":true,"input":{"title":""},"providerExecuted":true,"toolCallId":"#5","toolName":"add_task","type":"tool-input-available"}
+        {"dynamic":true,"errorText":"title cannot be empty","providerExecuted":true,"toolCallId":"#5","type":"tool-output-error"}
+        {"type":"finish-step"}
+        {"type":"start-step"}
+        {"id":"1","type":"text-start"}
+        {"delta":"Nothing ","id":"1","type":"text-delta"}
+        {"delta":"there.","id":"1","type":"text-delta"}
+        {"id":"1","type":"text-end"}
+        {"type":"finish-step"}
+        {"messageMetadata":{"usage":{"inputTokens":20,"outputTokens":7}},"type":"finish"}
+        [DONE]
+    "##]].assert_eq(&redacted(frames(&body)));
 }
 
 #[tokio::test]

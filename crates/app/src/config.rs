@@ -4,7 +4,10 @@ use std::{collections::HashMap, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use engine::Limits;
 
-use crate::music::tidal::{Credentials, TidalConfig};
+use crate::{
+    limits::TurnLimits,
+    music::tidal::{Credentials, TidalConfig},
+};
 
 /// One setting, as the reference (`--help`) shows it.
 pub struct Setting {
@@ -59,6 +62,9 @@ pub const SETTINGS: &[Setting] = &[
     setting("SEGUE_RATE_PER_MINUTE", "20", "Turns a user may start per minute; 0 = no limit"),
     setting("SEGUE_CONCURRENT_TURNS", "3", "Turns a user may run at once; 0 = no limit"),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
+    setting("SEGUE_MAX_CONNECTIONS", "4096", "Connections open at once"),
+    setting("SEGUE_ARTWORK_HOSTS", "resources.tidal.com", "Hosts cover images may come from, separated by commas"),
+    setting("SEGUE_METRICS_TOKEN", "", "Bearer token for /metrics from elsewhere; only this machine when empty"),
     setting("SEGUE_LOG", "info", "What to log: error, warn, info, debug, or a filter such as app=debug"),
 ];
 
@@ -78,9 +84,11 @@ pub struct Config {
     pub tidal: TidalConfig,
     pub auth: AuthMode,
     pub limits: Limits,
-    pub rate_per_minute: u32,
-    pub concurrent_turns: u32,
-    pub tokens_per_day: u64,
+    pub jwt: Option<JwtConfig>,
+    pub turn_limits: TurnLimits,
+    pub max_connections: usize,
+    pub artwork_hosts: Vec<String>,
+    pub metrics_token: Option<Secret>,
     pub log: String,
 }
 
@@ -112,6 +120,25 @@ pub enum AuthMode {
     Accounts,
     Jwt,
 }
+
+/// Whose tokens are believed, and what they must say.
+#[derive(Clone, Debug)]
+pub struct JwtConfig {
+    pub keys: JwtKeys,
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum JwtKeys {
+    /// One secret, shared with the issuer.
+    Secret(Secret),
+    /// Where the issuer publishes its keys.
+    Jwks(reqwest::Url),
+}
+
+/// A shorter HS256 secret can be guessed from one token.
+const MIN_SECRET_BYTES: usize = 32;
 
 /// A value that must not be printed.
 #[derive(Clone)]
@@ -168,9 +195,15 @@ impl Config {
             tidal: values.tidal()?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
-            rate_per_minute: values.parsed("SEGUE_RATE_PER_MINUTE")?,
-            concurrent_turns: values.parsed("SEGUE_CONCURRENT_TURNS")?,
-            tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
+            jwt: values.jwt()?,
+            turn_limits: TurnLimits {
+                per_minute: values.parsed("SEGUE_RATE_PER_MINUTE")?,
+                at_once: values.parsed("SEGUE_CONCURRENT_TURNS")?,
+                tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
+            },
+            max_connections: values.parsed::<std::num::NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
+            artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
+            metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
         };
         if config.auth == AuthMode::Local && !config.listen.ip().is_loopback() {
@@ -210,6 +243,14 @@ fn parse_file(text: &str) -> Result<HashMap<&'static str, String>, ConfigError> 
 
 fn problem(name: &str, problem: impl std::fmt::Display) -> ConfigError {
     ConfigError { name: name.to_owned(), problem: problem.to_string() }
+}
+
+fn jwks_url(text: &str) -> Result<reqwest::Url, ConfigError> {
+    let url: reqwest::Url = text.parse().map_err(|error| problem("SEGUE_JWKS_URL", error))?;
+    if !matches!(url.scheme(), "https" | "http") {
+        return Err(problem("SEGUE_JWKS_URL", "must begin with https:// (or http:// inside a private network)"));
+    }
+    Ok(url)
 }
 
 struct Values<F> {
@@ -279,6 +320,38 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             "openai" => Ok(ModelChoice::OpenAi(model)),
             _ => Err(problem("SEGUE_MODEL", format!("'{choice}' is not offline, anthropic:<model> or openai:<model>"))),
         }
+    }
+
+    fn list(&self, name: &str) -> Vec<String> {
+        let value = self.or_default(name);
+        value.split(',').map(|part| part.trim().to_ascii_lowercase()).filter(|part| !part.is_empty()).collect()
+    }
+
+    /// Exactly one kind of key: with two, a token could choose by which it wants to be checked.
+    fn jwt(&self) -> Result<Option<JwtConfig>, ConfigError> {
+        if self.auth()? != AuthMode::Jwt {
+            return Ok(None);
+        }
+        let keys = match (self.secret("SEGUE_JWT_SECRET"), self.text("SEGUE_JWKS_URL")) {
+            (Some(secret), None) if secret.expose().len() < MIN_SECRET_BYTES => {
+                return Err(problem("SEGUE_JWT_SECRET", format!("must have at least {MIN_SECRET_BYTES} bytes")));
+            }
+            (Some(secret), None) => JwtKeys::Secret(secret),
+            (None, Some(url)) => JwtKeys::Jwks(jwks_url(&url)?),
+            (Some(_), Some(_)) => {
+                return Err(problem("SEGUE_JWT_SECRET", "cannot be used together with SEGUE_JWKS_URL"));
+            }
+            (None, None) => return Err(problem("SEGUE_AUTH", "jwt needs SEGUE_JWKS_URL or SEGUE_JWT_SECRET")),
+        };
+        let (issuer, audience) = (self.text("SEGUE_JWT_ISSUER"), self.text("SEGUE_JWT_AUDIENCE"));
+        if matches!(keys, JwtKeys::Jwks(_)) {
+            for (name, value) in [("SEGUE_JWT_ISSUER", &issuer), ("SEGUE_JWT_AUDIENCE", &audience)] {
+                if value.is_none() {
+                    return Err(problem(name, "is required with SEGUE_JWKS_URL"));
+                }
+            }
+        }
+        Ok(Some(JwtConfig { keys, issuer, audience }))
     }
 
     fn auth(&self) -> Result<AuthMode, ConfigError> {

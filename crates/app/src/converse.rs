@@ -15,6 +15,7 @@ use crate::{
     App,
     agents::{Agent, agent},
     history,
+    limits::Limited,
     store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
@@ -46,6 +47,9 @@ pub enum ConverseError {
     /// The caller can mend it: which field, and how.
     #[error("{field}: {problem}")]
     Invalid { field: &'static str, problem: String },
+    /// The caller must wait.
+    #[error(transparent)]
+    Limited(#[from] Limited),
     #[error("the server is shutting down")]
     Closing,
     #[error(transparent)]
@@ -68,10 +72,12 @@ impl App {
             text,
             client_message_id: ask.client_message_id.as_deref(),
             node: &self.turns.node,
+            limits: self.config.turn_limits,
         };
         let started = match self.store.start_turn(owner, &new).await? {
             Start::Existing(started) => return Ok(started),
             Start::New(started) => started,
+            Start::Limited(limited) => return Err(limited.into()),
         };
         let live = self.turns.begin(started.clone());
         live.publish(Kind::Started {
@@ -190,7 +196,7 @@ impl App {
 
 impl App {
     /// One tool call without an agent, journalled like any other.
-    pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, StoreError> {
+    pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, ConverseError> {
         self.call_tool_until(owner, name, input, self.shutdown.child_token()).await
     }
 
@@ -201,14 +207,15 @@ impl App {
         name: &str,
         input: Value,
         cancel: CancellationToken,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, ConverseError> {
+        self.store.admit_call(owner, self.config.turn_limits).await?;
         let id = CallId::new();
         let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
-        outcome.map_err(|JournalError(error)| match error.downcast() {
-            Ok(error) => error,
-            Err(other) => StoreError::Database(sqlx::Error::Protocol(other.to_string())),
+        outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {
+            Ok(error) => error.into(),
+            Err(other) => StoreError::Database(sqlx::Error::Protocol(other.to_string())).into(),
         })
     }
 }
@@ -253,6 +260,9 @@ fn checked_text(ask: &Ask) -> Result<&str, ConverseError> {
     let text = ask.text.trim();
     if text.is_empty() {
         return Err(invalid("message", "Message cannot be empty".into()));
+    }
+    if text.contains('\0') {
+        return Err(invalid("message", "Message cannot contain the character NUL".into()));
     }
     if text.chars().count() > MAX_MESSAGE_CHARS {
         return Err(invalid("message", format!("Message must be at most {MAX_MESSAGE_CHARS} characters")));

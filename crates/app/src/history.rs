@@ -1,6 +1,6 @@
 //! History: what a model reads of an earlier conversation, within its budget and never from the middle of a call.
 
-use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId};
+use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId, untrusted};
 use serde_json::Value;
 
 use crate::store::{MessageStatus, Store, StoreError, StoredMessage};
@@ -47,8 +47,8 @@ fn for_model(message: StoredMessage, toolbox: &Toolbox) -> Message {
             Block::ToolResult { tool_use_id, content: toolbox.for_model(name, &content), is_error: false }
         }
         Block::ToolResult { tool_use_id, content, is_error: true } => {
-            let error = content.get("error").cloned().unwrap_or(Value::String("failed".into()));
-            Block::ToolResult { tool_use_id, content: error, is_error: true }
+            let error = content.get("error").and_then(Value::as_str).unwrap_or("failed");
+            Block::ToolResult { tool_use_id, content: Value::String(untrusted::clean(error)), is_error: true }
         }
         text @ Block::Text { .. } => text,
     });

@@ -80,6 +80,26 @@ impl App {
     }
 }
 
+/// What the settings lead to, for the doctor: opened, looked at, closed.
+pub async fn index_of(config: &Config) -> anyhow::Result<IndexOf> {
+    let info = Indexing::open(config).await?.index.info().await?;
+    let floor = StaticTable::built_in()?.id();
+    Ok(IndexOf {
+        engine: info.engine,
+        tracks: info.n_tracks,
+        has_better_embedder: info.embedder != floor,
+        embedder: info.embedder.to_string(),
+    })
+}
+
+pub struct IndexOf {
+    pub engine: &'static str,
+    pub tracks: u64,
+    pub embedder: String,
+    /// False while the one in the binary serves.
+    pub has_better_embedder: bool,
+}
+
 async fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
     let Some(remote) = &config.embeddings else { return Ok(embed::built_in(&config.data_dir.join("models"))?) };
     let settings = RemoteSettings {

@@ -10,6 +10,7 @@ pub mod import;
 pub mod index;
 mod indexing;
 pub mod library;
+pub mod limits;
 pub mod models;
 pub mod music;
 mod node;
@@ -40,6 +41,7 @@ use crate::{
 pub use crate::{
     converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},
     history::window,
+    indexing::{IndexOf, index_of},
 };
 
 /// Running turns may finish for this long when the process is asked to end.

@@ -25,6 +25,7 @@ pub(crate) async fn keep_house(store: Store, node: String, shutdown: Cancellatio
             if n_rounds.is_multiple_of(SWEEP_EVERY) {
                 store.forget_old_events().await?;
                 store.purge_deleted_conversations().await?;
+                store.forget_expired_keys().await?;
             }
             Ok::<_, StoreError>(())
         };
@@ -47,7 +48,7 @@ pub(crate) async fn close_dead_turns(store: &Store, node: &str, reborn: Option<&
 
 async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<(), StoreError> {
     let (turn, message) = (TurnId(dead.id), MessageId(dead.message_id));
-    let events = from_rows(&store.events_from(turn, 0).await?);
+    let events = from_rows(&store.events_from(turn, 0, i64::MAX).await?);
     let journal = store.calls_of(message).await?;
     let outcomes = journal.into_iter().filter_map(|row| Some((row.id, row.settled?.into_outcome()))).collect();
     let remains = Remains::of(&events, outcomes);

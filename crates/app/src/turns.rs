@@ -20,6 +20,10 @@ const SAVE_EVERY: Duration = Duration::from_millis(100);
 /// How often the database is asked for stops that came in through another node, and for events another node saved.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
+/// A reader takes so many events, or rows of them, at once: one that does not read on holds no more than that.
+const EVENTS_AT_ONCE: usize = 512;
+const ROWS_AT_ONCE: i64 = 4;
+
 /// The turns of this node, and the way to those of others.
 pub struct Turns {
     store: Store,
@@ -216,14 +220,15 @@ impl LiveTurn {
             let mut position = 0;
             loop {
                 n_events.mark_unchanged();
-                let new = self.log().events[position..].to_vec();
+                let new: Vec<_> = self.log().events[position..].iter().take(EVENTS_AT_ONCE).cloned().collect();
                 position += new.len();
+                let is_full = new.len() == EVENTS_AT_ONCE;
                 let is_over = new.last().is_some_and(|event| event.kind.is_last());
                 let new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
                 if !new.is_empty() {
                     yield new;
                 }
-                if is_over || n_events.changed().await.is_err() {
+                if is_over || (!is_full && n_events.changed().await.is_err()) {
                     return;
                 }
             }
@@ -255,8 +260,12 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
         loop {
             // Asked before reading: what is saved after this answer belongs to the next round.
             let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
-            let new = match store.events_from(turn, position).await {
-                Ok(rows) => from_rows(&rows),
+            let (new, is_full) = match store.events_from(turn, position, ROWS_AT_ONCE).await {
+                Ok(rows) => {
+                    let new = from_rows(&rows);
+                    let is_full = rows.len() as i64 == ROWS_AT_ONCE && !new.is_empty();
+                    (new, is_full)
+                }
                 Err(error) => {
                     warn!(turn.id = %turn, "Events could not be read, trying again: {error}");
                     tokio::time::sleep(ASK_EVERY).await;
@@ -273,11 +282,13 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
             if !new.is_empty() {
                 yield new;
             }
-            if last.is_some() || !still_runs {
+            if last.is_some() || (!still_runs && !is_full) {
                 return;
             }
             runs = still_runs;
-            tokio::time::sleep(ASK_EVERY).await;
+            if !is_full {
+                tokio::time::sleep(ASK_EVERY).await;
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod script;
 mod tool;
 mod toolbox;
 mod turn;
+pub mod untrusted;
 
 pub use event::{Event, FailureCode, Kind, StopReason};
 pub use foreign::{ForeignOutput, ForeignTool};

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::{Block, CallId, Delta, Kind, Usage};
+use crate::{
+    Block, CallId, Delta, Kind, Usage,
+    untrusted::{storable, without_nul},
+};
 
 /// What a reply has said so far.
 #[derive(Default)]
@@ -23,10 +26,12 @@ impl Reply {
     pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
         match delta {
             Delta::Text(text) if text.is_empty() => {}
+            Delta::Text(text) if text.contains('\0') => self.push_text(without_nul(&text), emit),
             Delta::Text(text) => self.push_text(text, emit),
             Delta::ToolCall { name, input } => {
                 self.close_text(emit);
-                self.blocks.push(Block::ToolUse { id: CallId::new(), name, input: parse_input(input) });
+                let (name, input) = (without_nul(&name), storable(parse_input(input)));
+                self.blocks.push(Block::ToolUse { id: CallId::new(), name, input });
             }
             Delta::End { usage } => {
                 self.close_text(emit);

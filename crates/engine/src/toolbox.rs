@@ -15,6 +15,7 @@ use tracing::{error, warn};
 use crate::{
     CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId,
     foreign::{Foreign, ForeignOutput, ForeignTool},
+    untrusted,
 };
 
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -123,9 +124,10 @@ impl Toolbox {
         self.spec(name).is_none_or(|spec| spec.effect == Effect::Reads)
     }
 
-    /// What a model reads of a stored output.
+    /// What a model reads of a stored output: the tool's shorter form, cleaned and marked as data.
     pub fn for_model(&self, name: &str, output: &Value) -> Value {
-        self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output))
+        let output = self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output));
+        untrusted::marked(name, output)
     }
 
     /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;
@@ -147,6 +149,9 @@ impl Toolbox {
         };
         if let Err(error) = tool.check(&call.input) {
             return Ok(failed(error, false));
+        }
+        if untrusted::has_nul(&call.input) {
+            return Ok(failed(ToolError::BadInput("The input cannot contain the character NUL".into()), false));
         }
         journal.begin(call).await?;
         let (result, was_retried) = attempt_twice(tool.as_ref(), cx, &call.input).await;
@@ -258,7 +263,7 @@ impl<T: Tool> AnyTool for Typed<T> {
             let output = self.tool.call(cx, Self::parse(input)?).await?;
             let (summary, count) = (output.summary(), output.count());
             let output = serde_json::to_value(&output).map_err(anyhow::Error::from)?;
-            Ok(Reported { summary, count, output })
+            Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
         })
     }
 

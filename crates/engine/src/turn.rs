@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
-    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, reply::Reply,
+    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, reply::Reply, untrusted,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -207,7 +207,7 @@ impl Run<'_, '_> {
     fn keep_result(&mut self, id: CallId, name: &str, outcome: Outcome) {
         let for_model = match &outcome {
             Outcome::Done(done) => self.turn.toolbox.for_model(name, &done.output),
-            Outcome::Failed(failure) => Value::String(failure.error.clone()),
+            Outcome::Failed(failure) => Value::String(untrusted::clean(&failure.error)),
         };
         let is_error = matches!(outcome, Outcome::Failed(_));
         self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });

@@ -68,6 +68,22 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
     }
 
+    pub fn rate_limited(message: impl Into<String>, retry_after_seconds: u64) -> Self {
+        let retry_after_seconds = Some(retry_after_seconds);
+        Self { retry_after_seconds, ..Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message) }
+    }
+
+    /// Someone we depend on does not answer.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        let retry_after_seconds = Some(5);
+        Self { retry_after_seconds, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message) }
+    }
+
+    /// Our own fault; the log has said why.
+    pub fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Something went wrong.")
+    }
+
     /// The same for what is missing and what belongs to someone else.
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", "There is nothing here.")
@@ -125,6 +141,7 @@ impl From<ConverseError> for ApiError {
     fn from(error: ConverseError) -> Self {
         match error {
             ConverseError::Invalid { field, problem } => Self::invalid_field(field, problem),
+            ConverseError::Limited(limited) => Self::rate_limited(limited.message, limited.retry_after_seconds),
             ConverseError::Closing => Self {
                 retry_after_seconds: Some(5),
                 ..Self::new(

@@ -1,25 +1,75 @@
 //! What handlers take: JSON bodies, queries and paths whose refusals have the form of every other error.
+//! None of them lets the character NUL in: it is in no honest text, and PostgreSQL cannot keep it.
 
 use aide::{OperationInput, generate::GenContext, openapi::Operation};
-use axum::extract::{FromRequest, FromRequestParts};
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Path, Query, Request, rejection::JsonRejection},
+    http::request::Parts,
+};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
 
 /// A JSON body.
-#[derive(FromRequest)]
-#[from_request(via(axum::Json), rejection(ApiError))]
 pub(crate) struct Body<T>(pub(crate) T);
 
 /// The query string.
-#[derive(FromRequestParts)]
-#[from_request(via(axum::extract::Query), rejection(ApiError))]
 pub(crate) struct Params<T>(pub(crate) T);
 
 /// What the path names.
-#[derive(FromRequestParts)]
-#[from_request(via(axum::extract::Path), rejection(ApiError))]
 pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let (head, body) = request.into_parts();
+        let request = Request::from_parts(head.clone(), body);
+        let bytes = Bytes::from_request(request, state).await.map_err(JsonRejection::from)?;
+        if spells_nul(&bytes) {
+            return Err(no_nul());
+        }
+        let request = Request::from_parts(head, axum::body::Body::from(bytes));
+        let axum::Json(value) = axum::Json::from_request(request, state).await?;
+        Ok(Self(value))
+    }
+}
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        if parts.uri.query().is_some_and(|query| query.contains("%00")) {
+            return Err(no_nul());
+        }
+        let Query(value) = Query::from_request_parts(parts, state).await?;
+        Ok(Self(value))
+    }
+}
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        if parts.uri.path().contains("%00") {
+            return Err(ApiError::not_found());
+        }
+        let Path(value) = Path::from_request_parts(parts, state).await?;
+        Ok(Self(value))
+    }
+}
+
+/// Whether a JSON text spells the character: `\u0000` after an even number of backslashes.
+fn spells_nul(json: &[u8]) -> bool {
+    let mut places = json.windows(6).enumerate().filter(|(_, bytes)| bytes == br"\u0000");
+    places.any(|(at, _)| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0)
+}
+
+fn no_nul() -> ApiError {
+    ApiError::invalid("The character NUL is not allowed.")
+}
 
 impl<T: JsonSchema> OperationInput for Body<T> {
     fn operation_input(cx: &mut GenContext, operation: &mut Operation) {
@@ -36,5 +86,29 @@ impl<T: JsonSchema> OperationInput for Params<T> {
 impl<T: JsonSchema> OperationInput for Named<T> {
     fn operation_input(cx: &mut GenContext, operation: &mut Operation) {
         axum::extract::Path::<T>::operation_input(cx, operation);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spells_nul;
+
+    #[test]
+    fn only_the_character_itself_is_found() {
+        let cases = [
+            (r#"{"title": "a\u0000b"}"#, true),
+            (r#""\u0000""#, true),
+            (r#""\\\u0000""#, true),
+            (r#""\\u0000""#, false),
+            (r#""\u00001""#, true),
+            (r#""\u0001""#, false),
+            (r#""u0000""#, false),
+            ("", false),
+        ];
+        for (json, expected) in cases {
+            let parsed: Option<String> = serde_json::from_str(json).ok();
+            assert!(parsed.is_none_or(|text| text.contains('\0') == expected), "the table is wrong: {json}");
+            assert_eq!(spells_nul(json.as_bytes()), expected, "{json}");
+        }
     }
 }

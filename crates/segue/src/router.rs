@@ -7,11 +7,21 @@ use app::App;
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 
-use crate::{api, auth, error::ApiError, openapi, protocols, ui};
+use crate::{
+    api,
+    artwork::Artwork,
+    auth::{self, Auth},
+    error::ApiError,
+    open_requests::OpenRequests,
+    openapi, protocols, security_headers, ui,
+};
 
 /// What handlers need.
 pub struct Doors {
     pub app: Arc<App>,
+    pub auth: Auth,
+    pub(crate) open_requests: OpenRequests,
+    pub(crate) artwork: Artwork,
 }
 
 pub(crate) type Routes = ApiRouter<Arc<Doors>>;
@@ -19,26 +29,40 @@ pub(crate) type Routes = ApiRouter<Arc<Doors>>;
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 pub fn router(app: Arc<App>) -> Router {
-    let doors = Arc::new(Doors { app });
+    let doors = Arc::new(Doors {
+        auth: Auth::new(&app.config),
+        open_requests: OpenRequests::default(),
+        artwork: Artwork::new(&app.config.artwork_hosts),
+        app,
+    });
     let mut document = openapi::beginning();
-    let private = ApiRouter::new()
-        .merge(protocols::native::routes())
-        .merge(protocols::user_chat::routes())
-        .merge(protocols::ai_sdk::routes())
-        .merge(protocols::chatkit::routes())
-        .merge(protocols::ag_ui::routes())
-        .merge(protocols::mcp::routes(&doors))
-        .merge(api::routes())
-        .layer(middleware::from_fn_with_state(doors.clone(), auth::identify));
     let router = ApiRouter::new()
-        .merge(private)
-        .merge(api::health::routes())
+        .merge(private(&doors).layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
+        .merge(public())
         .fallback_service(page())
         .finish_api(&mut document)
         .with_state(doors.clone());
     openapi::serve(router, document, &doors.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(security_headers::set))
+}
+
+/// For whoever has been let in.
+fn private(doors: &Arc<Doors>) -> Routes {
+    Routes::new()
+        .merge(protocols::native::routes())
+        .merge(protocols::user_chat::routes())
+        .merge(protocols::ai_sdk::routes())
+        .merge(protocols::chatkit::routes())
+        .merge(protocols::ag_ui::routes())
+        .merge(protocols::mcp::routes(doors))
+        .merge(api::routes())
+}
+
+/// For everyone: nothing here belongs to anyone.
+fn public() -> Routes {
+    Routes::new().merge(api::health::routes()).merge(api::public_routes())
 }
 
 /// Everything else is the page. Only its files are compressed: a compressor would hold events back.

@@ -25,8 +25,18 @@ async fn main() -> anyhow::Result<()> {
     let sizes: Vec<usize> = std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
     println!(
-        "{:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "tracks", "p50 ms", "p99 ms", "recall@10", "get100 p99", "build s", "open s", "index MB", "anon MB", "disk MB"
+        "{:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "tracks",
+        "p50 ms",
+        "p99 ms",
+        "cpu ms",
+        "recall@10",
+        "get100 p99",
+        "build s",
+        "open s",
+        "index MB",
+        "anon MB",
+        "disk MB"
     );
     for size in sizes {
         measure(size).await?;
@@ -68,11 +78,13 @@ async fn measure(size: usize) -> anyhow::Result<()> {
 
     let recall = recall(&index, &queries, &exact).await?;
     let mut searches = Vec::new();
+    let cpu_before = cpu_ms();
     for query in &queries {
         let started = Instant::now();
         index.search(&SearchPlan::new(query, 20)).await?;
         searches.push(started.elapsed().as_secs_f64() * 1000.0);
     }
+    let cpu_per_search = (cpu_ms() - cpu_before) / queries.len() as f64;
     let mut gets = Vec::new();
     for round in 0..100 {
         let codes: Vec<Isrc> = (0..100).map(|n| library.isrc((n * 7919 + round * 104_729) % size)).collect();
@@ -81,7 +93,7 @@ async fn measure(size: usize) -> anyhow::Result<()> {
         gets.push(started.elapsed().as_secs_f64() * 1000.0);
     }
     println!(
-        "\r{size:>9} {:>9.2} {:>9.2} {recall:>9.3} {:>10.2} {build_s:>9.1} {open_s:>9.2} {:>9.1} {:>9.1} {:>9.1}",
+        "\r{size:>9} {:>9.2} {:>9.2} {cpu_per_search:>9.2} {recall:>9.3} {:>10.2} {build_s:>9.1} {open_s:>9.2} {:>9.1} {:>9.1} {:>9.1}",
         percentile(&mut searches, 50),
         percentile(&mut searches, 99),
         percentile(&mut gets, 99),
@@ -121,6 +133,14 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values.sort_by(f64::total_cmp);
     values[(values.len() - 1) * percent / 100]
+}
+
+/// What this process has used of all processors: unlike time, it does not depend on who else is busy.
+fn cpu_ms() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks * 10.0
 }
 
 /// Memory of this process that no file backs.

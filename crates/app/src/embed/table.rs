@@ -21,6 +21,9 @@ pub struct StaticTable {
 }
 
 impl StaticTable {
+    /// Its name in [`EmbedderId`]: when this alone is in use, `tools/fetch-models` gets a better one.
+    pub const MODEL: &str = "segue-static";
+
     pub fn built_in() -> Result<Self, EmbedError> {
         let mut next = 0;
         let rows: Arc<[Option<u32>]> = WordPiece::vocabulary()
@@ -61,7 +64,7 @@ impl Embedder for StaticTable {
     }
 
     fn id(&self) -> EmbedderId {
-        EmbedderId { model: "segue-static".into(), dims: DIMS, hash: HASH.into() }
+        EmbedderId { model: Self::MODEL.into(), dims: DIMS, hash: HASH.into() }
     }
 }
 

@@ -95,7 +95,8 @@ fn track(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) -> Track 
         provenance.insert(field.to_owned(), source.to_owned());
     };
     // A line written title first was turned round by whoever matched it, so the catalogue's words are the right ones.
-    let has_names = !entry.title.is_empty() && !entry.artists.is_empty() && !(entry.either_way && known.is_some());
+    let is_turned = entry.either_way && known.is_some();
+    let has_names = !entry.title.is_empty() && !entry.artists.is_empty() && !is_turned;
     say("title", has_names);
     let (title, artist) = match known {
         Some(known) if !has_names => (known.full_title(), known.artist.clone()),

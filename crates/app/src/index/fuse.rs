@@ -113,6 +113,16 @@ pub fn places<K: Copy + Ord + std::hash::Hash>(mut scored: Vec<Scored<K>>, limit
     places
 }
 
+/// The cosine of two unit vectors.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut lanes = [0.0f32; 8];
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
+    }
+    lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f32>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

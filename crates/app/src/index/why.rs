@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     features::{SoundWish, fitting_features},
-    words::{telling_words, words},
+    words::{Word, telling_words, words_among},
 };
 use crate::music::Track;
 
@@ -36,7 +36,7 @@ impl Asked {
     pub fn new(queries: &[String], wishes: Vec<SoundWish>) -> Self {
         let mut seen = HashSet::new();
         let spelled = |query: &String| {
-            let spell = |word: super::words::Word| (query[word.start..word.end].to_lowercase(), word.term);
+            let spell = |word: Word| (query[word.start..word.end].to_lowercase(), word.term);
             telling_words(query).into_iter().map(spell).collect::<Vec<_>>()
         };
         let words = queries.iter().flat_map(spelled).map(|(spelling, term)| (term, spelling));
@@ -44,24 +44,28 @@ impl Asked {
     }
 
     pub fn why(&self, track: &Track) -> Why {
+        let terms: HashSet<&str> = self.words.iter().map(|(term, _)| term.as_str()).collect();
         let lyrics = track.lyrics.as_deref().unwrap_or_default();
-        let told = super::document::meaning(track);
-        let has: HashSet<String> = words(&told).into_iter().chain(words(lyrics)).map(|word| word.term).collect();
+        let told = words_among(&super::document::meaning(track), &terms);
+        let sung = words_among(lyrics, &terms);
+        let has: HashSet<&str> = told.iter().chain(&sung).map(|word| word.term.as_str()).collect();
+        let shared = self.words.iter().filter(|(term, _)| has.contains(term.as_str()));
         Why {
-            lyric: self.best_line(lyrics),
-            words: self.words.iter().filter(|(term, _)| has.contains(term)).map(|(_, word)| word.clone()).collect(),
+            lyric: best_line(lyrics, &sung),
+            words: shared.map(|(_, spelling)| spelling.clone()).collect(),
             features: fitting_features(&self.wishes, track.audio_features.as_ref()),
         }
     }
+}
 
-    /// The line with most of the query's words; the first of them where several have as many.
-    fn best_line(&self, lyrics: &str) -> Option<String> {
-        let shared = |line: &str| {
-            let has: HashSet<String> = words(line).into_iter().map(|word| word.term).collect();
-            self.words.iter().filter(|(term, _)| has.contains(term)).count()
-        };
-        let lines = lyrics.lines().map(|line| (shared(line), line));
-        let (n_shared, line) = lines.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-        (n_shared > 0).then(|| line.trim().to_string())
-    }
+/// The line with most of the words that were found; the first of them where several have as many.
+fn best_line(lyrics: &str, sung: &[Word]) -> Option<String> {
+    let start_of = |line: &str| line.as_ptr() as usize - lyrics.as_ptr() as usize;
+    let shared = |line: &str| {
+        let places = start_of(line)..start_of(line) + line.len();
+        sung.iter().filter(|word| places.contains(&word.start)).map(|word| &word.term).collect::<HashSet<_>>().len()
+    };
+    let lines = lyrics.lines().map(|line| (shared(line), line));
+    let (n_shared, line) = lines.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    (n_shared > 0).then(|| line.trim().to_string())
 }

@@ -1,6 +1,6 @@
 //! Words: how text in any script becomes the terms that BM25 counts.
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
 use frostem::{Algorithm, Stemmer};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -16,11 +16,25 @@ pub struct Word {
 
 /// Every word of a text: folded (`Björk` → `bjork`), stemmed by script, Chinese and Japanese as overlapping pairs.
 pub fn words(text: &str) -> Vec<Word> {
+    words_where(text, |_| true)
+}
+
+/// The words of a text that are among some terms. Folding and stemming keep the first letter, so words that begin
+/// otherwise are passed over without either, which is most of the work.
+pub fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Word> {
+    let initials: HashSet<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
+    let mut words = words_where(text, |initial| initials.contains(&initial));
+    words.retain(|word| terms.contains(word.term.as_str()));
+    words
+}
+
+fn words_where(text: &str, wanted: impl Fn(char) -> bool) -> Vec<Word> {
     let mut found = Vec::new();
     for (start, run) in runs(text) {
-        if run.chars().next().is_some_and(is_unspaced) {
+        let Some(first) = run.chars().next() else { continue };
+        if is_unspaced(first) {
             pairs(start, run, &mut found);
-        } else {
+        } else if folded_char(first).next().is_some_and(&wanted) {
             found.push(Word { term: term(run), start, end: start + run.len() });
         }
     }
@@ -91,27 +105,37 @@ fn term(run: &str) -> String {
     }
 }
 
-/// Lower case without accents, so that `BJÖRK`, `Björk` and `bjork` are one word. `й` keeps its mark: it is a letter.
+/// Lower case without accents, so that `BJÖRK`, `Björk` and `bjork` are one word.
 fn fold(run: &str) -> String {
-    run.nfkc().flat_map(char::to_lowercase).flat_map(without_accent).collect()
+    if run.is_ascii() {
+        return run.to_ascii_lowercase();
+    }
+    run.nfkc().flat_map(folded_char).collect()
 }
 
-fn without_accent(c: char) -> Vec<char> {
-    match c {
-        'й' => vec![c],
-        'ё' => vec!['е'],
-        'ß' => vec!['s', 's'],
-        'æ' => vec!['a', 'e'],
-        'œ' => vec!['o', 'e'],
-        'ø' => vec!['o'],
-        'đ' | 'ð' => vec!['d'],
-        'ł' => vec!['l'],
-        'ı' => vec!['i'],
-        _ if c.is_ascii() => vec![c],
-        // Hangul would fall apart into letters; everything else loses only its marks.
-        '\u{ac00}'..='\u{d7a3}' => vec![c],
-        _ => std::iter::once(c).nfd().filter(|c| !is_combining_mark(*c)).collect(),
-    }
+fn folded_char(c: char) -> impl Iterator<Item = char> {
+    c.nfkc().flat_map(char::to_lowercase).flat_map(without_accent).filter(|c| !is_combining_mark(*c))
+}
+
+fn without_accent(c: char) -> impl Iterator<Item = char> {
+    // Letters that do not fall apart into a letter and a mark, but are often written as one without.
+    let (first, second) = match c {
+        'ß' => ('s', Some('s')),
+        'æ' => ('a', Some('e')),
+        'œ' => ('o', Some('e')),
+        'ø' => ('o', None),
+        'đ' | 'ð' => ('d', None),
+        'ł' => ('l', None),
+        'ı' => ('i', None),
+        // These do fall apart, but `й` is a letter of its own and Hangul syllables are no letters with marks.
+        'й' | '\u{ac00}'..='\u{d7a3}' => (c, None),
+        _ => (base(c), None),
+    };
+    std::iter::once(first).chain(second)
+}
+
+fn base(c: char) -> char {
+    if c.is_ascii() { c } else { std::iter::once(c).nfd().next().unwrap_or(c) }
 }
 
 /// The same words for the text engine.
@@ -183,6 +207,16 @@ mod tests {
         ] {
             assert_eq!(terms(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn looking_for_some_terms_finds_what_reading_everything_finds() {
+        let text = "Running through Ýmir's rain, Übermut und Ёлка, 宇多田 ran; ＡＢＣ runs";
+        let terms = HashSet::from(["run", "ymir", "ubermut", "елк", "多田", "abc", "nothing"]);
+        let mut all = words(text);
+        all.retain(|word| terms.contains(word.term.as_str()));
+        assert_eq!(all.len(), 7);
+        assert_eq!(words_among(text, &terms), all);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::reader::AnthropicReader;
+pub(crate) use self::reader::AnthropicReader;
 use super::{
     answer::ask,
     http::{Endpoint, Http, SetupError, url_under},

@@ -3,6 +3,8 @@
 mod anthropic;
 pub mod offline;
 mod openai;
+#[doc(hidden)]
+pub mod replay;
 mod unfold;
 
 mod answer;

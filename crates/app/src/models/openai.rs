@@ -11,7 +11,7 @@ use futures::stream::BoxStream;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use self::reader::OpenAiReader;
+pub(crate) use self::reader::OpenAiReader;
 use super::{
     answer::ask,
     http::{Endpoint, Http, SetupError, url_under},

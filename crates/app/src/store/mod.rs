@@ -10,6 +10,7 @@ mod questions;
 mod tasks;
 mod tracks;
 mod turns;
+mod users;
 
 use std::{path::Path, str::FromStr, time::Duration};
 
@@ -29,6 +30,7 @@ pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::{DeadTurn, TurnEnd};
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
+pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

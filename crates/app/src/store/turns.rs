@@ -6,6 +6,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, questions::take_back, reading, writing};
+use crate::limits::{self, Counts, Limited, TurnLimits};
 
 /// A node that has not renewed its leases for this long is taken for dead.
 const LEASE: TimeDelta = TimeDelta::seconds(15);
@@ -23,6 +24,7 @@ pub struct NewTurn<'a> {
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
     pub node: &'a str,
+    pub limits: TurnLimits,
 }
 
 #[derive(Debug, Clone)]
@@ -32,10 +34,11 @@ pub struct StartedTurn {
     pub message: MessageId,
 }
 
-/// Whether a message began a turn, or was sent before.
+/// Whether a message began a turn, was sent before, or was one too many.
 pub enum Start {
     New(StartedTurn),
     Existing(StartedTurn),
+    Limited(Limited),
 }
 
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -93,7 +96,7 @@ impl Store {
             return Ok(Start::Existing(existing));
         }
         match self.insert_turn(owner, new).await {
-            Ok(started) => Ok(Start::New(started)),
+            Ok(start) => Ok(start),
             Err(StoreError::Database(error)) if is_unique_violation(&error) => {
                 // Someone was faster: the same message sent twice at once, or another message in this conversation.
                 if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
@@ -109,7 +112,7 @@ impl Store {
         }
     }
 
-    async fn insert_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<StartedTurn, StoreError> {
+    async fn insert_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
         const INSERT_CONVERSATION: &str =
             "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $6)";
@@ -132,7 +135,20 @@ impl Store {
             message: MessageId::new(),
         };
         let preview = beginning_of(new.text, 120);
+        let lock = limits::lock(self);
         in_transaction!(self, |tx| {
+            if new.limits.are_set() {
+                sqlx::query(lock).bind(owner.as_str()).execute(&mut *tx).await?;
+                let counts: Counts = sqlx::query_as(limits::COUNT)
+                    .bind(owner.as_str())
+                    .bind(at - limits::MINUTE)
+                    .bind(limits::day_of(at))
+                    .fetch_one(&mut *tx)
+                    .await?;
+                if let Some(limited) = new.limits.exceeded_by(&counts, at) {
+                    return Ok(Start::Limited(limited));
+                }
+            }
             if new.conversation.is_some() {
                 let touched: Option<(Uuid,)> = sqlx::query_as(TOUCH_CONVERSATION)
                     .bind(started.conversation.0)
@@ -180,7 +196,7 @@ impl Store {
                 .execute(&mut *tx)
                 .await?;
         });
-        Ok(started)
+        Ok(Start::New(started))
     }
 
     /// The turn that a message with this id of the client's began, if it was ever sent.
@@ -233,11 +249,17 @@ impl Store {
         Ok(n)
     }
 
-    /// The saved events from `position` on, as they were saved.
-    pub(crate) async fn events_from(&self, turn: TurnId, position: i64) -> Result<Vec<String>, StoreError> {
-        const SQL: &str = "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position";
+    /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
+    pub(crate) async fn events_from(
+        &self,
+        turn: TurnId,
+        position: i64,
+        n_rows: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        const SQL: &str =
+            "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
         let rows: Vec<(String,)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(position).fetch_all(db).await)?;
+            reading!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(position).bind(n_rows).fetch_all(db).await)?;
         Ok(rows.into_iter().map(|(events,)| events).collect())
     }
 
@@ -276,6 +298,15 @@ impl Store {
                 .bind(end.text.to_lowercase())
                 .execute(&mut *tx)
                 .await?;
+            if let Some(usage) = &end.usage {
+                let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
+                sqlx::query(limits::SPEND)
+                    .bind(end.started.turn.0)
+                    .bind(limits::day_of(at))
+                    .bind(n_tokens)
+                    .execute(&mut *tx)
+                    .await?;
+            }
             if let Some((position, events)) = &end.events {
                 sqlx::query(INSERT_EVENTS)
                     .bind(end.started.turn.0)

@@ -3,21 +3,32 @@
 use std::sync::Arc;
 
 use aide::axum::routing::get_with;
-use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
-use axum::{Json, extract::State};
+use app::{agents::AGENTS, config::AuthMode, export::Export, library::IndexStatus};
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     auth::Caller,
+    error::ApiError,
     router::{Doors, Routes},
 };
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
-        .api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
+        .api_route("/api/export", get_with(export, |op| op.summary("Everything you own, in one document")))
+}
+
+/// The page needs it to know whether to show a sign-in.
+pub(super) fn public_routes() -> Routes {
+    Routes::new().api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -29,6 +40,12 @@ struct Me {
 
 async fn me(State(doors): State<Arc<Doors>>, caller: Caller) -> Json<Me> {
     Json(Me { id: caller.id, name: caller.name, mode: mode(&doors) })
+}
+
+async fn export(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Response, ApiError> {
+    let export = Export::of(&doors.app.store, &caller.id).await?;
+    let disposition = "attachment; filename=\"segue-export.json\"";
+    Ok(([(header::CONTENT_DISPOSITION, disposition)], Json(export)).into_response())
 }
 
 #[derive(Serialize, JsonSchema)]

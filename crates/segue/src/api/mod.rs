@@ -1,6 +1,8 @@
 //! Plain JSON: conversations, tasks, music, tools, and what the house says about itself.
 
 mod about;
+mod accounts;
+mod artwork;
 mod conversations;
 pub(crate) mod health;
 mod library;
@@ -9,15 +11,24 @@ mod search;
 mod tasks;
 mod tools;
 
+pub(crate) use accounts::checked_name;
+
 use crate::router::Routes;
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .merge(about::routes())
+        .merge(accounts::routes())
+        .merge(artwork::routes())
         .merge(conversations::routes())
-        .merge(tasks::routes())
-        .merge(tools::routes())
         .merge(library::routes())
         .merge(playlists::routes())
         .merge(search::routes())
+        .merge(tasks::routes())
+        .merge(tools::routes())
+}
+
+/// For whoever is not signed in (yet).
+pub(crate) fn public_routes() -> Routes {
+    Routes::new().merge(about::public_routes()).merge(accounts::public_routes())
 }

@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 use app::{
     config::{Config, ModelChoice},
+    music::tidal::Tidal,
     store::Store,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Serialize;
+
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
@@ -32,7 +35,10 @@ fn ill(part: &'static str, says: impl Into<String>) -> Finding {
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let findings = vec![data_dir(&config), database(&config).await, model(&config)];
+    telemetry::init("off");
+    let mut findings = vec![data_dir(&config), database(&config).await];
+    findings.extend(index(&config).await);
+    findings.extend([model(&config), tidal(&config).await]);
     print(&findings, args.get_flag("json"))?;
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -76,6 +82,37 @@ async fn database(config: &Config) -> Finding {
     };
     store.close().await;
     finding
+}
+
+/// The index and the embedder that feeds it.
+async fn index(config: &Config) -> [Finding; 2] {
+    let status = match app::index_of(config).await {
+        Ok(status) => status,
+        Err(error) => {
+            let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them for what is built in";
+            return [ill("index", format!("{error:#}; {how}")), ill("embedder", "cannot be told without the index")];
+        }
+    };
+    let embedder = if status.has_better_embedder {
+        status.embedder
+    } else {
+        format!("{} (in the binary; `make models` fetches a better one)", status.embedder)
+    };
+    [well("index", format!("{}, {} tracks", status.engine, status.tracks)), well("embedder", embedder)]
+}
+
+async fn tidal(config: &Config) -> Finding {
+    let tidal = match Tidal::new(&config.tidal) {
+        Ok(tidal) if !tidal.is_configured() => {
+            return well("tidal", "off; set TIDAL_CLIENT_ID and TIDAL_CLIENT_SECRET for the catalogue");
+        }
+        Ok(tidal) => tidal,
+        Err(error) => return ill("tidal", format!("{error:#}")),
+    };
+    match tidal.search_tracks("hello", 1).await {
+        Ok(_) => well("tidal", format!("answers, catalogue of {}", config.tidal.country)),
+        Err(error) => ill("tidal", format!("{error}; check the credentials and TIDAL_API_URL")),
+    }
 }
 
 fn model(config: &Config) -> Finding {

@@ -7,6 +7,8 @@ mod mcp;
 mod sample;
 mod search;
 mod serve;
+mod token;
+mod user;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
 
@@ -27,7 +29,9 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Some((name, args)) = matches.subcommand() else { return ExitCode::from(2) };
-    let config = match Config::load(flags(args)) {
+    // The settings of `segue user add` are on `add`.
+    let innermost = args.subcommand().map_or(args, |(_, args)| args);
+    let config = match Config::load(flags(innermost)) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("segue: {error}");
@@ -42,6 +46,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
         "mcp" => mcp::run(config, args).await,
+        "user" => user::run(config, args).await,
+        "token" => token::run(config, args).await,
         _ => return ExitCode::from(2),
     };
     match result {
@@ -68,6 +74,8 @@ fn command() -> Command {
                 doctor::command(),
                 export::command(),
                 mcp::command(),
+                user::command(),
+                token::command(),
             ]
             .map(with_settings),
         )
@@ -90,7 +98,7 @@ fn with_settings(command: Command) -> Command {
 
 fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     let given = SETTINGS.iter().filter_map(|setting| {
-        let value = args.get_one::<String>(setting.name)?;
+        let value = args.try_get_one::<String>(setting.name).ok()??;
         Some((setting.name, value.clone()))
     });
     given.collect()

@@ -3,12 +3,19 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use app::config::Config;
+use app::{
+    App,
+    config::{AuthMode, Config},
+};
 use clap::Command;
 use tokio::net::TcpListener;
-use tracing::info;
+use tracing::{info, warn};
 
-use crate::{router::router, telemetry};
+use crate::{
+    router::router,
+    server::{self, ConnectionLimits},
+    telemetry,
+};
 
 pub(super) fn command() -> Command {
     Command::new("serve").about("Start the server and the page")
@@ -22,14 +29,23 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let address = listener.local_addr()?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
     let shutdown = app.shutdown.clone();
-    let server = axum::serve(listener, router(app.clone())).with_graceful_shutdown(async move {
+    warn_if_no_one_can_sign_in(&app).await?;
+    let limits = ConnectionLimits::new(app.config.max_connections);
+    let ended = async move {
         ended().await;
         info!("Leaving: no new turns, running ones may finish");
         shutdown.cancel();
-    });
-    server.await?;
+    };
+    server::serve(listener, router(app.clone()), limits, ended).await?;
     app.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn warn_if_no_one_can_sign_in(app: &App) -> anyhow::Result<()> {
+    if app.config.auth == AuthMode::Accounts && app.store.accounts().await?.is_empty() {
+        warn!("No one can sign in yet: add someone with 'segue user add NAME'");
+    }
+    Ok(())
 }
 
 /// Ctrl-C in a terminal, SIGTERM from a supervisor.

@@ -50,6 +50,8 @@ fn frames(
                     for event in &batch {
                         encode(event, &mut buffer);
                     }
+                    // A client that does not read on holds the text, not the events as well.
+                    drop(batch);
                     if !buffer.is_empty() {
                         yield Ok(Bytes::from(buffer));
                     }

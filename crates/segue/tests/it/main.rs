@@ -4,11 +4,16 @@ mod support;
 
 mod ag_ui;
 mod ai_sdk;
+mod auth;
 mod chatkit;
 mod discover;
 mod errors;
 mod killed;
+mod limits;
 mod mcp;
+mod mutated;
 mod openapi;
+mod ownership;
 mod tasks;
 mod turns;
+mod untrusted;

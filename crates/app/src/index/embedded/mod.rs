@@ -161,7 +161,7 @@ impl Shared {
             return Err(IndexError::WrongSchema("its vectors are of another embedder".into()));
         }
         let vectors = Vectors::open(&home.join(VECTOR_FILE), embedder.id().dims, note.n_slots)?;
-        let snapshot = RwLock::new(Arc::new(Snapshot::new(reader.searcher(), note)?));
+        let snapshot = RwLock::new(Arc::new(Snapshot::new(reader.searcher(), note, &vectors)?));
         let (owned, turn, home) = (Mutex::default(), tokio::sync::Mutex::default(), home.to_path_buf());
         Ok(Self { embedder, home, fields, index, reader, vectors, snapshot, owned, turn })
     }
@@ -232,7 +232,7 @@ impl Shared {
         let note = read_note(&self.index)?;
         self.reader.reload()?;
         self.vectors.extend_to(note.n_slots)?;
-        *current = Arc::new(Snapshot::new(self.reader.searcher(), note)?);
+        *current = Arc::new(Snapshot::new(self.reader.searcher(), note, &self.vectors)?);
         Ok(current.clone())
     }
 

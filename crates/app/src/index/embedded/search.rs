@@ -16,7 +16,7 @@ use super::{
     super::{
         Filter, IndexError,
         features::{Feature, FeatureRange, SoundWish, sound_fit, sound_wishes},
-        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, places},
+        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot, places},
         vectors::{Bits, Vectors},
         words::{telling_words, words},
     },
@@ -97,8 +97,7 @@ impl Search<'_> {
     }
 
     fn yardstick(&self, terms: &[QueryTerm], vector: &[f32]) -> Result<Yardstick, IndexError> {
-        let sample = self.vectors.similarities(vector, &self.snapshot.sample)?;
-        let sample: Vec<f32> = sample.iter().map(|near| near.similarity).collect();
+        let sample: Vec<f32> = self.snapshot.sample.iter().map(|other| dot(vector, other)).collect();
         let mut best_words = 0.0;
         for term in terms {
             best_words += term.count * term.idf(self.fields, &self.snapshot.searcher)? * MOST_PER_WORD;

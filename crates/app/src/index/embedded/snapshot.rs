@@ -6,7 +6,7 @@ use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, columna
 use super::{
     super::{
         IndexError,
-        vectors::{Bits, Slot},
+        vectors::{Bits, Slot, Vectors},
     },
     schema::{FIRST_SLOT, Fields, N_SLOTS, Note, Slots},
 };
@@ -17,8 +17,8 @@ pub(super) struct Snapshot {
     pub(super) note: Note,
     /// Slots whose document is alive.
     pub(super) live: Bits,
-    /// A few of them, from which a query learns what is usual.
-    pub(super) sample: Vec<Slot>,
+    /// Some live vectors, from which a query learns what is usual.
+    pub(super) sample: Vec<Vec<f32>>,
     /// Document of each slot; only meaningful for live ones.
     owners: Vec<DocAddress>,
     columns: Vec<SlotColumns>,
@@ -29,11 +29,11 @@ struct SlotColumns {
     n: Column<u64>,
 }
 
-/// A thousand similarities give mean and spread to a few percent.
-const SAMPLE: usize = 1024;
+/// Five hundred similarities give mean and spread to a few percent.
+const SAMPLE: usize = 512;
 
 impl Snapshot {
-    pub(super) fn new(searcher: Searcher, note: Note) -> Result<Self, IndexError> {
+    pub(super) fn new(searcher: Searcher, note: Note, vectors: &Vectors) -> Result<Self, IndexError> {
         let mut snapshot = Self {
             live: Bits::none(note.n_slots),
             sample: Vec::new(),
@@ -43,7 +43,7 @@ impl Snapshot {
             note,
         };
         snapshot.read_slots()?;
-        snapshot.sample = snapshot.live.sample(SAMPLE);
+        snapshot.sample = vectors.read(&snapshot.live.sample(SAMPLE))?;
         Ok(snapshot)
     }
 

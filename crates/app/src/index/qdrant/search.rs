@@ -9,7 +9,7 @@ use super::{
     super::{
         Hit, IndexError, SearchPlan,
         features::{Feature, SoundWish, sound_fit, sound_wishes},
-        fuse::{Evidence, Scored, Yardstick, places},
+        fuse::{Evidence, Scored, Yardstick, dot, places},
         why::Asked,
     },
     QdrantIndex, points,
@@ -164,8 +164,4 @@ fn payload() -> Value {
 fn best_words(words: &BTreeMap<u32, f32>, singles: &[Value]) -> f32 {
     let best = |answer: &Value| answer["points"][0]["score"].as_f64().map_or(UNKNOWN_WORD, |score| score as f32);
     words.values().zip(singles).map(|(count, answer)| count * best(answer)).sum()
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -25,7 +25,7 @@ pub struct Near {
 }
 
 /// How many candidates of the first, rough pass are measured exactly, per result asked for.
-const OVERSAMPLING: usize = 4;
+const OVERSAMPLING: usize = 2;
 
 impl Vectors {
     /// Opens the first `n_slots` vectors of a file. What comes after them belongs to a write that is not finished.
@@ -94,6 +94,11 @@ impl Vectors {
             .iter()
             .map(|&slot| Ok(Near { slot, similarity: self.file.similarity(query, slot, &mut cells)? }))
             .collect()
+    }
+
+    /// Some vectors, to keep.
+    pub fn read(&self, slots: &[Slot]) -> io::Result<Vec<Vec<f32>>> {
+        slots.iter().map(|&slot| Ok(self.file.read_all(slot, slot + 1)?.remove(0))).collect()
     }
 
     fn read_codes(&self) -> std::sync::RwLockReadGuard<'_, Codes> {

@@ -24,11 +24,10 @@ fn all(n: usize) -> Bits {
 }
 
 fn exact(vectors: &[Vec<f32>], query: &[f32], n: usize) -> Vec<Slot> {
-    let similarity = |slot: &Slot| -> f32 { vectors[*slot as usize].iter().zip(query).map(|(x, y)| x * y).sum() };
-    let mut slots: Vec<Slot> = (0..vectors.len() as Slot).collect();
-    slots.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
-    slots.truncate(n);
-    slots
+    let similarity = |vector: &Vec<f32>| -> f32 { vector.iter().zip(query).map(|(x, y)| x * y).sum() };
+    let mut scored: Vec<(f32, Slot)> = vectors.iter().map(similarity).zip(0..).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(n).map(|(_, slot)| slot).collect()
 }
 
 #[test]

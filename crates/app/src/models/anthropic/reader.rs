@@ -14,7 +14,7 @@ use crate::models::{
 /// Joins the pieces of one reply. Kinds of events, blocks and deltas it does not know are passed over, as the vendor
 /// asks of its readers; thinking is the model's own business.
 #[derive(Default)]
-pub(super) struct AnthropicReader {
+pub(crate) struct AnthropicReader {
     usage: WireUsage,
     /// Calls whose input is still coming.
     open: Vec<OpenCall>,

@@ -13,7 +13,7 @@ use crate::models::{
 
 /// Joins the pieces of one reply. Calls are given out at its end: until then a fragment of any of them may come.
 #[derive(Default)]
-pub(super) struct OpenAiReader {
+pub(crate) struct OpenAiReader {
     calls: Vec<PartialCall>,
     usage: Usage,
     has_text: bool,

@@ -1,5 +1,6 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
+mod people;
 mod process;
 mod redact;
 mod sse;
@@ -13,11 +14,13 @@ use engine::{
     script::{Reply, ScriptedModel},
 };
 use reqwest::{Method, Response, StatusCode};
+use segue::server::ConnectionLimits;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 pub(crate) use self::{
+    people::{JWT_SECRET, Person, claims, signed},
     process::Process,
     redact::{frames, redacted},
     sse::Stream,
@@ -47,7 +50,12 @@ impl World {
     }
 
     pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
-        let mut settings = HashMap::from([("SEGUE_DATA_DIR", self.data_dir.path().display().to_string())]);
+        let mut settings = HashMap::from([
+            ("SEGUE_DATA_DIR", self.data_dir.path().display().to_string()),
+            // Tests that are about limits set them.
+            ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
+            ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
+        ]);
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
     }
@@ -84,7 +92,9 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await.expect("the server serves") });
+        let limits = ConnectionLimits::new(app.config.max_connections);
+        let serving = segue::server::serve(listener, router, limits, std::future::pending());
+        tokio::spawn(async move { serving.await.expect("the server serves") });
         Self { app, model, url, client: reqwest::Client::new(), _world: world }
     }
 

@@ -38,6 +38,14 @@ impl Process {
         Self { child, url, client: reqwest::Client::new() }
     }
 
+    /// Resident memory in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
+    }
+
     /// `kill -9`: no farewell.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");

@@ -6,7 +6,7 @@ use crate::error::ApiError;
 
 /// `Host` must be a loopback name (a name that resolves to us is how DNS rebinding works), and a browser's `Origin`
 /// must be one too.
-pub(crate) fn check(headers: &HeaderMap) -> Result<(), ApiError> {
+pub(super) fn check(headers: &HeaderMap) -> Result<(), ApiError> {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_loopback(host) {
         return Err(ApiError::forbidden("In local mode Segue answers only under a loopback address."));
@@ -19,7 +19,8 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-fn is_loopback(authority: &str) -> bool {
+/// Whether a `Host` or the authority of an `Origin` names this machine to itself.
+pub(super) fn is_loopback(authority: &str) -> bool {
     let host = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let host = host.map_or(authority, |(host, _)| host).trim_matches(['[', ']']);
     host.eq_ignore_ascii_case("localhost") || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())

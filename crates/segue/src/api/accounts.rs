@@ -1,0 +1,186 @@
+//! Signing in, up and out, and changing a password; only where accounts are built in.
+
+use std::sync::Arc;
+
+use aide::axum::routing::post_with;
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    auth::{Caller, Peer, Session, clear_cookie, csrf, keys::hash_of, passwords, session, set_cookie},
+    error::ApiError,
+    extract::Body,
+    router::{Doors, Routes},
+};
+
+const MAX_NAME_CHARS: usize = 64;
+
+/// For whoever is not signed in yet.
+pub(crate) fn public_routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/auth/sign-in",
+            post_with(sign_in, |op| {
+                op.summary("Sign in; the session is in a cookie").response::<200, Json<SignedIn>>()
+            }),
+        )
+        .api_route(
+            "/api/auth/sign-up",
+            post_with(sign_up, |op| op.summary("Accept an invitation").response::<201, Json<SignedIn>>()),
+        )
+}
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route("/api/auth/sign-out", post_with(sign_out, |op| op.summary("End this session").response::<204, ()>()))
+        .api_route(
+            "/api/auth/sign-out-everywhere",
+            post_with(sign_out_everywhere, |op| {
+                op.summary("End every session and token of this account").response::<204, ()>()
+            }),
+        )
+        .api_route(
+            "/api/auth/password",
+            post_with(change_password, |op| {
+                op.summary("Change the password; every other session and token ends").response::<204, ()>()
+            }),
+        )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SignIn {
+    name: String,
+    password: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SignUp {
+    /// From `segue user invite`.
+    invitation: String,
+    /// 1 to 64 characters.
+    name: String,
+    /// At least 8 characters.
+    password: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ChangePassword {
+    current: String,
+    /// At least 8 characters.
+    next: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SignedIn {
+    id: UserId,
+    name: String,
+    mode: &'static str,
+}
+
+impl SignedIn {
+    fn new(id: UserId, name: String) -> Json<Self> {
+        Json(Self { id, name, mode: "accounts" })
+    }
+}
+
+async fn sign_in(
+    State(doors): State<Arc<Doors>>,
+    peer: Peer,
+    headers: HeaderMap,
+    Body(body): Body<SignIn>,
+) -> Result<Response, ApiError> {
+    let accounts = doors.auth.accounts()?;
+    csrf::check_if_browser(&headers)?;
+    let (caller, session) = accounts.sign_in(&doors.app.store, peer, &body.name, body.password).await?;
+    Ok(with_session(&headers, &session, SignedIn::new(caller.id, caller.name)))
+}
+
+async fn sign_up(
+    State(doors): State<Arc<Doors>>,
+    peer: Peer,
+    headers: HeaderMap,
+    Body(body): Body<SignUp>,
+) -> Result<Response, ApiError> {
+    let accounts = doors.auth.accounts()?;
+    csrf::check_if_browser(&headers)?;
+    let name = checked_name(&body.name)?;
+    check_new_password("password", &body.password)?;
+    let (account, session) = accounts.sign_up(&doors.app.store, peer, &body.invitation, name, body.password).await?;
+    let signed_in = SignedIn::new(account.owner(), account.name);
+    Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
+}
+
+async fn sign_out(State(doors): State<Arc<Doors>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+    doors.auth.accounts()?;
+    if let Some(session) = session(&headers) {
+        doors.app.store.take_key_back(&hash_of(&session)).await?;
+    }
+    Ok(signed_out(&headers))
+}
+
+async fn sign_out_everywhere(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    doors.auth.accounts()?;
+    let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
+    doors.app.store.take_all_keys_back(account).await?;
+    Ok(signed_out(&headers))
+}
+
+async fn change_password(
+    State(doors): State<Arc<Doors>>,
+    peer: Peer,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(body): Body<ChangePassword>,
+) -> Result<Response, ApiError> {
+    let accounts = doors.auth.accounts()?;
+    check_new_password("next", &body.next)?;
+    let store = &doors.app.store;
+    accounts.check_password(store, peer, &caller.name, body.current).await.map_err(|refusal| {
+        // Signed in and mistaken is not the same as not signed in.
+        if refusal.status == StatusCode::UNAUTHORIZED {
+            ApiError::invalid_field("current", "This is not your password.")
+        } else {
+            refusal
+        }
+    })?;
+    let session = accounts.change_password(store, &caller, body.next).await?;
+    Ok(with_session(&headers, &session, StatusCode::NO_CONTENT))
+}
+
+fn with_session(headers: &HeaderMap, session: &Session, response: impl IntoResponse) -> Response {
+    ([(header::SET_COOKIE, set_cookie(headers, session))], response).into_response()
+}
+
+fn signed_out(headers: &HeaderMap) -> Response {
+    ([(header::SET_COOKIE, clear_cookie(headers))], StatusCode::NO_CONTENT).into_response()
+}
+
+/// A name people can tell apart by looking at it.
+pub(crate) fn checked_name(name: &str) -> Result<&str, ApiError> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
+        return Err(ApiError::invalid_field("name", format!("must have 1 to {MAX_NAME_CHARS} characters")));
+    }
+    if engine::untrusted::clean(name) != name || name.contains(['\n', '\t']) {
+        return Err(ApiError::invalid_field("name", "cannot have invisible characters"));
+    }
+    Ok(name)
+}
+
+fn check_new_password(field: &'static str, password: &str) -> Result<(), ApiError> {
+    passwords::problem_with(password).map_or(Ok(()), |problem| Err(ApiError::invalid_field(field, problem)))
+}

@@ -1,0 +1,153 @@
+//! Tokens of another issuer: which are believed, and whose they are.
+
+use app::config::{JwtConfig, JwtKeys};
+use engine::UserId;
+use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_header};
+use serde::Deserialize;
+
+use super::{
+    Caller,
+    jwks::{Found, Jwks},
+};
+use crate::error::ApiError;
+
+/// Longer than any honest token.
+const MAX_TOKEN_BYTES: usize = 8 * 1024;
+const MAX_SUBJECT_CHARS: usize = 255;
+/// Clocks differ a little.
+const LEEWAY_SECONDS: u64 = 30;
+
+pub struct Verifier {
+    keys: Keys,
+    issuer: Option<String>,
+    audience: Option<String>,
+}
+
+enum Keys {
+    Secret(TrustedKey),
+    Jwks(Box<Jwks>),
+}
+
+/// A key and the one algorithm it is for. What a token's header says never chooses the algorithm.
+#[derive(Clone)]
+pub(super) struct TrustedKey {
+    pub(super) key: DecodingKey,
+    pub(super) algorithm: Algorithm,
+}
+
+/// The claims we read.
+#[derive(Deserialize)]
+struct Claims {
+    sub: String,
+    #[serde(default)]
+    iat: Option<f64>,
+    #[serde(default)]
+    name: Option<String>,
+    /// One issuer; jsonwebtoken would also take a list.
+    #[serde(default)]
+    #[expect(dead_code, reason = "its type is the check")]
+    iss: Option<String>,
+}
+
+impl Verifier {
+    pub(super) fn new(config: &JwtConfig) -> Self {
+        let keys = match &config.keys {
+            JwtKeys::Secret(secret) => Keys::Secret(TrustedKey {
+                key: DecodingKey::from_secret(secret.expose().as_bytes()),
+                algorithm: Algorithm::HS256,
+            }),
+            JwtKeys::Jwks(url) => Keys::Jwks(Box::new(Jwks::new(url.clone()))),
+        };
+        Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone() }
+    }
+
+    /// Whose token this is. Every way to be wrong is the same 401; the log says which.
+    pub(super) async fn caller(&self, token: &str) -> Result<Caller, ApiError> {
+        let header = readable_header(token).map_err(refused)?;
+        let key = match &self.keys {
+            Keys::Secret(key) => key.clone(),
+            Keys::Jwks(jwks) => match jwks.key(header.kid.as_deref().unwrap_or_default()).await {
+                Found::Key(key) => key,
+                Found::Unknown => return Err(refused("no key has this kid")),
+                Found::IssuerAway => {
+                    return Err(ApiError::unavailable(
+                        "The keys of the sign-in service cannot be read. Please try again.",
+                    ));
+                }
+            },
+        };
+        self.check(token, &key).map_err(refused)
+    }
+
+    fn check(&self, token: &str, key: &TrustedKey) -> Result<Caller, &'static str> {
+        let claims = decode::<Claims>(token, &key.key, &self.rules(key.algorithm)).map_err(reason)?.claims;
+        let sub = claims.sub.as_str();
+        if sub.trim().is_empty() || sub.chars().count() > MAX_SUBJECT_CHARS || sub.chars().any(char::is_control) {
+            return Err("the subject cannot be a user");
+        }
+        let now = jsonwebtoken::get_current_timestamp() + LEEWAY_SECONDS;
+        if claims.iat.is_some_and(|issued_at| issued_at > now as f64) {
+            return Err("it was issued in the future");
+        }
+        let name = claims.name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| sub.to_owned());
+        Ok(Caller { id: UserId::new(sub), name })
+    }
+
+    fn rules(&self, algorithm: Algorithm) -> Validation {
+        let mut rules = Validation::new(algorithm);
+        rules.leeway = LEEWAY_SECONDS;
+        rules.validate_nbf = true;
+        let mut required = vec!["exp", "sub"];
+        if let Some(issuer) = &self.issuer {
+            rules.set_issuer(&[issuer]);
+            required.push("iss");
+        }
+        match &self.audience {
+            Some(audience) => {
+                rules.set_audience(&[audience]);
+                required.push("aud");
+            }
+            None => rules.validate_aud = false,
+        }
+        rules.set_required_spec_claims(&required);
+        rules
+    }
+}
+
+/// What can be refused without a key. `typ` keeps tokens made for another purpose out, `crit` asks for what we cannot do.
+fn readable_header(token: &str) -> Result<Header, &'static str> {
+    if token.len() > MAX_TOKEN_BYTES {
+        return Err("it is too long");
+    }
+    if token.split('.').count() != 3 {
+        return Err("it does not have three parts");
+    }
+    let header = decode_header(token).map_err(reason)?;
+    let typ = header.typ.as_deref().unwrap_or("JWT");
+    if !["JWT", "at+jwt", "application/at+jwt"].iter().any(|allowed| allowed.eq_ignore_ascii_case(typ)) {
+        return Err("its type is for another purpose");
+    }
+    if header.crit.is_some() || header.enc.is_some() || header.zip.is_some() {
+        return Err("its header asks for what we do not do");
+    }
+    Ok(header)
+}
+
+fn reason(error: jsonwebtoken::errors::Error) -> &'static str {
+    use jsonwebtoken::errors::ErrorKind;
+    match error.kind() {
+        ErrorKind::ExpiredSignature => "it has expired",
+        ErrorKind::ImmatureSignature => "it is not valid yet",
+        ErrorKind::InvalidIssuer => "the issuer is wrong",
+        ErrorKind::InvalidAudience => "the audience is wrong",
+        ErrorKind::InvalidSignature => "the signature is wrong",
+        ErrorKind::InvalidAlgorithm => "the algorithm is wrong",
+        ErrorKind::MissingRequiredClaim(_) => "a required claim is missing",
+        _ => "it is malformed",
+    }
+}
+
+fn refused(why: &'static str) -> ApiError {
+    tracing::debug!("Refused a token: {why}");
+    ApiError::unauthorized("The token is not valid.")
+}

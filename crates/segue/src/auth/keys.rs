@@ -1,0 +1,26 @@
+//! Keys: random texts that let someone in, shown once, stored as a hash.
+
+use app::store::Hash;
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest, Sha256};
+
+/// 256 random bits as text, and their hash for the store.
+pub struct Key {
+    pub text: String,
+    pub hash: Hash,
+}
+
+impl Key {
+    /// `prefix` tells people (and secret scanners) what they look at.
+    pub fn new(prefix: &str) -> anyhow::Result<Self> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness from the system: {error}"))?;
+        let text = format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes));
+        Ok(Self { hash: hash_of(&text), text })
+    }
+}
+
+/// A plain hash is enough for what is random: there is nothing to guess.
+pub(crate) fn hash_of(text: &str) -> Hash {
+    Sha256::digest(text.as_bytes()).into()
+}

@@ -1,0 +1,131 @@
+//! Who is asking: the one place that turns a request into a caller.
+
+mod accounts;
+pub(crate) mod csrf;
+mod jwks;
+mod jwt;
+pub mod keys;
+mod local;
+mod operator;
+pub mod passwords;
+mod peer;
+mod throttle;
+
+use std::sync::Arc;
+
+use aide::{OperationInput, generate::GenContext, openapi::Operation};
+use app::{
+    App,
+    config::{AuthMode, Config},
+};
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::{HeaderMap, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use engine::UserId;
+
+pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookie, session, set_cookie};
+pub use operator::operators_only;
+pub(crate) use peer::Peer;
+
+use crate::{error::ApiError, router::Doors};
+
+/// The one person of `local` mode.
+pub const LOCAL_USER: &str = "local";
+
+/// Someone who has been let in.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub id: UserId,
+    pub name: String,
+}
+
+/// How people are recognised.
+pub enum Auth {
+    /// Whoever reaches us on this machine is the one user.
+    Local,
+    Accounts(Accounts),
+    Jwt(jwt::Verifier),
+}
+
+impl Auth {
+    pub fn new(config: &Config) -> Self {
+        match (config.auth, &config.jwt) {
+            (AuthMode::Local, _) => Auth::Local,
+            (AuthMode::Accounts, _) => Auth::Accounts(Accounts::new()),
+            (AuthMode::Jwt, Some(jwt)) => Auth::Jwt(jwt::Verifier::new(jwt)),
+            (AuthMode::Jwt, None) => unreachable!("settings without keys are refused when they are read"),
+        }
+    }
+
+    /// The built-in accounts, where there are some.
+    pub(crate) fn accounts(&self) -> Result<&Accounts, ApiError> {
+        match self {
+            Auth::Accounts(accounts) => Ok(accounts),
+            Auth::Local | Auth::Jwt(_) => Err(ApiError::not_found()),
+        }
+    }
+
+    async fn caller(&self, app: &App, request: &Parts) -> Result<Caller, ApiError> {
+        match self {
+            Auth::Local => {
+                local::check(&request.headers)?;
+                Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() })
+            }
+            Auth::Accounts(_) => accounts::caller(&app.store, &request.method, &request.headers).await,
+            Auth::Jwt(verifier) => {
+                let token = bearer(&request.headers)?.ok_or_else(please_sign_in)?;
+                verifier.caller(token).await
+            }
+        }
+    }
+}
+
+/// Lets a request in, or says why not, before any handler sees it.
+pub async fn identify(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = match doors.auth.caller(&doors.app, &parts).await {
+        Ok(caller) => caller,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let place = match doors.open_requests.enter(&caller.id) {
+        Ok(place) => place,
+        Err(refusal) => return refusal.into_response(),
+    };
+    parts.extensions.insert(caller);
+    place.held_by(next.run(Request::from_parts(parts, body)).await)
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        parts.extensions.get::<Caller>().cloned().ok_or_else(please_sign_in)
+    }
+}
+
+impl OperationInput for Caller {
+    fn operation_input(_: &mut GenContext, operation: &mut Operation) {
+        operation.security.push([("bearer".to_owned(), Vec::new())].into_iter().collect());
+    }
+}
+
+fn please_sign_in() -> ApiError {
+    ApiError::unauthorized("Please sign in.")
+}
+
+/// The bearer token, if the header is there. Anything else in it, or the header twice, is refused.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let token = value.to_str().ok().and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    });
+    match token {
+        Some(token) if !token.is_empty() && values.next().is_none() => Ok(Some(token)),
+        _ => Err(ApiError::unauthorized("The Authorization header must be 'Bearer' and one token.")),
+    }
+}

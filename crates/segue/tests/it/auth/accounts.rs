@@ -1,0 +1,231 @@
+//! Built-in accounts, through the door and the terminal's store.
+
+use std::time::{Duration, Instant};
+
+use app::store::{KeyKind, NewKey, Store};
+use chrono::{TimeDelta, Utc};
+use reqwest::{Method, Response, header};
+use segue::auth::{keys::Key, passwords};
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, World};
+
+const PASSWORD: &str = "correct horse battery";
+
+async fn accounts_app() -> TestApp {
+    let app = TestApp::start(World::new().await, [], &[("SEGUE_AUTH", "accounts")]).await;
+    add(&app.app.store, "Ann").await;
+    app
+}
+
+async fn add(store: &Store, name: &str) {
+    store.add_account(name, &passwords::hash(PASSWORD).unwrap()).await.unwrap();
+}
+
+/// A browser: it keeps one cookie and says where its page is from.
+struct Browser<'a> {
+    app: &'a TestApp,
+    origin: String,
+    cookie: Option<String>,
+}
+
+impl<'a> Browser<'a> {
+    fn on_our_page(app: &'a TestApp) -> Self {
+        Self { app, origin: app.url.clone(), cookie: None }
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Response {
+        let client = reqwest::Client::new();
+        let mut request = client.request(method, format!("{}{path}", self.app.url)).header("origin", &self.origin);
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", format!("theme=dark; {cookie}"));
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        request.send().await.unwrap()
+    }
+
+    async fn post(&mut self, path: &str, body: Value) -> Response {
+        let response = self.send(Method::POST, path, Some(body)).await;
+        if let Some(cookie) = response.headers().get(header::SET_COOKIE) {
+            self.cookie = cookie.to_str().unwrap().split(';').next().map(str::to_owned);
+        }
+        response
+    }
+
+    async fn sign_in(&mut self, name: &str, password: &str) -> Response {
+        self.post("/api/auth/sign-in", json!({"name": name, "password": password})).await
+    }
+
+    async fn is_in(&self) -> bool {
+        self.send(Method::GET, "/api/me", None).await.status() == 200
+    }
+}
+
+#[tokio::test]
+async fn signing_in_gives_a_cookie_that_scripts_cannot_read_and_signing_out_takes_it_back() {
+    let app = accounts_app().await;
+    let mut ann = Browser::on_our_page(&app);
+    assert!(!ann.is_in().await);
+    let response = ann.sign_in(" ann".trim(), PASSWORD).await;
+    assert_eq!(response.status(), 200);
+    let cookie = response.headers()[header::SET_COOKIE].to_str().unwrap().to_owned();
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure"), "there is no TLS on loopback: {cookie}");
+    let signed_in: Value = response.json().await.unwrap();
+    assert_eq!((signed_in["name"].as_str(), signed_in["mode"].as_str()), (Some("Ann"), Some("accounts")));
+    assert!(ann.is_in().await);
+    let old = ann.cookie.clone();
+    assert_eq!(ann.post("/api/auth/sign-out", json!({})).await.status(), 204);
+    ann.cookie = old;
+    assert!(!ann.is_in().await, "the session is gone on the server, not only in the browser");
+}
+
+#[tokio::test]
+async fn off_loopback_the_cookie_is_secure() {
+    let app = accounts_app().await;
+    let request = reqwest::Client::new().post(format!("{}/api/auth/sign-in", app.url)).header("host", "segue.example");
+    let response = request.json(&json!({"name": "ann", "password": PASSWORD})).send().await.unwrap();
+    assert!(response.headers()[header::SET_COOKIE].to_str().unwrap().ends_with("; Secure"));
+}
+
+#[tokio::test]
+async fn an_unknown_name_and_a_wrong_password_are_the_same_answer_in_the_same_time() {
+    let app = accounts_app().await;
+    let mut answers = Vec::new();
+    let mut times: Vec<[Duration; 2]> = Vec::new();
+    for n in 0..4 {
+        let mut pair = [Duration::ZERO; 2];
+        for (which, name) in ["ann", "nobody"].into_iter().enumerate() {
+            let started = Instant::now();
+            let response = Browser::on_our_page(&app).sign_in(name, &format!("wrong password {n}")).await;
+            pair[which] = started.elapsed();
+            answers.push((response.status().as_u16(), response.text().await.unwrap()));
+        }
+        times.push(pair);
+    }
+    assert_eq!(answers[0].0, 401);
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    let fastest = |which: usize| times.iter().map(|pair| pair[which]).min().unwrap();
+    let (known, unknown) = (fastest(0).as_secs_f64(), fastest(1).as_secs_f64());
+    assert!(unknown > known * 0.5 && known > unknown * 0.5, "known {known:.3} s, unknown {unknown:.3} s");
+}
+
+#[tokio::test]
+async fn a_page_elsewhere_cannot_use_the_cookie() {
+    let app = accounts_app().await;
+    let mut ann = Browser::on_our_page(&app);
+    ann.sign_in("ann", PASSWORD).await;
+    for origin in ["https://evil.example", "null", "http://127.0.0.1:1"] {
+        let elsewhere = Browser { app: &app, origin: origin.into(), cookie: ann.cookie.clone() };
+        let response = elsewhere.send(Method::POST, "/api/tasks", Some(json!({"title": "planted"}))).await;
+        assert_eq!(response.status(), 403, "{origin}");
+        let mut elsewhere = Browser { app: &app, origin: origin.into(), cookie: None };
+        assert_eq!(elsewhere.sign_in("ann", PASSWORD).await.status(), 403, "a sign-in planted by {origin}");
+    }
+    let tasks: Value = ann.send(Method::GET, "/api/tasks", None).await.json().await.unwrap();
+    assert_eq!(tasks, json!({"tasks": []}));
+    assert_eq!(ann.send(Method::POST, "/api/tasks", Some(json!({"title": "mine"}))).await.status(), 201);
+}
+
+#[tokio::test]
+async fn an_invitation_lets_one_person_in_once() {
+    let app = accounts_app().await;
+    let key = Key::new("invite_").unwrap();
+    app.app.store.add_invitation(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
+    let old = Key::new("invite_").unwrap();
+    app.app.store.add_invitation(&old.hash, Utc::now() - TimeDelta::days(1)).await.unwrap();
+    let form = |invitation: &str, name: &str, password: &str| json!({"invitation": invitation, "name": name, "password": password});
+    let cases = [
+        (form("invite_made-up", "Bob", PASSWORD), 400),
+        (form(&old.text, "Bob", PASSWORD), 400),
+        (form(&key.text, "Bob", "short"), 400),
+        (form(&key.text, "", PASSWORD), 400),
+        (form(&key.text, "B\u{200b}ob", PASSWORD), 400),
+        (form(&key.text, "ANN", PASSWORD), 409),
+        (form(&key.text, "Bob", PASSWORD), 201),
+        (form(&key.text, "Carol", PASSWORD), 400),
+    ];
+    for (form, expected) in cases {
+        let mut browser = Browser::on_our_page(&app);
+        assert_eq!(browser.post("/api/auth/sign-up", form.clone()).await.status(), expected, "{form}");
+        assert_eq!(browser.is_in().await, expected == 201, "{form}");
+    }
+    assert_eq!(Browser::on_our_page(&app).sign_in("bob", PASSWORD).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_new_password_and_signing_out_everywhere_end_every_session_and_token() {
+    let app = accounts_app().await;
+    let token = token_of(&app, "ann").await;
+    let (mut here, mut there) = (Browser::on_our_page(&app), Browser::on_our_page(&app));
+    here.sign_in("ann", PASSWORD).await;
+    there.sign_in("ann", PASSWORD).await;
+    let me = async || app.with_token(&token).answer(Method::GET, "/api/me", None).await.0;
+    assert_eq!(me().await, 200);
+    let wrong = here.post("/api/auth/password", json!({"current": "not it", "next": "a new password"})).await;
+    assert_eq!(wrong.status(), 400);
+    let changed = here.post("/api/auth/password", json!({"current": PASSWORD, "next": "a new password"})).await;
+    assert_eq!(changed.status(), 204);
+    assert!(here.is_in().await && !there.is_in().await);
+    assert_eq!(me().await, 401);
+    assert_eq!(there.sign_in("ann", PASSWORD).await.status(), 401);
+    there.sign_in("ann", "a new password").await;
+    assert_eq!(here.post("/api/auth/sign-out-everywhere", json!({})).await.status(), 204);
+    assert!(!here.is_in().await && !there.is_in().await);
+}
+
+async fn token_of(app: &TestApp, name: &str) -> String {
+    let key = Key::new("segue_").unwrap();
+    let account = app.app.store.account(name).await.unwrap();
+    let new = NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None };
+    app.app.store.add_key(account.id, &new).await.unwrap();
+    key.text
+}
+
+#[tokio::test]
+async fn a_session_is_no_token_and_a_token_is_no_session() {
+    let app = accounts_app().await;
+    let token = token_of(&app, "ann").await;
+    let mut ann = Browser::on_our_page(&app);
+    ann.sign_in("ann", PASSWORD).await;
+    let session = ann.cookie.clone().unwrap().split_once('=').unwrap().1.to_owned();
+    assert_eq!(app.with_token(&session).answer(Method::GET, "/api/me", None).await.0, 401);
+    ann.cookie = Some(format!("segue_session={token}"));
+    assert!(!ann.is_in().await);
+    assert_eq!(app.with_token(&token).answer(Method::POST, "/api/tasks", Some(json!({"title": "x"}))).await.0, 201);
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down() {
+    let app = accounts_app().await;
+    for _ in 0..10 {
+        assert_eq!(Browser::on_our_page(&app).sign_in("ann", "wrong password").await.status(), 401);
+    }
+    let response = Browser::on_our_page(&app).sign_in("Ann", PASSWORD).await;
+    assert_eq!(response.status(), 429, "even the right password waits");
+    let seconds: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=900).contains(&seconds));
+}
+
+#[tokio::test]
+async fn an_expired_session_is_over_and_a_removed_account_leaves_nothing() {
+    let app = accounts_app().await;
+    let store = &app.app.store;
+    let account = store.account("ann").await.unwrap();
+    let key = Key::new("").unwrap();
+    let expires_at = Some(Utc::now() - TimeDelta::seconds(1));
+    store.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    let mut ann = Browser::on_our_page(&app);
+    ann.cookie = Some(format!("segue_session={}", key.text));
+    assert!(!ann.is_in().await);
+    ann.sign_in("ann", PASSWORD).await;
+    ann.send(Method::POST, "/api/tasks", Some(json!({"title": "mine"}))).await;
+    store.remove_account(&account).await.unwrap();
+    assert!(!ann.is_in().await);
+    let left = app::export::Export::of(store, &account.owner()).await.unwrap();
+    assert!(left.tasks.is_empty() && left.conversations.is_empty());
+}

@@ -1,0 +1,159 @@
+//! Secrets are planted everywhere a server gets them, and looked for in everything it writes.
+
+use std::{
+    fmt::Write as _,
+    path::Path,
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use reqwest::Method;
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    net::TcpListener,
+    process::Command,
+};
+
+use crate::support::{World, claims};
+
+const CANARY: &str = "canary-7f3a9c";
+const JWT_SECRET: &str = "canary-7f3a9c-jwt-secret-of-32-bytes-and-more";
+
+/// Everything that was written, from wherever.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<String>>);
+
+impl Written {
+    fn add(&self, what: &str, text: &str) {
+        writeln!(self.0.lock().unwrap(), "[{what}] {text}").unwrap();
+    }
+
+    fn follow(&self, what: &'static str, pipe: impl AsyncRead + Unpin + Send + 'static) {
+        let written = self.clone();
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(pipe).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                written.add(what, &line);
+            }
+        });
+    }
+
+    async fn until(&self, words: &str) -> String {
+        loop {
+            let text = self.0.lock().unwrap().clone();
+            if let Some((_, rest)) = text.split_once(words) {
+                return rest.split_whitespace().next().unwrap().to_owned();
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// A provider that refuses and, as some do, repeats the key it was given.
+async fn rude_provider() -> String {
+    let answer = |headers: HeaderMap| async move {
+        let given = |name: &str| headers.get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
+        let message = format!("Incorrect API key provided: {} {}", given("x-api-key"), given("authorization"));
+        (StatusCode::UNAUTHORIZED, axum::Json(json!({"error": {"type": "authentication_error", "message": message}})))
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = Router::new().route("/v1/messages", post(answer)).route("/chat/completions", post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    url
+}
+
+fn segue(command: &str, settings: &[(&str, String)]) -> Command {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_segue"));
+    process.args(command.split(' ')).envs(settings.iter().map(|(name, value)| (*name, value)));
+    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    process
+}
+
+#[tokio::test]
+async fn no_secret_is_ever_written_anywhere() {
+    let world = World::new().await;
+    let provider = rude_provider().await;
+    let token = {
+        let key = jsonwebtoken::EncodingKey::from_secret(JWT_SECRET.as_bytes());
+        jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims("ann"), &key).unwrap()
+    };
+    let mut settings: Vec<(&str, String)> = world.settings().into_iter().collect();
+    settings.extend([
+        ("SEGUE_LISTEN", "127.0.0.1:0".to_owned()),
+        ("SEGUE_LOG", "trace".to_owned()),
+        ("SEGUE_AUTH", "jwt".to_owned()),
+        ("SEGUE_JWT_SECRET", JWT_SECRET.to_owned()),
+        ("SEGUE_MODEL", "anthropic:test".to_owned()),
+        ("ANTHROPIC_API_KEY", format!("{CANARY}-anthropic")),
+        ("ANTHROPIC_BASE_URL", provider),
+        ("OPENAI_API_KEY", format!("{CANARY}-openai")),
+        ("QDRANT_API_KEY", format!("{CANARY}-qdrant")),
+        ("TIDAL_CLIENT_ID", "an id".to_owned()),
+        ("TIDAL_CLIENT_SECRET", format!("{CANARY}-tidal")),
+        ("SEGUE_METRICS_TOKEN", format!("{CANARY}-metrics")),
+        ("LANGFUSE_SECRET_KEY", format!("{CANARY}-langfuse")),
+    ]);
+    let written = Written::default();
+    let mut server = segue("serve", &settings).spawn().unwrap();
+    written.follow("stdout", server.stdout.take().unwrap());
+    written.follow("stderr", server.stderr.take().unwrap());
+    let url = written.until("ready on ").await.trim_end_matches('"').to_owned();
+
+    let client = reqwest::Client::new();
+    let say = json!({"message": "hello", "agent": "tasks"});
+    let calls = [
+        (Method::GET, "/api/me".to_owned(), None),
+        (Method::GET, "/api/about".to_owned(), None),
+        (Method::GET, "/readyz".to_owned(), None),
+        (Method::GET, "/openapi.json".to_owned(), None),
+        (Method::POST, "/api/chat/stream".to_owned(), Some(say)),
+        (Method::GET, format!("/api/me?token={CANARY}-in-a-url"), None),
+        (Method::GET, "/api/conversations".to_owned(), None),
+    ];
+    for (method, path, body) in calls {
+        for bearer in [token.clone(), format!("{CANARY}-bad-token"), format!("{token}{CANARY}")] {
+            let mut request = client.request(method.clone(), format!("{url}{path}")).bearer_auth(bearer);
+            if let Some(body) = &body {
+                request = request.json(body);
+            }
+            let response = request.send().await.unwrap();
+            let heads = format!("{:?}", response.headers());
+            written.add("answer", &format!("{} {heads} {}", response.status(), response.text().await.unwrap()));
+        }
+    }
+    server.kill().await.unwrap();
+    for command in ["export --user ann", "doctor", "doctor --json", "serve --help", "serve --listen nonsense"] {
+        let output = segue(command, &settings).output().await.unwrap();
+        written.add(command, &String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
+    }
+    for (name, bytes) in files_in(Path::new(&world.settings()["SEGUE_DATA_DIR"])) {
+        written.add(&name, &String::from_utf8_lossy(&bytes));
+    }
+    let written = written.0.lock().unwrap();
+    assert!(written.contains("[stderr]") && written.contains("[answer]") && written.contains("[export"), "{written}");
+    assert!(written.contains("AI_SERVICE_UNAVAILABLE"), "the provider was asked and refused");
+    let signature = token.rsplit('.').next().unwrap();
+    let leaks: Vec<_> = written.lines().filter(|line| line.contains(CANARY) || line.contains(signature)).collect();
+    assert!(leaks.is_empty(), "{leaks:#?}");
+    println!("searched {} bytes of what the server wrote; no secret", written.len());
+}
+
+fn files_in(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_in(&path));
+        } else {
+            files.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+        }
+    }
+    files
+}

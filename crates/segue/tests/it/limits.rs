@@ -1,0 +1,286 @@
+//! Limits: what one user may ask for, and what one connection may hold.
+
+use std::time::Duration;
+
+use engine::script::{Reply, calls, says};
+use reqwest::Method;
+use segue::server::ConnectionLimits;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::support::{Process, TestApp, World, claims, signed};
+
+fn many(reply: &Reply, n: usize) -> Vec<Reply> {
+    vec![reply.clone(); n]
+}
+
+fn hello() -> Option<Value> {
+    Some(json!({"message": "hello", "agent": "tasks"}))
+}
+
+/// Status and seconds to wait.
+async fn limited(response: reqwest::Response) -> (u16, u64, Value) {
+    let seconds = response.headers().get("retry-after").map_or(0, |value| value.to_str().unwrap().parse().unwrap());
+    (response.status().as_u16(), seconds, response.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn a_user_who_sends_too_much_waits_and_no_one_else_does() {
+    let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_RATE_PER_MINUTE", "3")]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let first = json!({"message": "hello", "agent": "tasks", "clientMessageId": "m-1"});
+    assert_eq!(ann.request(Method::POST, "/api/chat/stream", Some(first.clone())).await.status(), 200);
+    ann.say("two").await;
+    ann.say("three").await;
+    let (status, seconds, body) = limited(ann.request(Method::POST, "/api/chat/stream", hello()).await).await;
+    assert_eq!((status, body["error"]["code"].as_str()), (429, Some("RATE_LIMITED")), "{body}");
+    assert!((1..=60).contains(&seconds), "{seconds}");
+    let (status, ..) = limited(ann.request(Method::POST, "/api/ann/chat", Some(json!({"message": "hi"}))).await).await;
+    assert_eq!(status, 429, "every door has the same limit");
+    let again = ann.request(Method::POST, "/api/chat/stream", Some(first)).await;
+    assert_eq!(again.status(), 200, "what was sent before is not sent again");
+    assert_eq!(ann.get("/api/conversations").await["conversations"].as_array().unwrap().len(), 3);
+    assert_eq!(bob.say("hello").await.last().unwrap()["type"], "message_end");
+}
+
+#[tokio::test]
+async fn only_so_many_answers_run_at_once_however_they_are_started_and_on_whichever_server() {
+    let world = World::new().await;
+    let settings = [("SEGUE_CONCURRENT_TURNS", "3")];
+    let hanging = || many(&says("hm").then_hangs(), 40);
+    let one = TestApp::start(world.clone(), hanging(), &settings).await;
+    let other = TestApp::start(world, hanging(), &settings).await;
+    let started = futures::future::join_all((0..16).map(|n| {
+        let app = if n % 2 == 0 { &one } else { &other };
+        app.post("/api/chat/stream", hello().unwrap())
+    }))
+    .await;
+    let running: Vec<_> = started.iter().filter(|response| response.status() == 200).collect();
+    assert_eq!(running.len(), 3, "{:?}", started.iter().map(reqwest::Response::status).collect::<Vec<_>>());
+    assert!(started.iter().all(|response| matches!(response.status().as_u16(), 200 | 429)));
+    let (status, seconds, body) = limited(other.post("/api/chat/stream", hello().unwrap()).await).await;
+    assert_eq!((status, body["error"]["code"].as_str()), (429, Some("RATE_LIMITED")));
+    assert!(seconds > 0);
+    let mut stream =
+        started.into_iter().find(|response| response.status() == 200).map(crate::support::Stream::new).unwrap();
+    let turn = stream.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
+    one.post(&format!("/api/turns/{turn}/stop"), json!({})).await;
+    stream.rest().await;
+    assert_eq!(other.post("/api/chat/stream", hello().unwrap()).await.status(), 200, "a place is free again");
+}
+
+#[tokio::test]
+async fn tokens_of_the_day_are_checked_before_the_model_is_asked_and_deleting_gives_none_back() {
+    let app = TestApp::shared(many(&says("one two three"), 9), &[("SEGUE_TOKENS_PER_DAY", "20")]).await;
+    let ann = app.person("ann");
+    let first = ann.say("a").await;
+    ann.say("b").await;
+    let conversation = first[0]["conversationId"].as_str().unwrap();
+    ann.answer(Method::DELETE, &format!("/api/conversations/{conversation}"), None).await;
+    let (status, seconds, body) = limited(ann.request(Method::POST, "/api/chat/stream", hello()).await).await;
+    assert_eq!((status, body["error"]["code"].as_str()), (429, Some("RATE_LIMITED")), "{body}");
+    assert!((1..=86_400).contains(&seconds));
+    assert_eq!(app.model.asked().len(), 2, "the model was not asked");
+    assert_eq!(app.person("bob").say("c").await.last().unwrap()["type"], "message_end");
+}
+
+#[tokio::test]
+async fn calls_without_an_agent_are_limited_too() {
+    let app = TestApp::shared([], &[("SEGUE_RATE_PER_MINUTE", "1")]).await;
+    let ann = app.person("ann");
+    let call = async || ann.answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))).await;
+    for _ in 0..10 {
+        assert_eq!(call().await.0, 200);
+    }
+    assert_eq!(call().await.0, 429);
+    assert_eq!(app.person("bob").answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))).await.0, 200);
+}
+
+#[tokio::test]
+async fn the_third_identical_call_of_a_turn_is_refused_and_the_model_is_told_why() {
+    let add = || calls("add_task", json!({"title": "again"}));
+    let app = TestApp::scripted([add(), add(), add(), says("I will stop.")]).await;
+    let frames = app.say("go").await;
+    let failed: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_call_error").collect();
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0]["error"].as_str().unwrap().contains("already called with exactly this input"));
+    let told = format!("{:?}", app.model.asked().last().unwrap().messages);
+    assert!(told.contains("Use the earlier result, or change the input"), "{told}");
+    assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn only_so_many_streams_of_one_user_are_open() {
+    let app = TestApp::shared([says("hm").then_hangs()], &[]).await;
+    let ann = app.person("ann");
+    let turn = ann.open_chat("go").await.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
+    let path = format!("/api/turns/{turn}/stream");
+    let mut streams = Vec::new();
+    let refused = loop {
+        let response = ann.request(Method::GET, &path, None).await;
+        if response.status() != 200 {
+            break response;
+        }
+        streams.push(response);
+        assert!(streams.len() < 100, "there is no end to it");
+    };
+    assert!((60..=64).contains(&streams.len()), "{}", streams.len());
+    let (status, seconds, _) = limited(refused).await;
+    assert_eq!((status, seconds), (429, 5));
+    assert_eq!(app.person("bob").answer(Method::GET, "/api/me", None).await.0, 200);
+    drop(streams);
+    while ann.answer(Method::GET, "/api/me", None).await.0 != 200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A server of its own with tight limits, for the same app.
+async fn tight(app: &TestApp, limits: ConnectionLimits) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = segue::router::router(app.app.clone());
+    tokio::spawn(async move { segue::server::serve(listener, router, limits, std::future::pending()).await.unwrap() });
+    address
+}
+
+async fn raw(address: std::net::SocketAddr, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn status_line(stream: &mut TcpStream) -> String {
+    let mut bytes = [0; 12];
+    stream.read_exact(&mut bytes).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn heads_that_are_too_large_or_too_slow_are_cut() {
+    let app = TestApp::scripted([]).await;
+    let limits = ConnectionLimits { head_time: Duration::from_millis(200), ..ConnectionLimits::new(16) };
+    let address = tight(&app, limits).await;
+    let large = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-large: {}\r\n\r\n", "x".repeat(100_000));
+    assert_eq!(status_line(&mut raw(address, &large).await).await, "HTTP/1.1 431");
+    let many: String = (0..100).map(|n| format!("x-{n}: 1\r\n")).collect();
+    let many = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
+    assert_eq!(status_line(&mut raw(address, &many).await).await, "HTTP/1.1 431");
+    let mut slow = raw(address, "GET /healthz HTTP/1.1\r\nhost: loc").await;
+    let mut rest = Vec::new();
+    slow.read_to_end(&mut rest).await.unwrap();
+    assert!(!String::from_utf8_lossy(&rest).contains(" 200 "), "a head that never ends is not answered");
+    assert_eq!(status_line(&mut raw(address, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await).await, "HTTP/1.1 200");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_a_place() {
+    let app = TestApp::scripted([]).await;
+    let address = tight(&app, ConnectionLimits::new(2)).await;
+    let request = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut first = raw(address, request).await;
+    let mut second = raw(address, request).await;
+    assert_eq!(status_line(&mut first).await, "HTTP/1.1 200");
+    assert_eq!(status_line(&mut second).await, "HTTP/1.1 200");
+    let mut third = raw(address, request).await;
+    let waited = tokio::time::timeout(Duration::from_millis(100), third.readable()).await;
+    assert!(waited.is_err(), "both places are taken");
+    drop(first);
+    assert_eq!(status_line(&mut third).await, "HTTP/1.1 200");
+}
+
+#[tokio::test]
+async fn a_reader_who_never_reads_is_cut_and_can_resume() {
+    let text = format!("{} ", "x".repeat(1000)).repeat(16_000);
+    let app = TestApp::shared([says(text.trim_end())], &[]).await;
+    let limits = ConnectionLimits { stalled_write: Duration::from_millis(300), ..ConnectionLimits::new(16) };
+    let address = tight(&app, limits).await;
+    let ann = app.person("ann");
+    let frames = ann.say("tell me everything").await;
+    let turn = frames[0]["turnId"].as_str().unwrap();
+    let token = signed(&claims("ann"));
+    let request =
+        format!("GET /api/turns/{turn}/stream HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
+    let mut reader = raw(address, &request).await;
+    // It reads one byte and then nothing, until the other side has given up.
+    reader.read_exact(&mut [0]).await.unwrap();
+    while app.app.turns.n_live() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let cut = async {
+        loop {
+            // Writing to a closed connection fails; reading would be cheating.
+            if reader.write_all(b" ").await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), cut).await.expect("the connection is cut");
+    let resumed =
+        crate::support::Stream::new(ann.request(Method::GET, &format!("/api/turns/{turn}/stream?after=5"), None).await);
+    assert_eq!(resumed.rest().await, frames[5..], "nothing is lost");
+}
+
+/// A model server that says everything at once: `n` pieces of so many letters.
+async fn talker(n: usize, n_letters: usize) -> String {
+    let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let delta = json!({"type": "text_delta", "text": "x".repeat(n_letters)});
+    let story = [
+        frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}})),
+        frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})),
+        frame(json!({"type": "content_block_delta", "index": 0, "delta": delta})).repeat(n),
+        frame(json!({"type": "content_block_stop", "index": 0})),
+        frame(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}})),
+        frame(json!({"type": "message_stop"})),
+    ];
+    let story = story.concat();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let answer = async move || ([("content-type", "text/event-stream")], story.clone());
+    let router = axum::Router::new().route("/v1/messages", axum::routing::post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    url
+}
+
+#[tokio::test]
+async fn readers_who_never_read_cost_next_to_nothing() {
+    const N_READERS: u64 = 50;
+    let world = World::new().await;
+    let model = [
+        ("SEGUE_MODEL", "anthropic:test".to_owned()),
+        ("ANTHROPIC_API_KEY", "test-key".to_owned()),
+        ("ANTHROPIC_BASE_URL", talker(2_000, 2_000).await),
+    ];
+    let server = Process::start(&world, &model).await;
+    let said = server.post("/api/chat/stream", json!({"message": "tell me everything", "agent": "tasks"})).await;
+    let said = said.text().await.unwrap();
+    let start: Value = serde_json::from_str(said.lines().next().unwrap().strip_prefix("data: ").unwrap()).unwrap();
+    let (turn, n_bytes) = (start["turnId"].as_str().unwrap(), said.len());
+    let whole = async || reqwest::get(format!("{}/api/turns/{turn}/stream", server.url)).await.unwrap().bytes().await;
+    // What serving such a turn costs anyway is not the stalled readers' fault.
+    for _ in 0..3 {
+        assert!(whole().await.unwrap().len() > n_bytes);
+    }
+    let before = server.memory();
+    let address = server.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let mut readers = Vec::new();
+    for _ in 0..N_READERS {
+        let request = format!("GET /api/turns/{turn}/stream HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        let mut reader = raw(address, &request).await;
+        reader.read_exact(&mut [0]).await.unwrap();
+        readers.push(reader);
+    }
+    // Everyone else is served meanwhile, and by then the stalled ones hold all they will ever hold.
+    assert!(whole().await.unwrap().len() > n_bytes);
+    let grown = server.memory().saturating_sub(before);
+    println!(
+        "slow readers: {N_READERS} stalled streams of {} KiB each; the server grew by {} KiB, {} KiB each",
+        n_bytes / 1024,
+        grown / 1024,
+        grown / 1024 / N_READERS,
+    );
+    assert!(grown < N_READERS * n_bytes as u64 / 4, "{} MiB", grown / 1024 / 1024);
+}

@@ -1,0 +1,338 @@
+//! Every route against every kind of caller. The routes come from the router itself: one without a row fails.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use app::sample;
+use doubles::{
+    Running, fiction, serve,
+    tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
+};
+use engine::{UserId, script::says};
+use expect_test::expect_file;
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp, signed};
+
+/// What Ann has; Bob must never see a word of it.
+const CANARY: &str = "ann-keeps-this-to-herself";
+const NOWHERE: &str = "01890000-0000-7000-8000-000000000000";
+
+/// What a route is, as far as people are concerned.
+#[derive(Clone, Copy, PartialEq)]
+enum Door {
+    /// Nothing behind it belongs to anyone.
+    Public,
+    /// Everyone finds their own behind it.
+    Own,
+    /// One thing of one person: to anyone else it does not exist.
+    Thing,
+    /// The path names a person: 403 for anyone else.
+    Person,
+}
+
+struct Row {
+    call: &'static str,
+    door: Door,
+    /// The body, with Ann's things in it where the route takes them in the body.
+    body: fn(&Things) -> Option<Value>,
+    /// What Ann gets, or what everyone gets from a public door.
+    good: u16,
+}
+
+/// Ids to put into paths and bodies.
+#[derive(Clone)]
+struct Things {
+    user_id: String,
+    conversation_id: String,
+    turn_id: String,
+    task_id: String,
+    isrc: String,
+    album_id: String,
+    playlist_id: String,
+}
+
+fn row(call: &'static str, door: Door, good: u16) -> Row {
+    Row { call, door, body: |_| None, good }
+}
+
+fn with(mut row: Row, body: fn(&Things) -> Option<Value>) -> Row {
+    row.body = body;
+    row
+}
+
+/// One row a route. A new route needs one: what is it, and what does its owner get?
+fn rows() -> Vec<Row> {
+    use Door::{Own, Person, Public, Thing};
+    let sign_in = |_: &Things| Some(json!({"name": "ann", "password": "no such account"}));
+    let sign_up = |_: &Things| Some(json!({"invitation": "none", "name": "ann", "password": "long enough"}));
+    vec![
+        row("GET /healthz", Public, 200),
+        row("GET /readyz", Public, 200),
+        row("GET /openapi.json", Public, 200),
+        row("GET /api/about", Public, 200),
+        // Without built-in accounts there is no one to sign in, whoever asks.
+        with(row("POST /api/auth/sign-in", Public, 404), sign_in),
+        with(row("POST /api/auth/sign-up", Public, 404), sign_up),
+        row("POST /api/auth/sign-out", Own, 404),
+        row("POST /api/auth/sign-out-everywhere", Own, 404),
+        with(row("POST /api/auth/password", Own, 404), |_| Some(json!({"current": "-", "next": "long enough"}))),
+        row("GET /api/me", Own, 200),
+        row("GET /api/artwork", Own, 400),
+        row("GET /api/conversations", Own, 200),
+        row("GET /api/conversations/{conversation_id}", Thing, 200),
+        with(row("PATCH /api/conversations/{conversation_id}", Thing, 200), |_| Some(json!({"title": "renamed"}))),
+        row("DELETE /api/conversations/{conversation_id}", Thing, 204),
+        row("POST /api/conversations/{conversation_id}/restore", Thing, 200),
+        row("GET /api/conversations/{conversation_id}/stream", Thing, 204),
+        row("GET /api/turns/{turn_id}/stream", Thing, 200),
+        row("POST /api/turns/{turn_id}/stop", Thing, 202),
+        with(row("POST /api/chat/stream", Thing, 200), |things| {
+            Some(json!({"message": "hi", "conversationId": things.conversation_id}))
+        }),
+        with(row("POST /api/{user_id}/chat", Person, 200), |_| Some(json!({"message": "hi"}))),
+        row("GET /api/tasks", Own, 200),
+        with(row("POST /api/tasks", Own, 201), |_| Some(json!({"title": "mine"}))),
+        with(row("PATCH /api/tasks/{task_id}", Thing, 200), |_| Some(json!({"completed": true}))),
+        row("DELETE /api/tasks/{task_id}", Thing, 204),
+        row("POST /api/tasks/{task_id}/restore", Thing, 200),
+        row("GET /api/library/tracks", Own, 200),
+        with(row("POST /api/library/tracks", Own, 201), |things| Some(json!({"isrc": things.isrc}))),
+        // What is known about a recording is known to everyone; whether it is in a library, only to its owner.
+        row("GET /api/library/tracks/{isrc}", Own, 200),
+        row("DELETE /api/library/tracks/{isrc}", Thing, 204),
+        row("POST /api/library/tracks/{isrc}/restore", Thing, 200),
+        row("GET /api/library/albums", Own, 200),
+        with(row("POST /api/library/albums", Own, 201), |things| Some(json!({"albumId": things.album_id}))),
+        row("GET /api/library/albums/{album_id}", Thing, 200),
+        row("DELETE /api/library/albums/{album_id}", Thing, 204),
+        row("POST /api/library/albums/{album_id}/restore", Thing, 200),
+        row("GET /api/playlists", Own, 200),
+        row("GET /api/playlists/{playlist_id}", Thing, 200),
+        row("DELETE /api/playlists/{playlist_id}", Thing, 204),
+        row("POST /api/playlists/{playlist_id}/restore", Thing, 200),
+        row("GET /api/search", Own, 200),
+        row("GET /api/index", Own, 200),
+        row("GET /api/tools", Own, 200),
+        with(row("POST /api/tools/{name}", Own, 200), |_| Some(json!({}))),
+    ]
+}
+
+/// A server with a catalogue next door. The people on it change with every row: what Bob adds to his own library in one
+/// must not look like Ann's in the next.
+async fn house() -> (TestApp, Running) {
+    let tidal = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
+    let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
+    let settings = [
+        ("TIDAL_CLIENT_ID", CLIENT_ID),
+        ("TIDAL_CLIENT_SECRET", CLIENT_SECRET),
+        ("TIDAL_API_URL", api.as_str()),
+        ("TIDAL_AUTH_URL", auth.as_str()),
+    ];
+    let app = TestApp::shared([], &settings).await;
+    sample::load(&app.app.store, &UserId::new("someone")).await.unwrap();
+    app.app.catch_up().await.unwrap();
+    (app, tidal)
+}
+
+#[tokio::test]
+async fn every_route_keeps_everyone_out_but_its_owner() {
+    let (app, _tidal) = house().await;
+    let mut table = format!("{:<52} nobody  expired  stranger  missing  owner\n", "route");
+    for row in rows() {
+        let line = check(&app, &row).await;
+        writeln!(table, "{:<52} {line}", row.call).unwrap();
+    }
+    println!("{table}");
+    expect_file!["ownership.txt"].assert_eq(&table);
+}
+
+/// Calls a route as everyone, and says what each got.
+async fn check(app: &TestApp, row: &Row) -> String {
+    let of_this_row = row.call.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let (ann_id, bob_id) = (format!("ann-{of_this_row}"), format!("bob-{of_this_row}"));
+    let (ann, bob) = (app.person(&ann_id), app.person(&bob_id));
+    let expired = app.with_token(&signed(&json!({"sub": ann_id, "exp": 1_000_000_000})));
+    let anns = Things { user_id: ann_id.clone(), ..things_of(app, &ann).await };
+    let nothing = Things {
+        user_id: "someone who does not exist".into(),
+        conversation_id: NOWHERE.into(),
+        turn_id: NOWHERE.into(),
+        task_id: NOWHERE.into(),
+        // In no library at all, but known: otherwise it could not be added either.
+        isrc: "XSGUE2600002".into(),
+        album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
+        playlist_id: NOWHERE.into(),
+    };
+    let nobody = Seen::of(call(&app.nobody(), row, &anns).await).await;
+    let expired = Seen::of(call(&expired, row, &anns).await).await;
+    let stranger = Seen::of(call(&bob, row, &anns).await).await;
+    let missing = Seen::of(call(&bob, row, &nothing).await).await;
+    let owner = Seen::of(call(&ann, row, &anns).await).await;
+    let outside = match row.door {
+        Door::Public => row.good,
+        Door::Own | Door::Thing | Door::Person => 401,
+    };
+    let inside = match row.door {
+        Door::Public | Door::Own => row.good,
+        Door::Thing => 404,
+        Door::Person => 403,
+    };
+    assert_eq!(nobody.status, outside, "{}: nobody got {}", row.call, nobody.body);
+    assert_eq!(expired.status, outside, "{}: an expired token got {}", row.call, expired.body);
+    assert_eq!(stranger.status, inside, "{}: a stranger got {}", row.call, stranger.body);
+    assert_eq!(owner.status, row.good, "{}: the owner got {}", row.call, owner.body);
+    if matches!(row.door, Door::Thing | Door::Person) {
+        assert_eq!(stranger, missing, "{}: foreign and missing can be told apart", row.call);
+    }
+    for seen in [&nobody, &expired, &stranger, &missing] {
+        let whole = format!("{seen:?}");
+        assert!(!whole.contains(CANARY) && !whole.contains(&anns.conversation_id), "{}: leaked {whole}", row.call);
+    }
+    let (nobody, expired, stranger) = (nobody.status, expired.status, stranger.status);
+    format!("{nobody:<7} {expired:<8} {stranger:<9} {:<8} {}", missing.status, owner.status)
+}
+
+async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
+    let (method, path) = row.call.split_once(' ').expect("a method and a path");
+    let path = path
+        .replace("{conversation_id}", &things.conversation_id)
+        .replace("{turn_id}", &things.turn_id)
+        .replace("{task_id}", &things.task_id)
+        .replace("{isrc}", &things.isrc)
+        .replace("{album_id}", &things.album_id)
+        .replace("{playlist_id}", &things.playlist_id)
+        .replace("{user_id}", &things.user_id)
+        .replace("{name}", "list_tasks");
+    let path = if path == "/api/search" { "/api/search?q=rain".to_owned() } else { path };
+    person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
+}
+
+async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
+    app.model.play([says(CANARY)]);
+    let frames = person.say(CANARY).await;
+    let made = async |path: &str, body: Value| {
+        let (status, made) = person.answer(Method::POST, path, Some(body)).await;
+        assert!(status < 300, "{path}: {status} {made}");
+        made
+    };
+    let isrc = "XSGUE2600001";
+    made("/api/library/tracks", json!({"isrc": isrc})).await;
+    let tracks = json!([{"isrc": isrc, "reasoning": CANARY}]);
+    let playlist = made("/api/tools/suggestPlaylist", json!({"title": CANARY, "tracks": tracks})).await;
+    let found = made("/api/tools/tidalSearch", json!({"query": "a", "searchType": "albums"})).await;
+    let album = &found["albums"][0]["id"];
+    made("/api/library/albums", json!({"albumId": album})).await;
+    let text = |value: &Value| value.as_str().expect("an id").to_owned();
+    Things {
+        user_id: "ann".into(),
+        conversation_id: text(&frames[0]["conversationId"]),
+        turn_id: text(&frames[0]["turnId"]),
+        task_id: person.add_task(CANARY).await,
+        isrc: isrc.into(),
+        album_id: text(album),
+        playlist_id: text(&playlist["id"]),
+    }
+}
+
+/// Everything a caller can see of an answer, but the time.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Seen {
+    async fn of(response: Response) -> Self {
+        let headers = response.headers().iter().filter(|(name, _)| *name != "date");
+        let mut headers: Vec<_> =
+            headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        headers.sort();
+        Self { status: response.status().as_u16(), headers, body: response.text().await.unwrap() }
+    }
+}
+
+#[tokio::test]
+async fn no_route_is_without_a_row() {
+    let app = TestApp::shared([], &[]).await;
+    let document = app.nobody().get("/openapi.json").await;
+    let mut calls = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            calls.insert(format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    let listed: BTreeSet<_> = rows().iter().map(|row| row.call.to_owned()).collect();
+    let missing: Vec<_> = calls.difference(&listed).collect();
+    assert!(missing.is_empty(), "these routes have no row in the matrix: {missing:#?}");
+
+    // Routes that are not in the document are found in the router itself.
+    let known: BTreeSet<_> = listed.iter().filter_map(|call| call.split_once(' ')).map(|(_, path)| path).collect();
+    let router = format!("{:?}", segue::router::router(app.app.clone()));
+    let paths: BTreeSet<_> = router.split('"').filter(|part| part.starts_with('/')).collect();
+    assert!(paths.contains("/api/tasks"), "the router shows its paths: {router}");
+    // "/" and what begins with a wildcard are the fallback: the page, or nothing.
+    let is_page = |path: &str| path == "/" || path.starts_with("/{*");
+    let unknown: Vec<_> = paths.iter().filter(|path| !known.contains(**path) && !is_page(path)).collect();
+    assert!(unknown.is_empty(), "these paths have no row in the matrix: {unknown:#?}");
+}
+
+#[tokio::test]
+async fn no_tool_reaches_into_what_belongs_to_someone_else() {
+    let app = TestApp::shared([], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let task = ann.add_task(CANARY).await;
+    let before = ann.get("/api/tasks").await;
+    let anns = json!({"task_id": task});
+    let named = |tool: &'static str, input: Value| (tool, input);
+    let attempts = [
+        named("complete_task", anns.clone()),
+        named("delete_task", anns.clone()),
+        named("update_task", json!({"task_id": task, "title": "gone"})),
+        named("update_task", json!({"task_id": task, "title": "gone", "user_id": "ann"})),
+        named("complete_task", json!({"task_id": task, "owner": "ann"})),
+        named("list_tasks", json!({"user_id": "ann"})),
+        named("list_tasks", json!({"filter": "all' OR '1'='1"})),
+        named("add_task", json!({"title": "x", "user_id": "ann"})),
+        named("complete_task", json!({"task_id": "x' OR '1'='1"})),
+        named("delete_task", json!({"task_id": "1; DROP TABLE tasks; --"})),
+        named("delete_task", json!({"task_id": ["*"]})),
+        named("delete_task", json!({"task_id": null})),
+    ];
+    for (tool, input) in attempts {
+        // By hand, and by a model that tries the same.
+        let (status, body) = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(input.clone())).await;
+        assert_eq!(status, 400, "{tool} {input}: {body}");
+        app.model.play([engine::script::calls(tool, input.clone()), says("done")]);
+        let frames = bob.say("please").await;
+        assert!(frames.iter().any(|frame| frame["type"] == "tool_call_error"), "{tool} {input}: {frames:?}");
+        assert!(!format!("{frames:?}{body}").contains(CANARY), "{tool} {input}");
+    }
+    assert_eq!(ann.get("/api/tasks").await, before, "nothing of Ann's has changed");
+    assert_eq!(bob.get("/api/tasks").await, json!({"tasks": []}), "nothing was added");
+    let foreign = bob.answer(Method::POST, "/api/tools/complete_task", Some(anns)).await.1;
+    let missing = bob.answer(Method::POST, "/api/tools/complete_task", Some(json!({"task_id": NOWHERE}))).await.1;
+    assert_eq!(foreign["error"], missing["error"], "foreign and missing are the same");
+}
+
+#[tokio::test]
+async fn a_foreign_conversation_cannot_be_continued_through_the_path_of_ones_own() {
+    let (app, _tidal) = house().await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let anns = things_of(&app, &ann).await;
+    let say = |conversation: &str| Some(json!({"message": "hi", "conversation_id": conversation}));
+    let foreign = Seen::of(bob.request(Method::POST, "/api/bob/chat", say(&anns.conversation_id)).await).await;
+    let missing = Seen::of(bob.request(Method::POST, "/api/bob/chat", say(NOWHERE)).await).await;
+    assert_eq!((foreign.status, &foreign), (404, &missing));
+}
+
+#[tokio::test]
+async fn the_same_client_message_id_of_two_people_is_two_messages() {
+    let app = TestApp::shared([says(CANARY), says("hello bob")], &[]).await;
+    let body = json!({"message": "hi", "agent": "tasks", "clientMessageId": "m-1"});
+    let path = "/api/chat/stream";
+    let first = Seen::of(app.person("ann").request(Method::POST, path, Some(body.clone())).await).await;
+    let second = Seen::of(app.person("bob").request(Method::POST, path, Some(body)).await).await;
+    assert!(first.body.contains(CANARY) && !second.body.contains(CANARY));
+}

@@ -1,0 +1,12 @@
+//! Whatever a provider sends, in whatever pieces, its reader neither panics nor depends on where the pieces end.
+#![no_main]
+
+use app::models::replay;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: (u8, &[u8])| {
+    let (size, body) = data;
+    let size = usize::from(size).max(1);
+    assert_eq!(replay::anthropic([body]), replay::anthropic(body.chunks(size)));
+    assert_eq!(replay::openai([body]), replay::openai(body.chunks(size)));
+});

@@ -1,0 +1,14 @@
+//! Any text can stand where an ISRC should: it is read or refused, and what was read is read the same again.
+#![no_main]
+
+use app::music::Isrc;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    for isrc in Isrc::all_in(text).into_iter().flatten() {
+        assert_eq!(isrc.as_str().len(), 12);
+        assert!(isrc.as_str().bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()));
+        let again: Vec<_> = Isrc::all_in(isrc.as_str()).into_iter().flatten().collect();
+        assert_eq!(again, [isrc]);
+    }
+});

@@ -139,3 +139,22 @@ async fn a_deleted_chat_is_gone_and_not_begun_again_under_its_name() {
     let idle = app.request(Method::GET, "/api/ai/chat/c/stream", None).await;
     assert_eq!(idle.status(), 204);
 }
+
+#[tokio::test]
+async fn the_same_name_is_another_chat_for_another_person() {
+    let app = TestApp::shared([says("For Ann."), says("For Bob."), says("For Bob again.")], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let body = |id: &str| Some(json!({"id": id, "messages": [message("m1", "hello")]}));
+    let (_, of_ann) = ann.answer(Method::POST, "/api/ai/chat", body("garden")).await;
+    let (_, of_bob) = bob.answer(Method::POST, "/api/ai/chat", body("garden")).await;
+    let (of_ann, of_bob) = (conversation_of(of_ann.as_str().unwrap()), conversation_of(of_bob.as_str().unwrap()));
+    assert_ne!(of_ann, of_bob);
+    // Knowing the id does not help either: to Bob it is a name.
+    let (_, guessed) = bob.answer(Method::POST, "/api/ai/chat", body(&of_ann)).await;
+    assert_ne!(conversation_of(guessed.as_str().unwrap()), of_ann);
+    let again = json!({"id": of_ann, "trigger": "regenerate-message", "messages": []});
+    let (status, _) = app.person("carl").answer(Method::POST, "/api/ai/chat", Some(again)).await;
+    assert_eq!(status, 404);
+    let stored = ann.get(&format!("/api/conversations/{of_ann}")).await;
+    assert_eq!(stored["messages"].as_array().unwrap().len(), 2);
+}

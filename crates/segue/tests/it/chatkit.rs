@@ -91,3 +91,30 @@ async fn a_second_message_while_the_first_is_answered_is_refused() {
     app.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
     assert_eq!(stream.rest().await.last().unwrap()["stopReason"], "stopped", "the first was left alone");
 }
+
+#[tokio::test]
+async fn someone_elses_thread_is_no_thread() {
+    let app = TestApp::shared([says("Mine.")], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let frames = ann.say("hello").await;
+    let thread = &frames[0]["conversationId"];
+    let stored = ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await;
+    let (question, answer) = (&stored["messages"][0]["id"], stored["messages"][1]["id"].as_str().unwrap());
+    let requests = [
+        json!({"type": "threads.get_by_id", "params": {"thread_id": thread}}),
+        json!({"type": "items.list", "params": {"thread_id": thread}}),
+        json!({"type": "threads.add_user_message", "params": {"thread_id": thread, "input": input("hi")}}),
+        json!({"type": "threads.retry_after_item", "params": {"thread_id": thread, "item_id": question}}),
+        json!({"type": "items.feedback", "params": {"thread_id": thread, "item_ids": [format!("{answer}.0")], "kind": "positive"}}),
+        json!({"type": "threads.update", "params": {"thread_id": thread, "title": "taken"}}),
+        json!({"type": "threads.custom_action", "params": {"thread_id": thread, "action": {"type": "x"}}}),
+        json!({"type": "threads.delete", "params": {"thread_id": thread}}),
+    ];
+    for request in requests {
+        let (status, body) = bob.answer(Method::POST, "/chatkit", Some(request.clone())).await;
+        assert_eq!((status, body["error"]["code"].as_str()), (404, Some("NOT_FOUND")), "{request}");
+    }
+    let (_, list) = bob.answer(Method::POST, "/chatkit", Some(json!({"type": "threads.list", "params": {}}))).await;
+    assert_eq!(list, json!({"data": [], "has_more": false}));
+    assert_eq!(ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await, stored);
+}

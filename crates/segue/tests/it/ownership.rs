@@ -70,6 +70,10 @@ fn rows() -> Vec<Row> {
         row("GET /healthz", Public, 200),
         row("GET /readyz", Public, 200),
         row("GET /openapi.json", Public, 200),
+        row("GET /docs", Public, 200),
+        row("GET /docs/style.css", Public, 200),
+        row("GET /.well-known/oauth-protected-resource", Public, 200),
+        row("GET /.well-known/oauth-protected-resource/mcp", Public, 200),
         row("GET /api/about", Public, 200),
         // Without built-in accounts there is no one to sign in, whoever asks.
         with(row("POST /api/auth/sign-in", Public, 404), sign_in),
@@ -91,6 +95,21 @@ fn rows() -> Vec<Row> {
             Some(json!({"message": "hi", "conversationId": things.conversation_id}))
         }),
         with(row("POST /api/{user_id}/chat", Person, 200), |_| Some(json!({"message": "hi"}))),
+        // A chat id is a name: what is nobody's, or someone else's, begins a chat of one's own.
+        with(row("POST /api/ai/chat", Own, 200), |things| {
+            let message = json!({"id": "1", "role": "user", "parts": [{"type": "text", "text": "hi"}]});
+            Some(json!({"id": things.conversation_id, "messages": [message]}))
+        }),
+        row("GET /api/ai/chat/{id}/stream", Own, 204),
+        with(row("POST /ag-ui", Own, 200), |things| {
+            let message = json!({"id": "1", "role": "user", "content": "hi"});
+            Some(json!({"threadId": things.conversation_id, "runId": "r", "messages": [message]}))
+        }),
+        with(row("POST /chatkit", Thing, 200), |things| {
+            Some(json!({"type": "threads.get_by_id", "params": {"thread_id": things.conversation_id}}))
+        }),
+        // Whoever is let in is told to speak MCP; what each may do there is in `mcp.rs`.
+        with(row("POST /mcp", Own, 406), |_| Some(json!({}))),
         row("GET /api/tasks", Own, 200),
         with(row("POST /api/tasks", Own, 201), |_| Some(json!({"title": "mine"}))),
         with(row("PATCH /api/tasks/{task_id}", Thing, 200), |_| Some(json!({"completed": true}))),
@@ -203,7 +222,8 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{album_id}", &things.album_id)
         .replace("{playlist_id}", &things.playlist_id)
         .replace("{user_id}", &things.user_id)
-        .replace("{name}", "list_tasks");
+        .replace("{name}", "list_tasks")
+        .replace("{id}", &things.conversation_id);
     let path = if path == "/api/search" { "/api/search?q=rain".to_owned() } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
@@ -259,6 +279,8 @@ async fn no_route_is_without_a_row() {
     let document = app.nobody().get("/openapi.json").await;
     let mut calls = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
+        // The document has a path for each tool; the router has one for all.
+        let path = if path.starts_with("/api/tools/") { "/api/tools/{name}" } else { path };
         for method in item.as_object().unwrap().keys() {
             calls.insert(format!("{} {path}", method.to_uppercase()));
         }

@@ -7,6 +7,7 @@ use engine::Limits;
 use crate::{
     limits::TurnLimits,
     music::tidal::{Credentials, TidalConfig},
+    outside::OutsideServer,
 };
 
 /// One setting, as the reference (`--help`) shows it.
@@ -90,6 +91,8 @@ pub struct Config {
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
     pub log: String,
+    /// Other MCP servers; only from the file.
+    pub mcp: Vec<OutsideServer>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,6 +148,10 @@ const MIN_SECRET_BYTES: usize = 32;
 pub struct Secret(String);
 
 impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -167,14 +174,17 @@ pub struct ConfigError {
 impl Config {
     /// `flags` by setting name. The file is `segue.toml` in the working directory, if there is one.
     pub fn load(flags: HashMap<&'static str, String>) -> Result<Self, ConfigError> {
-        let file = match std::fs::read_to_string("segue.toml") {
-            Ok(text) => parse_file(&text)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => HashMap::new(),
+        let mut table: toml::Table = match std::fs::read_to_string("segue.toml") {
+            Ok(text) => toml::from_str(&text).map_err(|error| problem("segue.toml", error))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => toml::Table::new(),
             Err(error) => return Err(problem("segue.toml", error)),
         };
-        Self::from_lookup(|name| {
+        let mcp = parse_servers(table.remove("mcp"))?;
+        let file = parse_file(table)?;
+        let config = Self::from_lookup(|name| {
             flags.get(name).cloned().or_else(|| std::env::var(name).ok()).or_else(|| file.get(name).cloned())
-        })
+        })?;
+        Ok(Self { mcp, ..config })
     }
 
     /// Reads every setting through `lookup`. An empty value counts as absent.
@@ -205,6 +215,7 @@ impl Config {
             artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
+            mcp: Vec::new(),
         };
         if config.auth == AuthMode::Local && !config.listen.ip().is_loopback() {
             let why =
@@ -224,8 +235,20 @@ fn key_of(name: &str) -> String {
     flag_of(name).replace('-', "_")
 }
 
-fn parse_file(text: &str) -> Result<HashMap<&'static str, String>, ConfigError> {
-    let table: toml::Table = toml::from_str(text).map_err(|error| problem("segue.toml", error))?;
+/// `[mcp.<name>]`: other servers whose tools agents may use.
+fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, ConfigError> {
+    let Some(tables) = tables else { return Ok(Vec::new()) };
+    let toml::Value::Table(tables) = tables else {
+        return Err(problem("segue.toml", "'mcp' holds one table for each server: [mcp.<name>]"));
+    };
+    let secret = |name: &str| std::env::var(name).ok().map(Secret::new);
+    let servers = tables.into_iter().map(|(name, table)| {
+        OutsideServer::parse(&name, table, secret).map_err(|why| problem("segue.toml", format!("[mcp.{name}]: {why}")))
+    });
+    servers.collect()
+}
+
+fn parse_file(table: toml::Table) -> Result<HashMap<&'static str, String>, ConfigError> {
     let mut values = HashMap::new();
     for (key, value) in table {
         let Some(setting) = SETTINGS.iter().find(|setting| key_of(setting.name) == key) else {

@@ -15,6 +15,7 @@ pub mod models;
 pub mod music;
 mod node;
 mod outgoing;
+pub mod outside;
 mod recovery;
 pub mod sample;
 pub mod store;
@@ -33,6 +34,7 @@ use crate::{
     indexing::Indexing,
     music::tidal::Tidal,
     node::Node,
+    outside::Outside,
     store::Store,
     tools::Shelf,
     turns::Turns,
@@ -54,7 +56,7 @@ pub struct App {
     pub toolbox: Toolbox,
     pub shelf: Shelf,
     pub tidal: Tidal,
-    indexing: Arc<Indexing>,
+    indexing: Indexing,
     pub turns: Arc<Turns>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
@@ -73,12 +75,13 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        let indexing = Arc::new(Indexing::open(&config).await.context("the index cannot be opened")?);
-        let shelf = Shelf { store: store.clone(), index: indexing.index.clone() };
+        let indexing = Indexing::open(&config).await.context("the index cannot be opened")?;
+        let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
-        let toolbox = tools::toolbox(&store, &shelf, &tidal);
+        let outside = Outside::find(&config.mcp).await;
+        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
         let app = Arc::new(Self {
-            agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, agent))).collect(),
+            agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
@@ -132,8 +135,9 @@ impl App {
     }
 }
 
-fn outfit(toolbox: &Toolbox, agent: &Agent) -> (Toolbox, Arc<[ToolSpec]>) {
-    let toolbox = toolbox.only(agent.tools);
+fn outfit(toolbox: &Toolbox, outside: &Outside, agent: &Agent) -> (Toolbox, Arc<[ToolSpec]>) {
+    let names: Vec<_> = agent.tools.iter().copied().chain(outside.names_for(agent.id)).collect();
+    let toolbox = toolbox.only(&names);
     let specs = toolbox.specs().into();
     (toolbox, specs)
 }

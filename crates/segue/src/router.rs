@@ -37,7 +37,11 @@ pub fn router(app: Arc<App>) -> Router {
     });
     let mut document = openapi::beginning();
     let router = ApiRouter::new()
-        .merge(private(&doors).layer(middleware::from_fn_with_state(doors.clone(), auth::identify)))
+        .merge(
+            private(&doors)
+                .layer(middleware::from_fn_with_state(doors.clone(), auth::identify))
+                .layer(middleware::from_fn(protocols::resource_metadata::point_to)),
+        )
         .merge(public())
         .fallback_service(page())
         .finish_api(&mut document)
@@ -62,7 +66,7 @@ fn private(doors: &Arc<Doors>) -> Routes {
 
 /// For everyone: nothing here belongs to anyone.
 fn public() -> Routes {
-    Routes::new().merge(api::health::routes()).merge(api::public_routes())
+    Routes::new().merge(api::health::routes()).merge(api::public_routes()).merge(protocols::resource_metadata::routes())
 }
 
 /// Everything else is the page. Only its files are compressed: a compressor would hold events back.

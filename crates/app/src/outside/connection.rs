@@ -61,7 +61,7 @@ impl Connection {
         }
     }
 
-    async fn broken(&self, effect: Effect, error: &dyn std::fmt::Display) -> ToolError {
+    async fn broken(&self, effect: Effect, error: &(dyn std::fmt::Display + Sync)) -> ToolError {
         tracing::warn!("The MCP server {} failed: {error}", self.server.name);
         *self.client.lock().await = None;
         let message = format!("{} is temporarily unavailable", self.server.name);
@@ -92,7 +92,7 @@ impl Connection {
         };
         let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
         if let Some(token) = &self.server.token {
-            config = config.auth_header(token.as_str());
+            config = config.auth_header(token.expose());
         }
         // Redirects could carry the token elsewhere.
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;

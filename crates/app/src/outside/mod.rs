@@ -76,7 +76,8 @@ impl OutsideTool {
             return None;
         }
         let name = format!("{}__{}", server.name, tool.name);
-        let is_callable = name.len() <= MAX_NAME_CHARS && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+        let is_callable =
+            name.len() <= MAX_NAME_CHARS && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
         if !is_callable {
             warn!("The tool {} of the MCP server {} has a name that models cannot call", tool.name, server.name);
             return None;
@@ -126,7 +127,11 @@ fn read(server: &str, result: &CallToolResult) -> Result<ForeignOutput, ToolErro
     let texts = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
     if result.is_error == Some(true) {
-        return Err(ToolError::BadInput(if text.is_empty() { format!("{server} failed without a word") } else { text }));
+        return Err(ToolError::BadInput(if text.is_empty() {
+            format!("{server} failed without a word")
+        } else {
+            text
+        }));
     }
     let data = result.structured_content.clone().unwrap_or(Value::String(text));
     let output = json!({"from": server, "data": data});

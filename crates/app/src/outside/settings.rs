@@ -5,6 +5,8 @@ use std::time::Duration;
 use engine::Effect;
 use serde::Deserialize;
 
+use crate::config::Secret;
+
 /// One server. `url` or `command`, not both.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +25,7 @@ pub struct OutsideServer {
     pub token_env: Option<String>,
     /// What that variable holds.
     #[serde(skip)]
-    pub(crate) token: Option<String>,
+    pub(crate) token: Option<Secret>,
     /// Which agents may use it.
     #[serde(default = "discover")]
     pub agents: Vec<String>,
@@ -43,11 +45,7 @@ fn ten_seconds() -> u64 {
 }
 
 impl OutsideServer {
-    pub(crate) fn parse(
-        name: &str,
-        table: toml::Value,
-        environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, String> {
+    pub fn parse(name: &str, table: toml::Value, environment: impl Fn(&str) -> Option<Secret>) -> Result<Self, String> {
         let mut server: Self = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             return Err("a server's name has only letters, digits and hyphens".into());
@@ -81,10 +79,10 @@ impl OutsideServer {
 mod tests {
     use engine::Effect;
 
-    use super::OutsideServer;
+    use super::{OutsideServer, Secret};
 
     fn parse(text: &str) -> Result<OutsideServer, String> {
-        OutsideServer::parse("weather", toml::from_str(text).unwrap(), |name| (name == "KEY").then(|| "k".into()))
+        OutsideServer::parse("weather", toml::from_str(text).unwrap(), |name| (name == "KEY").then(|| Secret::new("k")))
     }
 
     #[test]

@@ -6,5 +6,6 @@ pub(crate) mod chatkit;
 mod client_ids;
 pub(crate) mod mcp;
 pub mod native;
+pub(crate) mod resource_metadata;
 mod sse;
 pub(crate) mod user_chat;

@@ -17,7 +17,31 @@ async fn a_turn_is_a_run() {
     let input =
         json!({"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": "what is on?"}]});
     let body = app.post("/ag-ui?agent=tasks", input).await.text().await.unwrap();
-    expect![[r#""#]].assert_eq(&redacted(frames(&body)));
+    expect![[r##"
+        {"metadata":{"conversationId":"#1","turnId":"#2"},"runId":"r","threadId":"t","type":"RUN_STARTED"}
+        {"stepName":"step-0","type":"STEP_STARTED"}
+        {"messageId":"r.0","role":"assistant","type":"TEXT_MESSAGE_START"}
+        {"delta":"Let ","messageId":"r.0","type":"TEXT_MESSAGE_CONTENT"}
+        {"delta":"me ","messageId":"r.0","type":"TEXT_MESSAGE_CONTENT"}
+        {"delta":"see.","messageId":"r.0","type":"TEXT_MESSAGE_CONTENT"}
+        {"messageId":"r.0","type":"TEXT_MESSAGE_END"}
+        {"toolCallId":"#3","toolCallName":"list_tasks","type":"TOOL_CALL_START"}
+        {"delta":"{}","toolCallId":"#3","type":"TOOL_CALL_ARGS"}
+        {"toolCallId":"#3","type":"TOOL_CALL_END"}
+        {"content":"{\"durationMs\":0,\"summary\":\"No tasks\",\"tasks\":[]}","messageId":"#3.result","role":"tool","toolCallId":"#3","type":"TOOL_CALL_RESULT"}
+        {"toolCallId":"#4","toolCallName":"add_task","type":"TOOL_CALL_START"}
+        {"delta":"{\"title\":\"\"}","toolCallId":"#4","type":"TOOL_CALL_ARGS"}
+        {"toolCallId":"#4","type":"TOOL_CALL_END"}
+        {"content":"title cannot be empty","messageId":"#4.result","metadata":{"isError":true,"retryable":false},"role":"tool","toolCallId":"#4","type":"TOOL_CALL_RESULT"}
+        {"stepName":"step-0","type":"STEP_FINISHED"}
+        {"stepName":"step-1","type":"STEP_STARTED"}
+        {"messageId":"r.1","role":"assistant","type":"TEXT_MESSAGE_START"}
+        {"delta":"Nothing ","messageId":"r.1","type":"TEXT_MESSAGE_CONTENT"}
+        {"delta":"there.","messageId":"r.1","type":"TEXT_MESSAGE_CONTENT"}
+        {"messageId":"r.1","type":"TEXT_MESSAGE_END"}
+        {"stepName":"step-1","type":"STEP_FINISHED"}
+        {"outcome":{"type":"success"},"runId":"r","threadId":"t","type":"RUN_FINISHED","usage":[{"inputTokens":20,"outputTokens":7}]}
+    "##]].assert_eq(&redacted(frames(&body)));
 }
 
 #[tokio::test]

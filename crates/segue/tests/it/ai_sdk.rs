@@ -30,7 +30,30 @@ async fn a_turn_is_a_ui_message_stream() {
     ])
     .await;
     let body = send(&app, json!({"id": "my chat", "agent": "tasks", "messages": [message("m1", "what is on?")]})).await;
-    expect![[r#""#]].assert_eq(&redacted(frames(&body)));
+    expect![[r##"
+        {"messageId":"#1","messageMetadata":{"conversationId":"#2","turnId":"#3"},"type":"start"}
+        {"type":"start-step"}
+        {"id":"0","type":"text-start"}
+        {"delta":"Let ","id":"0","type":"text-delta"}
+        {"delta":"me ","id":"0","type":"text-delta"}
+        {"delta":"see.","id":"0","type":"text-delta"}
+        {"id":"0","type":"text-end"}
+        {"dynamic":true,"providerExecuted":true,"toolCallId":"#4","toolName":"list_tasks","type":"tool-input-start"}
+        {"dynamic":true,"input":{},"providerExecuted":true,"toolCallId":"#4","toolName":"list_tasks","type":"tool-input-available"}
+        {"dynamic":true,"output":{"durationMs":0,"summary":"No tasks","tasks":[]},"providerExecuted":true,"toolCallId":"#4","type":"tool-output-available"}
+        {"dynamic":true,"providerExecuted":true,"toolCallId":"#5","toolName":"add_task","type":"tool-input-start"}
+        {"dynamic":true,"input":{"title":""},"providerExecuted":true,"toolCallId":"#5","toolName":"add_task","type":"tool-input-available"}
+        {"dynamic":true,"errorText":"title cannot be empty","providerExecuted":true,"toolCallId":"#5","type":"tool-output-error"}
+        {"type":"finish-step"}
+        {"type":"start-step"}
+        {"id":"1","type":"text-start"}
+        {"delta":"Nothing ","id":"1","type":"text-delta"}
+        {"delta":"there.","id":"1","type":"text-delta"}
+        {"id":"1","type":"text-end"}
+        {"type":"finish-step"}
+        {"messageMetadata":{"usage":{"inputTokens":20,"outputTokens":7}},"type":"finish"}
+        [DONE]
+    "##]].assert_eq(&redacted(frames(&body)));
 }
 
 #[tokio::test]
@@ -115,4 +138,23 @@ async fn a_deleted_chat_is_gone_and_not_begun_again_under_its_name() {
     assert_eq!(status, 404);
     let idle = app.request(Method::GET, "/api/ai/chat/c/stream", None).await;
     assert_eq!(idle.status(), 204);
+}
+
+#[tokio::test]
+async fn the_same_name_is_another_chat_for_another_person() {
+    let app = TestApp::shared([says("For Ann."), says("For Bob."), says("For Bob again.")], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let body = |id: &str| Some(json!({"id": id, "messages": [message("m1", "hello")]}));
+    let (_, of_ann) = ann.answer(Method::POST, "/api/ai/chat", body("garden")).await;
+    let (_, of_bob) = bob.answer(Method::POST, "/api/ai/chat", body("garden")).await;
+    let (of_ann, of_bob) = (conversation_of(of_ann.as_str().unwrap()), conversation_of(of_bob.as_str().unwrap()));
+    assert_ne!(of_ann, of_bob);
+    // Knowing the id does not help either: to Bob it is a name.
+    let (_, guessed) = bob.answer(Method::POST, "/api/ai/chat", body(&of_ann)).await;
+    assert_ne!(conversation_of(guessed.as_str().unwrap()), of_ann);
+    let again = json!({"id": of_ann, "trigger": "regenerate-message", "messages": []});
+    let (status, _) = app.person("carl").answer(Method::POST, "/api/ai/chat", Some(again)).await;
+    assert_eq!(status, 404);
+    let stored = ann.get(&format!("/api/conversations/{of_ann}")).await;
+    assert_eq!(stored["messages"].as_array().unwrap().len(), 2);
 }

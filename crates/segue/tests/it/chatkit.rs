@@ -25,7 +25,32 @@ async fn a_turn_is_a_thread_with_items() {
     ])
     .await;
     let body = send(&app, "threads.create", json!({"input": input("what is on?")})).await;
-    expect![[r#""#]].assert_eq(&redacted(frames(&body)));
+    expect![[r##"
+        {"thread":{"created_at":0,"id":"#1","items":{"data":[],"has_more":false},"metadata":{},"status":{"type":"active"},"title":"what is on?"},"type":"thread.created"}
+        {"item":{"attachments":[],"content":[{"text":"what is on?","type":"input_text"}],"created_at":0,"id":"#2","inference_options":{},"thread_id":"#1","type":"user_message"},"type":"thread.item.done"}
+        {"stream_options":{"allow_cancel":false},"type":"stream_options"}
+        {"item":{"content":[],"created_at":0,"id":"#3.0","thread_id":"#1","type":"assistant_message"},"type":"thread.item.added"}
+        {"item_id":"#3.0","type":"thread.item.updated","update":{"content":{"annotations":[],"text":"","type":"output_text"},"content_index":0,"type":"assistant_message.content_part.added"}}
+        {"item_id":"#3.0","type":"thread.item.updated","update":{"content_index":0,"delta":"Let ","type":"assistant_message.content_part.text_delta"}}
+        {"item_id":"#3.0","type":"thread.item.updated","update":{"content_index":0,"delta":"me ","type":"assistant_message.content_part.text_delta"}}
+        {"item_id":"#3.0","type":"thread.item.updated","update":{"content_index":0,"delta":"see.","type":"assistant_message.content_part.text_delta"}}
+        {"item_id":"#3.0","type":"thread.item.updated","update":{"content":{"annotations":[],"text":"Let me see.","type":"output_text"},"content_index":0,"type":"assistant_message.content_part.done"}}
+        {"item":{"content":[{"annotations":[],"text":"Let me see.","type":"output_text"}],"created_at":0,"id":"#3.0","thread_id":"#1","type":"assistant_message"},"type":"thread.item.done"}
+        {"icon":"bolt","text":"List tasks","type":"progress_update"}
+        {"item":{"created_at":0,"id":"#4","thread_id":"#1","type":"workflow","workflow":{"expanded":false,"tasks":[{"icon":"bolt","status_indicator":"loading","title":"List tasks","type":"custom"}],"type":"custom"}},"type":"thread.item.added"}
+        {"item_id":"#4","type":"thread.item.updated","update":{"task":{"icon":"check","status_indicator":"complete","title":"No tasks","type":"custom"},"task_index":0,"type":"workflow.task.updated"}}
+        {"item":{"created_at":0,"id":"#4","thread_id":"#1","type":"workflow","workflow":{"expanded":false,"summary":{"icon":"check","title":"No tasks"},"tasks":[{"icon":"check","status_indicator":"complete","title":"No tasks","type":"custom"}],"type":"custom"}},"type":"thread.item.done"}
+        {"icon":"bolt","text":"Add a task","type":"progress_update"}
+        {"item":{"created_at":0,"id":"#5","thread_id":"#1","type":"workflow","workflow":{"expanded":false,"tasks":[{"icon":"bolt","status_indicator":"loading","title":"Add a task","type":"custom"}],"type":"custom"}},"type":"thread.item.added"}
+        {"item_id":"#5","type":"thread.item.updated","update":{"task":{"content":"title cannot be empty","icon":"bug","status_indicator":"complete","title":"add_task failed","type":"custom"},"task_index":0,"type":"workflow.task.updated"}}
+        {"item":{"created_at":0,"id":"#5","thread_id":"#1","type":"workflow","workflow":{"expanded":false,"summary":{"icon":"bug","title":"add_task failed"},"tasks":[{"content":"title cannot be empty","icon":"bug","status_indicator":"complete","title":"add_task failed","type":"custom"}],"type":"custom"}},"type":"thread.item.done"}
+        {"item":{"content":[],"created_at":0,"id":"#3.1","thread_id":"#1","type":"assistant_message"},"type":"thread.item.added"}
+        {"item_id":"#3.1","type":"thread.item.updated","update":{"content":{"annotations":[],"text":"","type":"output_text"},"content_index":0,"type":"assistant_message.content_part.added"}}
+        {"item_id":"#3.1","type":"thread.item.updated","update":{"content_index":0,"delta":"Nothing ","type":"assistant_message.content_part.text_delta"}}
+        {"item_id":"#3.1","type":"thread.item.updated","update":{"content_index":0,"delta":"there.","type":"assistant_message.content_part.text_delta"}}
+        {"item_id":"#3.1","type":"thread.item.updated","update":{"content":{"annotations":[],"text":"Nothing there.","type":"output_text"},"content_index":0,"type":"assistant_message.content_part.done"}}
+        {"item":{"content":[{"annotations":[],"text":"Nothing there.","type":"output_text"}],"created_at":0,"id":"#3.1","thread_id":"#1","type":"assistant_message"},"type":"thread.item.done"}
+    "##]].assert_eq(&redacted(frames(&body)));
 }
 
 #[tokio::test]
@@ -65,4 +90,31 @@ async fn a_second_message_while_the_first_is_answered_is_refused() {
     }
     app.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
     assert_eq!(stream.rest().await.last().unwrap()["stopReason"], "stopped", "the first was left alone");
+}
+
+#[tokio::test]
+async fn someone_elses_thread_is_no_thread() {
+    let app = TestApp::shared([says("Mine.")], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let frames = ann.say("hello").await;
+    let thread = &frames[0]["conversationId"];
+    let stored = ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await;
+    let (question, answer) = (&stored["messages"][0]["id"], stored["messages"][1]["id"].as_str().unwrap());
+    let requests = [
+        json!({"type": "threads.get_by_id", "params": {"thread_id": thread}}),
+        json!({"type": "items.list", "params": {"thread_id": thread}}),
+        json!({"type": "threads.add_user_message", "params": {"thread_id": thread, "input": input("hi")}}),
+        json!({"type": "threads.retry_after_item", "params": {"thread_id": thread, "item_id": question}}),
+        json!({"type": "items.feedback", "params": {"thread_id": thread, "item_ids": [format!("{answer}.0")], "kind": "positive"}}),
+        json!({"type": "threads.update", "params": {"thread_id": thread, "title": "taken"}}),
+        json!({"type": "threads.custom_action", "params": {"thread_id": thread, "action": {"type": "x"}}}),
+        json!({"type": "threads.delete", "params": {"thread_id": thread}}),
+    ];
+    for request in requests {
+        let (status, body) = bob.answer(Method::POST, "/chatkit", Some(request.clone())).await;
+        assert_eq!((status, body["error"]["code"].as_str()), (404, Some("NOT_FOUND")), "{request}");
+    }
+    let (_, list) = bob.answer(Method::POST, "/chatkit", Some(json!({"type": "threads.list", "params": {}}))).await;
+    assert_eq!(list, json!({"data": [], "has_more": false}));
+    assert_eq!(ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await, stored);
 }

@@ -16,6 +16,7 @@ mod limits;
 mod mcp;
 mod mutated;
 mod openapi;
+mod outside;
 mod ownership;
 mod tasks;
 mod turns;

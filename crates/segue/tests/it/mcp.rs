@@ -3,17 +3,24 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::TestApp;
+use crate::support::{TestApp, claims, signed};
 
 async fn call(app: &TestApp, method: &str, params: Value) -> Value {
-    let request = reqwest::Client::new()
+    let response = send(app, None, method, params).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    response.json().await.unwrap()
+}
+
+async fn send(app: &TestApp, token: Option<&str>, method: &str, params: Value) -> reqwest::Response {
+    let mut request = reqwest::Client::new()
         .post(format!("{}/mcp", app.url))
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2025-11-25")
         .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
-    let response = request.send().await.unwrap();
-    assert_eq!(response.status(), StatusCode::OK);
-    response.json().await.unwrap()
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    request.send().await.unwrap()
 }
 
 #[tokio::test]
@@ -54,4 +61,27 @@ async fn pages_and_names_of_other_hosts_cannot_reach_the_tools() {
             request.header("accept", "application/json, text/event-stream").json(&body).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::FORBIDDEN, "{name}: {value}");
     }
+}
+
+#[tokio::test]
+async fn each_token_reaches_its_own_tasks_and_no_token_reaches_none() {
+    let app = TestApp::shared([], &[]).await;
+    let tokens = ["ann", "bob"].map(|id| signed(&claims(id)));
+    let use_tool = async |token: &str, name: &str, arguments: Value| {
+        let response = send(&app, Some(token), "tools/call", json!({"name": name, "arguments": arguments})).await;
+        response.json::<Value>().await.unwrap()["result"].clone()
+    };
+    let task = use_tool(&tokens[0], "add_task", json!({"title": "ann's"})).await["structuredContent"]["id"].clone();
+    let of_bob = use_tool(&tokens[1], "list_tasks", json!({})).await;
+    assert_eq!(of_bob["structuredContent"]["tasks"], json!([]));
+    let refused = use_tool(&tokens[1], "delete_task", json!({"task_id": task})).await;
+    assert_eq!(refused["isError"], true);
+    assert_eq!(use_tool(&tokens[0], "list_tasks", json!({})).await["structuredContent"]["tasks"][0]["id"], task);
+
+    let stranger = send(&app, None, "tools/list", json!({})).await;
+    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
+    let challenge = stranger.headers()["www-authenticate"].to_str().unwrap().to_owned();
+    let metadata = challenge.split('"').nth(1).unwrap();
+    let metadata: Value = reqwest::get(metadata).await.unwrap().json().await.unwrap();
+    assert_eq!(metadata["resource"], format!("{}/mcp", app.url));
 }

@@ -87,6 +87,14 @@ impl TestApp {
         let mut all = world.settings();
         all.extend(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let config = Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are right");
+        Self::configured(world, replies, config).await
+    }
+
+    pub(crate) async fn configured(
+        world: Arc<World>,
+        replies: impl IntoIterator<Item = Reply>,
+        config: Config,
+    ) -> Self {
         let model = ScriptedModel::new(replies);
         let app = App::start(config, Arc::new(model.clone()) as Arc<dyn Model>).await.expect("the app starts");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

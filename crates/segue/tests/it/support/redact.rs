@@ -29,7 +29,14 @@ pub(crate) fn redacted<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
 
 fn redact(value: &mut Value, ids: &mut HashMap<String, usize>) {
     match value {
-        Value::String(text) => *text = without_ids(text, ids),
+        // Some protocols carry JSON in a text.
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(mut inner @ Value::Object(_)) => {
+                redact(&mut inner, ids);
+                *text = inner.to_string();
+            }
+            _ => *text = without_ids(text, ids),
+        },
         Value::Array(items) => items.iter_mut().for_each(|item| redact(item, ids)),
         Value::Object(fields) => {
             for (name, field) in fields {
@@ -43,7 +50,6 @@ fn redact(value: &mut Value, ids: &mut HashMap<String, usize>) {
     }
 }
 
-/// Also inside text: some protocols carry JSON in a string.
 fn without_ids(text: &str, ids: &mut HashMap<String, usize>) -> String {
     let mut rest = text;
     let mut out = String::new();

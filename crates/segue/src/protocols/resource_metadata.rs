@@ -1,0 +1,64 @@
+//! Where an MCP client without a token learns who gives one out (RFC 9728).
+
+use std::sync::Arc;
+
+use app::config::AuthMode;
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::Response,
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    error::ApiError,
+    router::{Doors, Routes},
+};
+
+const PATH: &str = "/.well-known/oauth-protected-resource";
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().route(PATH, get(metadata)).route(&format!("{PATH}/mcp"), get(metadata))
+}
+
+/// Nothing in `local` mode: whoever gets here needs no token, and a client that read of one would go looking for it.
+async fn metadata(State(doors): State<Arc<Doors>>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
+    let config = &doors.app.config;
+    let base = match (config.auth, base_of(&headers)) {
+        (AuthMode::Local, _) | (_, None) => return Err(ApiError::not_found()),
+        (AuthMode::Accounts | AuthMode::Jwt, Some(base)) => base,
+    };
+    let mut metadata = json!({
+        "resource": format!("{base}/mcp"),
+        "resource_name": "Segue",
+        "bearer_methods_supported": ["header"],
+    });
+    if let Some(issuer) = config.jwt.as_ref().and_then(|jwt| jwt.issuer.as_ref()) {
+        metadata["authorization_servers"] = json!([issuer]);
+    }
+    Ok(Json(metadata))
+}
+
+/// Points those who are refused at `/mcp` to the metadata.
+pub(crate) async fn point_to(request: Request, next: Next) -> Response {
+    let base = (request.uri().path() == "/mcp").then(|| base_of(request.headers())).flatten();
+    let mut response = next.run(request).await;
+    if let Some(base) = base.filter(|_| response.status() == StatusCode::UNAUTHORIZED)
+        && let Ok(challenge) = HeaderValue::from_str(&format!("Bearer resource_metadata=\"{base}{PATH}/mcp\""))
+    {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// The address under which the client reached us.
+fn base_of(headers: &HeaderMap) -> Option<String> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = text("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
+    // What is not a plain authority would break out of the quotes it is put in.
+    let host = text("host").filter(|host| host.parse::<axum::http::uri::Authority>().is_ok())?;
+    Some(format!("{scheme}://{host}"))
+}

@@ -164,11 +164,11 @@ impl App {
                 usage: Some(finished.usage),
                 error: error_of(&closing),
                 text: &text,
-                events: Some(events),
+                events,
             };
             match self.store.end_turn(&end).await {
                 Ok(true) => {
-                    *saved += 1;
+                    *saved = live.n_when_closed();
                     break;
                 }
                 Ok(false) => {

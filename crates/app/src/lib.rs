@@ -56,7 +56,7 @@ pub struct App {
     pub toolbox: Toolbox,
     pub shelf: Shelf,
     pub tidal: Tidal,
-    indexing: Arc<Indexing>,
+    indexing: Indexing,
     pub turns: Arc<Turns>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
@@ -75,8 +75,8 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        let indexing = Arc::new(Indexing::open(&config).await.context("the index cannot be opened")?);
-        let shelf = Shelf { store: store.clone(), index: indexing.index.clone() };
+        let indexing = Indexing::open(&config).await.context("the index cannot be opened")?;
+        let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;
         let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));

@@ -8,7 +8,7 @@ use tracing::{info, warn};
 
 use crate::{
     store::{DeadTurn, MessageStatus, StartedTurn, Store, StoreError, TurnEnd, TurnError},
-    turns::{from_rows, pause, to_text},
+    turns::{from_rows, pause, to_rows},
 };
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
@@ -70,7 +70,7 @@ async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<(), StoreEr
         usage: None,
         error: Some(error),
         text: &text,
-        events: Some((events.len() as i64, to_text(last_events.iter()))),
+        events: to_rows(events.len(), last_events.iter()),
     };
     store.end_turn(&end).await.map(drop)
 }

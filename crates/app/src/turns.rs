@@ -23,6 +23,7 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// A reader takes so many events, or rows of them, at once: one that does not read on holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
 const ROWS_AT_ONCE: i64 = 4;
+const ROW_BYTES: usize = 32 * 1024;
 
 /// The turns of this node, and the way to those of others.
 pub struct Turns {
@@ -140,8 +141,8 @@ impl Turns {
         for turn in &turns {
             // Whoever holds the lock is saving this turn right now.
             let Ok(saved) = turn.saved.try_lock() else { continue };
-            if let Some((position, events, n)) = turn.unsaved(*saved) {
-                batch.push((turn.started.turn, position, events));
+            if let Some((rows, n)) = turn.unsaved(*saved) {
+                batch.extend(rows.into_iter().map(|(position, events)| (turn.started.turn, position, events)));
                 saving.push((saved, n));
             }
         }
@@ -195,8 +196,10 @@ impl LiveTurn {
     /// Saves this turn's events now: a tool is about to run.
     pub(crate) async fn save(&self, store: &Store) -> Result<(), StoreError> {
         let mut saved = self.saved.lock().await;
-        if let Some((position, events, n)) = self.unsaved(*saved) {
-            store.save_events(&[(self.started.turn, position, events)]).await?;
+        if let Some((rows, n)) = self.unsaved(*saved) {
+            let turn = self.started.turn;
+            let batch: Vec<_> = rows.into_iter().map(|(position, events)| (turn, position, events)).collect();
+            store.save_events(&batch).await?;
             *saved = n;
         }
         Ok(())
@@ -204,14 +207,17 @@ impl LiveTurn {
 
     /// The events that are not saved yet and `closing` after them, for the transaction that ends the turn.
     /// No one else saves while the guard is held.
-    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, (i64, String)) {
+    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, Vec<Row>) {
         let saved = self.saved.lock().await;
         let log = self.log();
-        let events = log.events[*saved..].iter().map(AsRef::as_ref).chain([closing]);
-        let text = to_text(events);
+        let rows = to_rows(*saved, log.events[*saved..].iter().map(AsRef::as_ref).chain([closing]));
         drop(log);
-        let position = *saved as i64;
-        (saved, (position, text))
+        (saved, rows)
+    }
+
+    /// How many events there are when the closing one is among them.
+    pub(crate) fn n_when_closed(&self) -> usize {
+        self.log().events.len() + 1
     }
 
     pub fn follow(self: Arc<Self>, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
@@ -235,10 +241,11 @@ impl LiveTurn {
         }
     }
 
-    fn unsaved(&self, n_saved: usize) -> Option<(i64, String, usize)> {
+    fn unsaved(&self, n_saved: usize) -> Option<(Vec<Row>, usize)> {
         let log = self.log();
-        let new = &log.events[n_saved..];
-        (!new.is_empty()).then(|| (n_saved as i64, to_text(new.iter().map(AsRef::as_ref)), log.events.len()))
+        // The closing event is saved before it is published: then more is saved than the log holds.
+        let new = log.events.get(n_saved..).filter(|new| !new.is_empty())?;
+        Some((to_rows(n_saved, new.iter().map(AsRef::as_ref)), log.events.len()))
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -297,10 +304,23 @@ fn is_interrupted(kind: &Kind) -> bool {
     matches!(kind, Kind::Failed { code: FailureCode::Interrupted, .. })
 }
 
-/// Events as one row keeps them: a JSON array.
-pub(crate) fn to_text<'a>(events: impl Iterator<Item = &'a Event>) -> String {
-    let events: Vec<_> = events.collect();
-    serde_json::to_string(&events).expect("events are plain data")
+/// A row of the saved log: where its first event stands, and its events as a JSON array.
+pub(crate) type Row = (i64, String);
+
+/// Events as rows keep them. A row that is large enough is closed, so that whoever reads a few holds little.
+pub(crate) fn to_rows<'a>(first: usize, events: impl Iterator<Item = &'a Event>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for (n, event) in events.enumerate() {
+        let event = serde_json::to_string(event).expect("events are plain data");
+        match rows.last_mut().filter(|(_, text)| text.len() < ROW_BYTES) {
+            Some((_, text)) => text.push(','),
+            None => rows.push(((first + n) as i64, "[".into())),
+        }
+        let (_, text) = rows.last_mut().expect("there is one by now");
+        text.push_str(&event);
+    }
+    rows.iter_mut().for_each(|(_, text)| text.push(']'));
+    rows
 }
 
 /// What rows hold. A row we cannot read was written by a newer version; what comes after it cannot be told.

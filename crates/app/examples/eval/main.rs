@@ -11,7 +11,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::Context;
 use app::{
-    embed::{Blend, Embedder, MiniLm, StaticTable},
+    embed::{Blend, Cached, Embedder, MiniLm, StaticTable},
     index::{Change, EmbeddedIndex, Ranking, TrackIndex},
 };
 use data::{Collection, Task};
@@ -42,7 +42,9 @@ fn embedders(models_dir: &std::path::Path) -> anyhow::Result<Vec<(&'static str, 
     let mut embedders: Vec<(&'static str, Arc<dyn Embedder>)> = vec![("built-in table", Arc::new(table.clone()))];
     match MiniLm::find(models_dir)? {
         Some(minilm) => {
-            embedders.push(("MiniLM alone", Arc::new(minilm.clone())));
+            // Both that use it read the same texts, and reading takes minutes.
+            let minilm = Arc::new(Cached::with_capacity(minilm, 100_000));
+            embedders.push(("MiniLM alone", minilm.clone()));
             embedders.push(("MiniLM + table (default)", Arc::new(Blend::new(minilm, table))));
         }
         None => eprintln!("No model in {}; run tools/fetch-models to measure it too.", models_dir.display()),

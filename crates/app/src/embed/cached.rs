@@ -14,6 +14,7 @@ use super::{EmbedError, Embedder, EmbedderId, Kind};
 pub struct Cached<E> {
     embedder: E,
     memory: Mutex<Memory>,
+    capacity: usize,
 }
 
 /// About 10 MB at 640 dimensions.
@@ -29,7 +30,11 @@ struct Memory {
 
 impl<E: Embedder> Cached<E> {
     pub fn new(embedder: E) -> Self {
-        Self { embedder, memory: Mutex::default() }
+        Self::with_capacity(embedder, CAPACITY)
+    }
+
+    pub fn with_capacity(embedder: E, capacity: usize) -> Self {
+        Self { embedder, memory: Mutex::default(), capacity }
     }
 
     fn recall(&self, keys: &[ContentHash]) -> Vec<Option<Vec<f32>>> {
@@ -42,7 +47,7 @@ impl<E: Embedder> Cached<E> {
         if memory.vectors.insert(key, vector.into()).is_none() {
             memory.oldest_first.push_back(key);
         }
-        if memory.oldest_first.len() > CAPACITY
+        if memory.oldest_first.len() > self.capacity
             && let Some(oldest) = memory.oldest_first.pop_front()
         {
             memory.vectors.remove(&oldest);

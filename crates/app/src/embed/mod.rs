@@ -25,6 +25,16 @@ pub trait Embedder: Send + Sync {
     fn id(&self) -> EmbedderId;
 }
 
+impl<E: Embedder + ?Sized> Embedder for Arc<E> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        (**self).embed(texts, kind)
+    }
+
+    fn id(&self) -> EmbedderId {
+        (**self).id()
+    }
+}
+
 /// Some models read a question differently from what answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -7,7 +7,6 @@ pub mod fuse;
 pub mod live;
 pub mod qdrant;
 mod simd;
-mod switch;
 pub mod vectors;
 pub mod why;
 pub mod words;
@@ -26,7 +25,6 @@ pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
 pub use live::LiveIndex;
 pub use qdrant::{QdrantIndex, QdrantSettings};
-pub use switch::Switch;
 pub use why::Why;
 
 /// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.
@@ -83,9 +81,15 @@ pub struct Filter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub track: Track,
-    /// 0 to 1, and 0.5 means the same for every query: below it, nothing really matches.
+    /// 0 to 1, and a number means the same for every query; see [`Hit::MATCHES_FROM`].
     pub score: f32,
     pub why: Why,
+}
+
+impl Hit {
+    /// When even the best hit scores less, nothing really matches. Measured: the best caption reaches 0.30 to 0.99 for
+    /// questions about music (5th to 95th percentile), and 0.06 to 0.17 for claims about medicine.
+    pub const MATCHES_FROM: f32 = 0.25;
 }
 
 /// One step of the truth: a track as it is now, or its end.

@@ -6,7 +6,10 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, questions::take_back, reading, writing};
-use crate::limits::{self, Counts, Limited, TurnLimits};
+use crate::{
+    limits::{self, Counts, Limited, TurnLimits},
+    turns::Row,
+};
 
 /// A node that has not renewed its leases for this long is taken for dead.
 const LEASE: TimeDelta = TimeDelta::seconds(15);
@@ -70,8 +73,8 @@ pub(crate) struct TurnEnd<'a> {
     pub(crate) usage: Option<Usage>,
     pub(crate) error: Option<TurnError>,
     pub(crate) text: &'a str,
-    /// The events not saved yet, the closing one last: position of the first, and their text.
-    pub(crate) events: Option<(i64, String)>,
+    /// The events not saved yet, the closing one last.
+    pub(crate) events: Vec<Row>,
 }
 
 /// A running turn whose node no longer renews its lease.
@@ -307,7 +310,7 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
             }
-            if let Some((position, events)) = &end.events {
+            for (position, events) in &end.events {
                 sqlx::query(INSERT_EVENTS)
                     .bind(end.started.turn.0)
                     .bind(position)

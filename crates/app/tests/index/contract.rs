@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use app::index::{Feature, FeatureRange, Filter, SearchPlan, TrackIndex};
+use app::index::{Feature, FeatureRange, Filter, Hit, SearchPlan, TrackIndex};
 
 use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics};
 
@@ -38,13 +38,13 @@ pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
     }
     for nonsense in ["quarterly tax filing deadlines", "kubernetes ingress controller yaml"] {
         let score = best(nonsense).await;
-        assert!((0.0..0.5).contains(&score), "{nonsense}: {score}");
+        assert!((0.0..Hit::MATCHES_FROM).contains(&score), "{nonsense}: {score}");
     }
 }
 
 pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
-    let why = |hits: Vec<app::index::Hit>| hits[0].why.clone();
+    let why = |hits: Vec<Hit>| hits[0].why.clone();
     let rain = why(index.search(&SearchPlan::new("Plates set for the dead in the rain", 1)).await.unwrap());
     assert_eq!(rain.lyric.as_deref(), Some("I set a plate for you again"));
     assert_eq!(rain.words, ["plates", "set", "rain"]);

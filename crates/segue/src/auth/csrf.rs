@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn only_our_own_page_may_change_things_with_a_cookie() {
-        let cases: &[(&str, &[(&str, &str)], bool)] = &[
+        type Headers = &'static [(&'static str, &'static str)];
+        let cases: &[(&str, Headers, bool)] = &[
             ("GET", &[("origin", "https://evil.example")], true),
             ("POST", &[("origin", "https://segue.example")], true),
             ("POST", &[("origin", "https://segue.example:443")], true),

@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use app::App;
+use app::{App, ConverseError};
 use engine::{Effect, Outcome, ToolSpec, UserId};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -143,7 +143,7 @@ impl ToolServer {
                 biased;
                 outcome = &mut work => {
                     let outcome = outcome.map_err(|error| internal(&error))?;
-                    return outcome.map_err(|error| internal(&error));
+                    return outcome.or_else(limited);
                 }
                 () = cx.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
                 () = tokio::time::sleep(PROGRESS_EVERY) => {
@@ -161,6 +161,19 @@ async fn report_progress(cx: &RequestContext<RoleServer>, title: &str, n_seconds
     let progress = ProgressNotificationParam::new(token, n_seconds).with_message(format!("{title}…"));
     if let Err(error) = cx.peer.notify_progress(progress).await {
         tracing::debug!("Progress could not be told: {error}");
+    }
+}
+
+/// A limit is something the model can be told; anything else is our fault.
+fn limited(error: ConverseError) -> Result<Outcome, ErrorData> {
+    match error {
+        ConverseError::Limited(limited) => Ok(Outcome::Failed(engine::Failure {
+            error: limited.message,
+            retryable: true,
+            was_retried: false,
+            duration_ms: 0,
+        })),
+        other => Err(internal(&other)),
     }
 }
 

@@ -16,7 +16,8 @@ use crate::support::{JWT_SECRET, TestApp};
 #[test]
 fn settings_that_would_let_anyone_in_are_refused_at_the_start() {
     let jwks = "https://issuer.example/jwks";
-    let cases: &[(&[(&str, &str)], Option<&str>)] = &[
+    type Settings<'a> = &'a [(&'a str, &'a str)];
+    let cases: &[(Settings, Option<&str>)] = &[
         (&[], None),
         (&[("SEGUE_LISTEN", "0.0.0.0:8080")], Some("SEGUE_LISTEN")),
         (&[("SEGUE_LISTEN", "192.168.1.2:8080")], Some("SEGUE_LISTEN")),

@@ -1,5 +1,8 @@
 //! Tests through the doors. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "some tests print the tables they are about")]
+
 mod support;
 
 mod ag_ui;

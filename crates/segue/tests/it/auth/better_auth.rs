@@ -31,6 +31,8 @@ impl BetterAuth {
         }
         let mut command = Command::new("node");
         command.current_dir(folder).args(["server.mjs", algorithm]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Node makes the pipes it inherits non-blocking, which would cut what the other tests print.
+        command.stderr(Stdio::null());
         let mut process = command.kill_on_drop(true).spawn().expect("node starts");
         let mut lines = BufReader::new(process.stdout.take().expect("stdout is piped")).lines();
         let url = lines.next_line().await.expect("a line").expect("its address");

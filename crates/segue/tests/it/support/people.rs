@@ -40,6 +40,9 @@ impl TestApp {
 impl Person<'_> {
     pub(crate) async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Response {
         let mut request = self.app.client.request(method, format!("{}{path}", self.app.url));
+        if path.starts_with("/mcp") {
+            request = request.header("accept", "application/json, text/event-stream");
+        }
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }

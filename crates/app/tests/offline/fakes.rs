@@ -152,32 +152,24 @@ pub(crate) struct Suggested {
     reasoning: String,
 }
 
-tool!(
-    SemanticSearch,
-    "semanticSearch",
-    Reads,
-    Query,
-    |tool, input| {
-        if input.query.trim().is_empty() {
-            return Err(ToolError::BadInput("Query cannot be empty".into()));
-        }
-        let mut found: Vec<(f64, Value)> = Vec::new();
-        for track in tool.0["index"].as_array().unwrap() {
-            let (known, asked) = (track.to_string().to_lowercase(), input.query.to_lowercase());
-            let words: Vec<_> = asked.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect();
-            let hits = words.iter().filter(|word| known.contains(&word.chars().take(4).collect::<String>())).count();
-            let score = if hits > 0 { 0.5 + 0.45 * hits as f64 / words.len() as f64 } else { 0.05 };
-            found.push((score, without_texts(track, score)));
-        }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let any_good = found.iter().any(|(score, _)| *score > 0.3);
-        found.retain(|(score, _)| *score > 0.3 || !any_good);
-        found.truncate(input.limit.unwrap_or(if any_good { 20 } else { 3 }));
-        Ok(Output(
-            json!({"tracks": found.into_iter().map(|(_, track)| track).collect::<Vec<_>>(), "query": input.query}),
-        ))
+tool!(SemanticSearch, "semanticSearch", Reads, Query, |tool, input| {
+    if input.query.trim().is_empty() {
+        return Err(ToolError::BadInput("Query cannot be empty".into()));
     }
-);
+    let mut found: Vec<(f64, Value)> = Vec::new();
+    for track in tool.0["index"].as_array().unwrap() {
+        let (known, asked) = (track.to_string().to_lowercase(), input.query.to_lowercase());
+        let words: Vec<_> = asked.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect();
+        let hits = words.iter().filter(|word| known.contains(&word.chars().take(4).collect::<String>())).count();
+        let score = if hits > 0 { 0.5 + 0.45 * hits as f64 / words.len() as f64 } else { 0.05 };
+        found.push((score, without_texts(track, score)));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let any_good = found.iter().any(|(score, _)| *score > 0.3);
+    found.retain(|(score, _)| *score > 0.3 || !any_good);
+    found.truncate(input.limit.unwrap_or(if any_good { 20 } else { 3 }));
+    Ok(Output(json!({"tracks": found.into_iter().map(|(_, track)| track).collect::<Vec<_>>(), "query": input.query})))
+});
 
 /// The compact form: no lyrics, a score.
 fn without_texts(track: &Value, score: f64) -> Value {
@@ -200,60 +192,41 @@ fn check(tidal: Tidal) -> Result<(), ToolError> {
     }
 }
 
-tool!(
-    TidalSearch,
-    "tidalSearch",
-    Reads,
-    CatalogueQuery,
-    |tool, input| {
-        check(tool.1)?;
-        let asked = input.query.to_lowercase();
-        let words: Vec<_> = asked.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
-        let fits = |item: &&Value| {
-            let known = item.to_string().to_lowercase();
-            words.iter().all(|word| known.contains(word))
-        };
-        let pick = |kind: &str| {
-            let items = tool.0["catalogue"][kind].as_array().unwrap().iter().filter(fits);
-            items.take(input.limit.unwrap_or(20)).cloned().collect::<Vec<_>>()
-        };
-        Ok(Output(match input.search_type.as_str() {
-            "tracks" => json!({"tracks": pick("tracks")}),
-            "albums" => json!({"albums": pick("albums")}),
-            _ => json!({"tracks": pick("tracks"), "albums": pick("albums")}),
-        }))
-    }
-);
-tool!(
-    AlbumTracks,
-    "albumTracks",
-    Reads,
-    AlbumId,
-    |tool, input| {
-        check(tool.1)?;
-        let albums = tool.0["catalogue"]["albums"].as_array().unwrap();
-        let Some(album) = albums.iter().find(|album| album["id"] == input.album_id.as_str()) else {
-            return Err(ToolError::BadInput("no such album".into()));
-        };
-        let tracks =
-            tool.0["catalogue"]["tracks"].as_array().unwrap().iter().filter(|track| track["album"] == album["title"]);
-        Ok(Output(
-            json!({"albumId": input.album_id, "albumTitle": album["title"], "artist": album["artist"], "tracks": tracks.collect::<Vec<_>>()}),
-        ))
-    }
-);
-tool!(
-    BatchMetadata,
-    "batchMetadata",
-    Reads,
-    Codes,
-    |tool, input| {
-        let tracks = tool.0["index"].as_array().unwrap().iter();
-        let found: Vec<_> =
-            tracks.filter(|track| input.isrcs.iter().any(|isrc| track["isrc"] == isrc.as_str())).collect();
-        Ok(Output(json!({"tracks": found})))
-    }
-);
+tool!(TidalSearch, "tidalSearch", Reads, CatalogueQuery, |tool, input| {
+    check(tool.1)?;
+    let asked = input.query.to_lowercase();
+    let words: Vec<_> = asked.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
+    let fits = |item: &&Value| {
+        let known = item.to_string().to_lowercase();
+        words.iter().all(|word| known.contains(word))
+    };
+    let pick = |kind: &str| {
+        let items = tool.0["catalogue"][kind].as_array().unwrap().iter().filter(fits);
+        items.take(input.limit.unwrap_or(20)).cloned().collect::<Vec<_>>()
+    };
+    Ok(Output(match input.search_type.as_str() {
+        "tracks" => json!({"tracks": pick("tracks")}),
+        "albums" => json!({"albums": pick("albums")}),
+        _ => json!({"tracks": pick("tracks"), "albums": pick("albums")}),
+    }))
+});
+tool!(AlbumTracks, "albumTracks", Reads, AlbumId, |tool, input| {
+    check(tool.1)?;
+    let albums = tool.0["catalogue"]["albums"].as_array().unwrap();
+    let Some(album) = albums.iter().find(|album| album["id"] == input.album_id.as_str()) else {
+        return Err(ToolError::BadInput("no such album".into()));
+    };
+    let tracks =
+        tool.0["catalogue"]["tracks"].as_array().unwrap().iter().filter(|track| track["album"] == album["title"]);
+    Ok(Output(
+        json!({"albumId": input.album_id, "albumTitle": album["title"], "artist": album["artist"], "tracks": tracks.collect::<Vec<_>>()}),
+    ))
+});
+tool!(BatchMetadata, "batchMetadata", Reads, Codes, |tool, input| {
+    let tracks = tool.0["index"].as_array().unwrap().iter();
+    let found: Vec<_> = tracks.filter(|track| input.isrcs.iter().any(|isrc| track["isrc"] == isrc.as_str())).collect();
+    Ok(Output(json!({"tracks": found})))
+});
 tool!(SuggestPlaylist, "suggestPlaylist", Writes, Suggestion, |tool, input| {
     let known = input.tracks.iter().all(|track| track.isrc.len() == 12 && !track.reasoning.is_empty());
     if !known || input.title.is_empty() || input.tracks.is_empty() {

@@ -3,6 +3,8 @@
 A message that is JSON is a script: {"replies": [{"say": "...", "calls": [["add_task", {...}]], "pace_ms": 20,
 "fail": true}, ...]}. Any other message is answered with a sentence that tells how many questions the model has seen,
 so a check can tell whose history it was.
+
+It is also a catalogue in which nothing is found, slowly when the question says so.
 """
 
 import json
@@ -32,7 +34,15 @@ def reply_to(messages):
 class Upstream(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self):
+        if "slowly" in self.path:
+            time.sleep(2.5)
+        self.answer({"data": [], "included": [], "links": {}}, "application/vnd.api+json")
+
     def do_POST(self):
+        if self.path.endswith("/token"):
+            self.rfile.read(int(self.headers["content-length"]))
+            return self.answer({"access_token": "scripted", "token_type": "Bearer", "expires_in": 3600}, "application/json")
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         reply = reply_to(request["messages"])
         self.send_response(200)
@@ -44,6 +54,14 @@ class Upstream(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             pass  # Whoever asked was stopped.
         self.close_connection = True
+
+    def answer(self, body, kind):
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
 
     def play(self, reply):
         self.frame("message_start", message={"usage": {"input_tokens": 10, "output_tokens": 1}})

@@ -25,7 +25,7 @@ def over_http(mode):
 
 
 def over_stdio(mode):
-    settings = {key: value for key, value in os.environ.items() if key.startswith(("SEGUE_", "DATABASE_", "PATH", "HOME"))}
+    settings = {key: value for key, value in os.environ.items() if key.startswith(("SEGUE_", "DATABASE_", "TIDAL_", "PATH", "HOME"))}
     settings["SEGUE_MODEL"] = "offline"
     return Client(StdioServerParameters(command=os.environ["SEGUE_BINARY"], args=["mcp"], env=settings), mode=mode)
 
@@ -101,6 +101,21 @@ async def _():
         added = (await client.call_tool("add_task", {"title": "seen everywhere"})).structured_content
     status, _, body = request("GET", "/api/tasks")
     assert status == 200 and added["id"] in [task["id"] for task in json.loads(body)["tasks"]]
+
+
+for mode in MODES:
+    @check(f"a call that takes long tells how it is getting on, mode {mode}")
+    async def _(mode=mode):
+        told = []
+
+        async def note(progress, total, message):
+            told.append((progress, message))
+
+        async with over_http(mode) as client:
+            asked = {"query": f"slowly {mode}", "searchType": "tracks"}  # answers are cached
+            result = await client.call_tool("tidalSearch", asked, progress_callback=note)
+        assert result.structured_content["tracks"] == [] and len(told) == 2, (result, told)
+        assert told[0][0] < told[1][0] and told[0][1], told
 
 
 @check("many calls at once are all answered")

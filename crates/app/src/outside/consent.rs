@@ -16,8 +16,13 @@ const VALID_FOR: Duration = Duration::from_secs(15 * 60);
 /// again, and a call with other input is another call.
 #[derive(Default)]
 pub(super) struct Consent {
-    asked: Mutex<HashMap<(UserId, String, String), (MessageId, Instant)>>,
+    asked: Mutex<HashMap<Call, Asked>>,
 }
+
+/// Who calls what, with which input.
+type Call = (UserId, String, String);
+/// In which answer, and when.
+type Asked = (MessageId, Instant);
 
 impl Consent {
     pub(super) fn is_given(&self, cx: &ToolContext, tool: &str, input: &Value) -> bool {

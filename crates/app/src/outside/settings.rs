@@ -50,7 +50,7 @@ impl OutsideServer {
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             return Err("a server's name has only letters, digits and hyphens".into());
         }
-        if server.url.is_some() == !server.command.is_empty() {
+        if server.url.is_some() != server.command.is_empty() {
             return Err("give either url or command".into());
         }
         if let Some(agent) = server.agents.iter().find(|id| crate::agents::agent(id).is_none()) {

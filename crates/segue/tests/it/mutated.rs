@@ -1,5 +1,5 @@
 //! Requests that no client would send: good ones, mutated at random. None may panic or be answered with a 5xx.
-//! A few hundred in every run; `SEGUE_FUZZ_REQUESTS` asks for more (`make fuzz`: 10,000).
+//! Two thousand in every run; `SEGUE_FUZZ_REQUESTS` asks for more (`make fuzz`: 10,000).
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApp, claims, signed};
 
-const N_REQUESTS: usize = 400;
+const N_REQUESTS: usize = 2_000;
 
 /// Values that break parsers, databases and people.
 const NASTY: &[&str] = &[

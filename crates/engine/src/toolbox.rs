@@ -289,7 +289,7 @@ impl AnyTool for Foreign {
     fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
         Box::pin(async move {
             let ForeignOutput { summary, count, output } = self.0.call(cx, input).await?;
-            Ok(Reported { summary, count, output })
+            Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
         })
     }
 

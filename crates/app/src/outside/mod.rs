@@ -7,7 +7,7 @@ mod settings;
 
 use std::{sync::Arc, time::Duration};
 
-use engine::{Effect, ForeignOutput, ForeignTool, ToolContext, ToolError, ToolSpec, Toolbox};
+use engine::{Effect, ForeignOutput, ForeignTool, ToolContext, ToolError, ToolSpec, Toolbox, untrusted};
 use futures::future::BoxFuture;
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Value, json};
@@ -150,5 +150,5 @@ fn effect_of(tool: &Tool) -> Effect {
 
 /// Without invisible characters, and not longer than a model needs.
 fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || *c == '\n').take(MAX_DESCRIPTION_CHARS).collect()
+    untrusted::clean(text).chars().take(MAX_DESCRIPTION_CHARS).collect()
 }

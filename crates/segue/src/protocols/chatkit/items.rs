@@ -61,11 +61,11 @@ fn of_answer(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
 }
 
 fn name_of(content: &[Block], call: CallId) -> &str {
-    let uses = content.iter().filter_map(|block| match block {
+    let mut uses = content.iter().filter_map(|block| match block {
         Block::ToolUse { id, name, .. } if *id == call => Some(name.as_str()),
         Block::ToolUse { .. } | Block::Text { .. } | Block::ToolResult { .. } => None,
     });
-    uses.last().unwrap_or("tool")
+    uses.next().unwrap_or("tool")
 }
 
 pub(super) fn user_message(thread: ConversationId, id: MessageId, text: &str) -> Value {

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check bench eval setup web models faults demo-services fmt
+.PHONY: run test check bench bench-index eval fuzz setup web models demo-services fmt
 
 CARGO := cargo
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
@@ -29,9 +29,17 @@ bench: setup web/dist/index.html
 eval: setup
 	$(CARGO) run --release --quiet -p app --example eval
 
+## Search speed, recall and memory at 10k, 100k and 1M synthetic tracks.
+bench-index: setup
+	$(CARGO) run --release --quiet -p app --example index_bench
+
+## Parsers under a coverage-guided fuzzer, for a bounded time.
+fuzz: setup
+	tools/fuzz
+
 ## Local doubles of the services outside, to try everything without the internet.
 demo-services:
-	$(CARGO) run --release --quiet -p doubles
+	$(CARGO) run --release --quiet -p doubles -- --sample crates/app/assets/sample
 
 ## What the machine lacks: Debian packages, and nothing twice.
 setup:

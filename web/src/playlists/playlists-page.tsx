@@ -18,12 +18,13 @@ export default function PlaylistsPage() {
   const id = search.get('id');
 
   const remove = async (playlist: Playlist) => {
+    // Leave its page first: what is deleted must not be asked for again.
+    setSearch({});
     try {
       await deletePlaylist(playlist.id);
     } catch (error) {
       return toastError(error);
     }
-    setSearch({});
     changed('playlists');
     toast(`Deleted “${playlist.title}”`, { undo: () => restorePlaylist(playlist.id).then(() => changed('playlists')) });
   };

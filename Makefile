@@ -48,7 +48,8 @@ setup:
 ## The page, built once for each change of its sources.
 web: web/dist/index.html
 web/dist/index.html: $(WEB_SOURCES)
-	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build
+	# Not `npm ci`: it refuses a lock file written without the optional packages of other platforms.
+	cd web && npm install --no-save --no-audit --no-fund --loglevel=error && npm run --silent build
 
 ## The better embedder, if it can be had; without it the built-in one serves.
 models:

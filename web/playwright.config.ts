@@ -39,6 +39,8 @@ export default defineConfig({
   testDir: 'e2e',
   // One browser at a time: the tests share one server and one to-do list, and the frame measurement wants the machine.
   workers: 1,
+  // A second chance on the build machine; a test that needed it is reported as flaky.
+  retries: process.env.CI ? 1 : 0,
   timeout: 45_000,
   expect: { timeout: 10_000 },
   reporter: [['list']],

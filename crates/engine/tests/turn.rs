@@ -193,6 +193,31 @@ async fn reads_run_together_and_writes_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn reads_that_end_in_another_order_are_stored_as_they_were_streamed() {
+    let fake = Fake::new([Attempt::Takes(3), Attempt::Takes(1), Attempt::Takes(2)]);
+    let reply =
+        ["r1", "r2", "r3"].into_iter().fold(Reply::default(), |reply, name| reply.calls("read", json!({"name": name})));
+    let (finished, emitted) = turn(&fake, [reply, says("Done.")], CancellationToken::new()).await;
+    let streamed: Vec<_> = emitted
+        .iter()
+        .filter_map(|kind| match kind {
+            Kind::ToolDone { call, done, .. } => Some((*call, done.summary.as_str())),
+            _ => None,
+        })
+        .collect();
+    let stored: Vec<_> = finished
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            engine::Block::ToolResult { tool_use_id, .. } => Some(*tool_use_id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(streamed.iter().map(|(_, summary)| *summary).collect::<Vec<_>>(), ["did r2", "did r3", "did r1"]);
+    assert_eq!(stored, streamed.into_iter().map(|(call, _)| call).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
 async fn silence_and_endless_turns_run_into_their_limits() {
     let long = |n: usize| (0..n).map(|_| Attempt::Takes(9)).collect::<Vec<_>>();
     let cases: [(Vec<Reply>, Vec<Attempt>, u64); 2] =

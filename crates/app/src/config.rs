@@ -7,7 +7,7 @@ use engine::Limits;
 use crate::{
     limits::TurnLimits,
     music::tidal::{Credentials, TidalConfig},
-    outside::OutsideServer,
+    outside::{self, OutsideServer},
 };
 
 /// One setting, as the reference (`--help`) shows it.
@@ -237,7 +237,9 @@ fn key_of(name: &str) -> String {
 
 /// `[mcp.<name>]`: other servers whose tools agents may use.
 fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, ConfigError> {
-    let Some(tables) = tables else { return Ok(Vec::new()) };
+    let Some(tables) = tables.filter(|_| std::env::var_os(outside::STARTED_BY_SEGUE).is_none()) else {
+        return Ok(Vec::new());
+    };
     let toml::Value::Table(tables) = tables else {
         return Err(problem("segue.toml", "'mcp' holds one table for each server: [mcp.<name>]"));
     };

@@ -24,7 +24,7 @@ use sqlx::{
 
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
-pub use feedback::Feedback;
+pub use feedback::{Feedback, Opinion};
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};

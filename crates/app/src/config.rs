@@ -1,6 +1,6 @@
 //! Settings: flags, environment or `segue.toml`, in that order of strength. The only reader of the environment.
 
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{collections::HashMap, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr};
 
 use engine::Limits;
 
@@ -62,6 +62,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("SEGUE_MAX_STEPS", "5", "Tool-calling rounds per turn"),
     setting("SEGUE_RATE_PER_MINUTE", "20", "Turns a user may start per minute; 0 = no limit"),
     setting("SEGUE_CONCURRENT_TURNS", "3", "Turns a user may run at once; 0 = no limit"),
+    setting(
+        "SEGUE_OPEN_REQUESTS",
+        "64",
+        "Requests and streams a user may have open; 0, or while SEGUE_AUTH=local, no limit",
+    ),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
     setting("SEGUE_MAX_CONNECTIONS", "4096", "Connections open at once"),
     setting("SEGUE_ARTWORK_HOSTS", "resources.tidal.com", "Hosts cover images may come from, separated by commas"),
@@ -88,6 +93,8 @@ pub struct Config {
     pub jwt: Option<JwtConfig>,
     pub turn_limits: TurnLimits,
     pub max_connections: usize,
+    /// Of one user. None: no limit, as for the one person of local mode.
+    pub open_requests: Option<NonZeroUsize>,
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
     pub log: String,
@@ -211,7 +218,8 @@ impl Config {
                 at_once: values.parsed("SEGUE_CONCURRENT_TURNS")?,
                 tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
             },
-            max_connections: values.parsed::<std::num::NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
+            open_requests: values.open_requests()?,
+            max_connections: values.parsed::<NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
             artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
@@ -377,6 +385,11 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             }
         }
         Ok(Some(JwtConfig { keys, issuer, audience }))
+    }
+
+    fn open_requests(&self) -> Result<Option<NonZeroUsize>, ConfigError> {
+        let most = NonZeroUsize::new(self.parsed("SEGUE_OPEN_REQUESTS")?);
+        Ok(most.filter(|_| self.auth().is_ok_and(|mode| mode != AuthMode::Local)))
     }
 
     fn auth(&self) -> Result<AuthMode, ConfigError> {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::{
     library::SavedAlbum,
     store::{
-        Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task, TaskFilter,
+        Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
+        TaskFilter,
     },
     tools::results::AlbumResult,
 };

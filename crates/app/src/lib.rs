@@ -21,6 +21,7 @@ pub mod sample;
 pub mod store;
 pub mod tools;
 pub mod turns;
+mod wordings;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -30,7 +31,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent},
-    config::Config,
+    config::{Config, ModelChoice},
     indexing::Indexing,
     music::tidal::Tidal,
     node::Node,
@@ -38,6 +39,7 @@ use crate::{
     store::Store,
     tools::Shelf,
     turns::Turns,
+    wordings::Wordings,
 };
 
 pub use crate::{
@@ -79,7 +81,9 @@ impl App {
         let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;
-        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
+        let has_real_model = config.model != ModelChoice::Offline;
+        let wordings = Wordings::new(has_real_model.then(|| model.clone()));
+        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal, wordings));
         let app = Arc::new(Self {
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),

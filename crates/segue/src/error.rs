@@ -41,7 +41,7 @@ pub struct ErrorBody {
 struct ErrorContent {
     code: &'static str,
     message: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail>,
 }
 

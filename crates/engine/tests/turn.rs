@@ -1,5 +1,7 @@
 //! How a turn runs, with the clock in our hands: retries, deadlines, order and interruption.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},

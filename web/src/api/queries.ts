@@ -4,21 +4,23 @@ import { getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
-  AlbumDetails,
+  AlbumList,
   AlbumTracksOutput,
-  ConversationSummary,
+  ConversationList,
   ImportReport,
   IndexStatus,
   IndexedTrackResult,
-  LibraryAlbum,
+  LibrarySort,
   Me,
-  Playlist,
-  PlaylistSummary,
+  NewTask,
+  OpenAlbum,
+  OpenPlaylist,
+  PlaylistList,
   SemanticSearchOutput,
   Task,
+  TaskList,
   TidalSearchOutput,
   TrackPage,
-  TrackSort,
 } from './types';
 
 type Kind = Exclude<News['kind'], 'turn'>;
@@ -39,16 +41,11 @@ export const useMe = () => useQuery({ queryKey: ['me'], queryFn: ({ signal }) =>
 
 // ---- conversations ---------------------------------------------------------------------------------------------
 
-interface ConversationPage {
-  conversations: ConversationSummary[];
-  next?: string;
-}
-
 export const useConversations = (q: string) =>
   useInfiniteQuery({
     queryKey: ['conversations', q],
     queryFn: ({ pageParam, signal }) =>
-      getJson<ConversationPage>(`/api/conversations?${params({ limit: 40, q, before: pageParam })}`, signal),
+      getJson<ConversationList>(`/api/conversations?${params({ limit: 40, q, before: pageParam })}`, signal),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -66,7 +63,7 @@ const TASKS = ['tasks'];
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS,
-    queryFn: async ({ signal }) => (await getJson<{ tasks: Task[] }>('/api/tasks?filter=all', signal)).tasks,
+    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
     // Another device or an assistant over MCP may change tasks too.
     refetchInterval: 20_000,
   });
@@ -97,7 +94,7 @@ export const useUpdateTask = () =>
   );
 
 export const useAddTask = () =>
-  useTaskWrite<{ title: string; description?: string }>(
+  useTaskWrite<NewTask>(
     (task) => post('/api/tasks', task),
     (tasks) => tasks,
   );
@@ -116,7 +113,7 @@ export const useRestoreTask = () =>
 
 // ---- library ---------------------------------------------------------------------------------------------------
 
-export const useTracks = (q: string, sort: TrackSort) =>
+export const useTracks = (q: string, sort: LibrarySort) =>
   useInfiniteQuery({
     queryKey: ['library', 'tracks', q, sort],
     queryFn: ({ pageParam, signal }) =>
@@ -129,7 +126,7 @@ export const useTracks = (q: string, sort: TrackSort) =>
 export const useAlbums = (q: string) =>
   useQuery({
     queryKey: ['library', 'albums', q],
-    queryFn: async ({ signal }) => (await getJson<{ albums: LibraryAlbum[] }>(`/api/library/albums?${params({ q })}`, signal)).albums,
+    queryFn: async ({ signal }) => (await getJson<AlbumList>(`/api/library/albums?${params({ q })}`, signal)).albums,
     placeholderData: keepPreviousData,
   });
 
@@ -144,7 +141,7 @@ export const useTrack = (isrc: string | null) =>
 export const useAlbum = (id: string | null) =>
   useQuery({
     queryKey: ['library', 'album', id],
-    queryFn: ({ signal }) => getJson<AlbumDetails>(`/api/library/albums/${id}`, signal),
+    queryFn: ({ signal }) => getJson<OpenAlbum>(`/api/library/albums/${id}`, signal),
     enabled: id !== null,
   });
 
@@ -197,13 +194,13 @@ export const useIndexStatus = () =>
 export const usePlaylists = () =>
   useQuery({
     queryKey: ['playlists'],
-    queryFn: async ({ signal }) => (await getJson<{ playlists: PlaylistSummary[] }>('/api/playlists', signal)).playlists,
+    queryFn: async ({ signal }) => (await getJson<PlaylistList>('/api/playlists', signal)).playlists,
   });
 
 export const usePlaylist = (id: string | null) =>
   useQuery({
     queryKey: ['playlists', id],
-    queryFn: ({ signal }) => getJson<Playlist>(`/api/playlists/${id}`, signal),
+    queryFn: ({ signal }) => getJson<OpenPlaylist>(`/api/playlists/${id}`, signal),
     enabled: id !== null,
   });
 

@@ -3,7 +3,7 @@ import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucid
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
-import type { ConversationSummary } from '../api/types';
+import type { Conversation } from '../api/types';
 import { useSessions } from '../chat/sessions';
 import { useDebounced } from '../ui/debounced';
 import { Menu } from '../ui/menu';
@@ -48,7 +48,7 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-function Entry({ conversation, onNavigate }: { conversation: ConversationSummary; onNavigate?: () => void }) {
+function Entry({ conversation, onNavigate }: { conversation: Conversation; onNavigate?: () => void }) {
   const { id, title, agent } = conversation;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
@@ -96,7 +96,7 @@ function Entry({ conversation, onNavigate }: { conversation: ConversationSummary
   );
 }
 
-function Rename({ conversation, onDone }: { conversation: ConversationSummary; onDone: () => void }) {
+function Rename({ conversation, onDone }: { conversation: Conversation; onDone: () => void }) {
   const [title, setTitle] = useState(conversation.title);
   const changed = useChanged();
   const sessions = useSessions();

@@ -1,12 +1,12 @@
 // The albums of your library, cover by cover.
 import { Disc3 } from 'lucide-react';
 import { useAlbums } from '../api/queries';
-import type { LibraryAlbum, TrackSort } from '../api/types';
+import type { AlbumEntry, LibrarySort } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
-export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onOpen: (id: string) => void }) {
+export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: LibrarySort; onOpen: (id: string) => void }) {
   const { data, error, refetch } = useAlbums(q);
   const albums = sorted(data ?? [], sort);
 
@@ -38,7 +38,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
 }
 
 /** The server lists the newest first; a shelf of albums is short enough to be put in order here. */
-function sorted(albums: LibraryAlbum[], sort: TrackSort): LibraryAlbum[] {
+function sorted(albums: AlbumEntry[], sort: LibrarySort): AlbumEntry[] {
   if (sort === 'added') return albums;
   const key = sort === 'artist' ? 'artist' : 'title';
   return albums.toSorted((a, b) => a[key].localeCompare(b[key]));

@@ -58,7 +58,7 @@ function CatalogueSearch() {
 
 interface CandidateProps {
   seed: string;
-  url?: string;
+  url?: string | null;
   title: string;
   by: string;
   owned: boolean;

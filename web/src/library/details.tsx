@@ -23,7 +23,7 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
             <div>
               <p className="sleeve-title">{track.title}</p>
               <p>{track.artist}</p>
-              <p className="sleeve-facts">{[track.album, track.duration !== undefined && clock(track.duration)].filter(Boolean).join(' · ')}</p>
+              <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
               <TrackMarks track={track} />
             </div>
           </header>

@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAbout } from '../api/queries';
-import type { TrackSort } from '../api/types';
+import type { LibrarySort } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
@@ -18,7 +18,7 @@ import './library.css';
 
 type View = 'tracks' | 'albums' | 'meaning';
 
-const SORTS: { value: TrackSort; label: string }[] = [
+const SORTS: { value: LibrarySort; label: string }[] = [
   { value: 'added', label: 'Recently added' },
   { value: 'title', label: 'Title' },
   { value: 'artist', label: 'Artist' },
@@ -30,7 +30,7 @@ export default function LibraryPage() {
   const page = useRef<HTMLDivElement>(null);
   const [search, setSearch] = useSearchParams();
   const [words, setWords] = useState('');
-  const [sort, setSort] = useState<TrackSort>('added');
+  const [sort, setSort] = useState<LibrarySort>('added');
   const { data: about } = useAbout();
   const q = useDebounced(words.trim());
   const view = (search.get('view') ?? 'tracks') as View;
@@ -79,7 +79,7 @@ export default function LibraryPage() {
             />
           </label>
           {view !== 'meaning' && (
-            <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as TrackSort)}>
+            <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as LibrarySort)}>
               {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
                 <option key={option.value} value={option.value}>
                   {option.label}

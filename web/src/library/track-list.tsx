@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Disc3 } from 'lucide-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useTracks } from '../api/queries';
-import type { LibraryTrack, TrackSort } from '../api/types';
+import type { LibraryEntry, LibrarySort } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { clock, count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
@@ -12,7 +12,7 @@ const ROW_PX = 62;
 
 interface Props {
   q: string;
-  sort: TrackSort;
+  sort: LibrarySort;
   page: RefObject<HTMLDivElement | null>;
   onOpen: (isrc: string) => void;
 }
@@ -70,7 +70,7 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
   );
 }
 
-function Row({ track, onOpen }: { track: LibraryTrack; onOpen: (isrc: string) => void }) {
+function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
   return (
     <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
       <Artwork seed={track.isrc} url={track.artworkUrl} />
@@ -80,7 +80,7 @@ function Row({ track, onOpen }: { track: LibraryTrack; onOpen: (isrc: string) =>
       </span>
       <span className="library-album">{track.album}</span>
       {!track.isIndexed && <span className="chip">Not indexed yet</span>}
-      {track.duration !== undefined && <span className="track-length">{clock(track.duration)}</span>}
+      {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
     </button>
   );
 }

@@ -5,7 +5,7 @@ import './artwork.css';
 interface Props {
   /** What the drawing grows from: an ISRC or an album id. */
   seed: string;
-  url?: string;
+  url?: string | null;
   size?: number;
 }
 

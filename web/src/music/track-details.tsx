@@ -2,7 +2,7 @@
 import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import { addTrack, useAbout, useChanged, useTrack } from '../api/queries';
-import type { IndexedTrackResult, WhyMatched } from '../api/types';
+import type { IndexedTrackResult } from '../api/types';
 import { SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
 import { Features } from './features';
@@ -10,7 +10,7 @@ import './track-details.css';
 
 /** Lists tell little about a track; what is known beyond that is fetched when someone opens it. */
 export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
-  const known = listed.interpretation !== undefined || listed.audioFeatures !== undefined || listed.isrc === '';
+  const known = listed.interpretation != null || listed.audioFeatures != null || listed.isrc === '';
   const { data: fetched, isPending } = useTrack(known ? null : listed.isrc);
   // The listing wins: its flags were true when the agent saw them.
   const track = { ...fetched, ...listed };
@@ -38,7 +38,7 @@ export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
   );
 }
 
-function Why({ why }: { why: WhyMatched }) {
+function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
   const hints = [...(why.words ?? []).map((word) => `“${word}”`), ...(why.features ?? [])];
   if (!why.lyric && hints.length === 0) return null;
   return (

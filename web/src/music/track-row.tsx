@@ -23,7 +23,7 @@ export const TrackRow = memo(function TrackRow({ track, reason, number }: { trac
           </span>
         </span>
         <TrackMarks track={track} />
-        {track.duration !== undefined && <span className="track-length">{clock(track.duration)}</span>}
+        {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
         <ChevronDown className="track-chevron" size={16} aria-hidden />
       </button>
       {reason && <p className="track-reason">{reason}</p>}
@@ -49,7 +49,7 @@ export function TrackMarks({ track }: { track: Pick<IndexedTrackResult, 'inLibra
           <Waves size={11} aria-hidden /> Indexed
         </span>
       )}
-      {track.score !== undefined && <Score value={track.score} />}
+      {track.score != null && <Score value={track.score} />}
     </span>
   );
 }

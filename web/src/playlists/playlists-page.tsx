@@ -2,7 +2,7 @@
 import { Download, ListMusic, Trash2 } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
-import type { Playlist, PlaylistFormat, PlaylistSummary } from '../api/types';
+import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { TrackRow } from '../music/track-row';
 import { usePageTitle } from '../shell/page-title';
@@ -17,7 +17,7 @@ export default function PlaylistsPage() {
   const changed = useChanged();
   const id = search.get('id');
 
-  const remove = async (playlist: Playlist) => {
+  const remove = async (playlist: OpenPlaylist) => {
     // Leave its page first: what is deleted must not be asked for again.
     setSearch({});
     try {
@@ -65,7 +65,7 @@ function AllPlaylists() {
   );
 }
 
-function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
+function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
   const facts = [count(playlist.trackCount, 'track'), shortDate(playlist.createdAt)];
   return (
     <Link className="playlist-card" href={`/playlists?id=${playlist.id}`}>
@@ -78,7 +78,7 @@ function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
   );
 }
 
-function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: Playlist) => void }) {
+function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPlaylist) => void }) {
   const { data: playlist, error, refetch } = usePlaylist(id);
   usePageTitle(playlist?.title ?? 'Playlist');
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
@@ -118,7 +118,7 @@ const FORMATS: { format: PlaylistFormat; label: string }[] = [
   { format: 'csv', label: 'CSV, for spreadsheets' },
 ];
 
-function ExportMenu({ playlist }: { playlist: Playlist }) {
+function ExportMenu({ playlist }: { playlist: OpenPlaylist }) {
   const download = (format: PlaylistFormat) => {
     const link = document.createElement('a');
     link.href = `/api/playlists/${playlist.id}?format=${format}`;

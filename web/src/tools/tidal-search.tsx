@@ -13,7 +13,8 @@ export const tidalSearch: CardSpec = {
     return query ? `${verb} the Tidal catalogue for ${quoted(query)}` : `${verb} the Tidal catalogue`;
   },
   Body: ({ output }) => {
-    const { albums = [], tracks = [] } = output as unknown as TidalSearchOutput;
+    const found = output as unknown as TidalSearchOutput;
+    const [albums, tracks] = [found.albums ?? [], found.tracks ?? []];
     return (
       <>
         {albums.length > 0 && <p className="label">Albums</p>}

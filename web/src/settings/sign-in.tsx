@@ -10,7 +10,9 @@ export default function SignIn({ mode, onSignedIn }: { mode: string; onSignedIn:
   return (
     <main className="sign-in">
       <div className="sign-in-card rise">
-        <Logo size={40} />
+        <p className="brand">
+          <Logo size={34} /> Segue
+        </p>
         {mode === 'accounts' ? (
           <AccountDoor onSignedIn={onSignedIn} />
         ) : (
@@ -48,7 +50,10 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
 
   return (
     <>
-      <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+      <header>
+        <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+        <p>{joining ? 'An invitation comes from whoever runs this server.' : 'Your conversations, tasks and music are as you left them.'}</p>
+      </header>
       <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
         {joining && (
           <label>

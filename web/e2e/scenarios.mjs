@@ -73,11 +73,20 @@ export const SCENARIOS = [
     ],
   },
   {
+    name: 'tasks: delete',
+    when: /forget about/i,
+    rounds: [
+      { calls: [{ name: 'list_tasks', input: { filter: 'all' } }] },
+      { withFirst: 'delete_task' },
+      { text: 'It is off your list.' },
+    ],
+  },
+  {
     name: 'tasks: finish',
     when: /done with|finished/i,
     rounds: [
       { calls: [{ name: 'list_tasks', input: { filter: 'all' } }] },
-      { completeFirst: true },
+      { withFirst: 'complete_task' },
       { text: 'Checked off. One less thing.' },
     ],
   },

@@ -131,10 +131,15 @@ function useStopOnEscape(running: boolean, session: Session): void {
   useEffect(() => {
     if (!running) return;
     const onKeyDown = (event: KeyboardEvent) => {
-      const elsewhere = document.querySelector('dialog[open], [role="menu"]');
+      const elsewhere = document.querySelector('dialog[open], [role="menu"]') ?? filledSearch(event.target);
       if (event.key === 'Escape' && !event.defaultPrevented && !elsewhere) void session.stop();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, [running, session]);
+}
+
+/** There Escape empties the field first. */
+function filledSearch(target: EventTarget | null): HTMLInputElement | null {
+  return target instanceof HTMLInputElement && target.type === 'search' && target.value !== '' ? target : null;
 }

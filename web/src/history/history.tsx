@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
 import type { Conversation } from '../api/types';
 import { useSessions } from '../chat/sessions';
+import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
 import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
@@ -68,10 +69,7 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
     changed('conversations');
     toast(`Deleted “${title}”`, { undo: () => restoreConversation(id).then(() => changed('conversations')) });
   };
-  const copyLink = () =>
-    navigator.clipboard
-      ? void navigator.clipboard.writeText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError)
-      : toast(`${window.location.origin}/c/${id}`);
+  const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
 
   if (renaming) return <Rename conversation={conversation} onDone={() => setRenaming(false)} />;
   return (

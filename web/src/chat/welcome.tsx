@@ -38,10 +38,10 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
           <>
             <p className="welcome-lead">{current.description}</p>
             <ul className="examples" aria-label="Examples">
-              {current.examples.map((example) => (
+              {current.examples.map((example, row) => (
                 <li key={example}>
                   <button type="button" onClick={() => onPick(example)}>
-                    <Artwork seed={example} size={38} />
+                    <Artwork seed={`${row} ${example}`} size={38} />
                     <span>{example}</span>
                     <ArrowUpRight size={16} aria-hidden />
                   </button>

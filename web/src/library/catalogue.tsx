@@ -1,8 +1,8 @@
 // Adding music you do not have yet, from the catalogue. Shown only where a catalogue is connected.
 import { Check, Plus, Search } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
-import { addAlbum, addTrack, useCatalogueSearch, useChanged } from '../api/queries';
-import { Artwork } from '../music/artwork';
+import { addAlbum, addTrack, removeAlbum, removeTrack, useCatalogueSearch, useChanged } from '../api/queries';
+import { Artwork, coverOf } from '../music/artwork';
 import { Dialog } from '../ui/dialog';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
@@ -44,10 +44,10 @@ function CatalogueSearch() {
       {data && !isFetching && (
         <ul>
           {data.albums?.map((album) => (
-            <Candidate key={album.id} seed={album.id} url={album.artworkUrl} title={album.title} by={`${album.artist} · Album`} owned={album.inLibrary} add={() => addAlbum(album.id)} />
+            <Candidate key={album.id} seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} title={album.title} by={`${album.artist} · Album`} owned={album.inLibrary} add={() => addAlbum(album.id)} takeBack={() => removeAlbum(album.id)} />
           ))}
           {data.tracks?.filter(({ isrc }) => isrc !== '').map((track) => (
-            <Candidate key={track.tidalId ?? track.isrc} seed={track.isrc} url={track.artworkUrl} title={track.title} by={`${track.artist} · ${track.album}`} owned={track.inLibrary} add={() => addTrack(track.isrc)} />
+            <Candidate key={track.tidalId ?? track.isrc} seed={coverOf(track)} url={track.artworkUrl} title={track.title} by={`${track.artist} · ${track.album}`} owned={track.inLibrary} add={() => addTrack(track.isrc)} takeBack={() => removeTrack(track.isrc)} />
           ))}
         </ul>
       )}
@@ -63,18 +63,24 @@ interface CandidateProps {
   by: string;
   owned: boolean;
   add: () => Promise<unknown>;
+  takeBack: () => Promise<unknown>;
 }
 
-function Candidate({ seed, url, title, by, owned, add }: CandidateProps) {
+function Candidate({ seed, url, title, by, owned, add, takeBack }: CandidateProps) {
   const [state, setState] = useState<'new' | 'busy' | 'owned'>(owned ? 'owned' : 'new');
   const changed = useChanged();
+  const undo = async () => {
+    await takeBack();
+    setState('new');
+    changed('library');
+  };
   const onClick = async () => {
     setState('busy');
     try {
       await add();
       setState('owned');
       changed('library');
-      toast(`Added “${title}”`);
+      toast(`Added “${title}”`, { undo });
     } catch (error) {
       setState('new');
       toastError(error);
@@ -87,7 +93,7 @@ function Candidate({ seed, url, title, by, owned, add }: CandidateProps) {
         <span className="track-title">{title}</span>
         <span className="track-by">{by}</span>
       </span>
-      <button type="button" className="button small" disabled={state !== 'new'} aria-label={state === 'owned' ? `${title} is in your library` : `Add ${title}`} onClick={() => void onClick()}>
+      <button type="button" className="button small" disabled={state !== 'new'} aria-label={state === 'owned' ? `${title}: In library` : `Add ${title}`} onClick={() => void onClick()}>
         {state === 'owned' ? <Check size={14} aria-hidden /> : <Plus size={14} aria-hidden />}
         {state === 'owned' ? 'In library' : 'Add'}
       </button>

@@ -9,7 +9,7 @@ export function IndexProgress() {
   return (
     <div className="index-progress">
       <p>
-        {index.pending > 0 ? `Indexing: ${index.tracks.toLocaleString('en')} of ${count(whole, 'track')}` : `${count(index.tracks, 'track')} indexed`}
+        {index.pending > 0 ? `Indexing: ${index.tracks.toLocaleString('en')} of ${count(whole, 'track')}` : `${count(index.tracks, 'track')} can be searched by meaning`}
       </p>
       {index.pending > 0 && <progress max={whole} value={index.tracks} aria-label="Indexing" />}
     </div>

@@ -1,5 +1,5 @@
 // Your music: tracks and albums, found by words or by meaning.
-import { Search } from 'lucide-react';
+import { ChevronsUpDown, Search } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAbout } from '../api/queries';
@@ -79,13 +79,16 @@ export default function LibraryPage() {
             />
           </label>
           {view !== 'meaning' && (
-            <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as LibrarySort)}>
-              {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
-                <option key={option.value} value={option.value}>
-                  {option.label}
-                </option>
-              ))}
-            </select>
+            <div className="select">
+              <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as LibrarySort)}>
+                {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
+                  <option key={option.value} value={option.value}>
+                    {option.label}
+                  </option>
+                ))}
+              </select>
+              <ChevronsUpDown size={15} aria-hidden />
+            </div>
           )}
         </div>
         {view === 'tracks' && <TrackList q={q} sort={sort} page={page} onOpen={(isrc) => show('track', isrc)} />}

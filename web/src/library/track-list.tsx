@@ -4,7 +4,7 @@ import { Disc3 } from 'lucide-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useTracks } from '../api/queries';
 import type { LibraryEntry, LibrarySort } from '../api/types';
-import { Artwork } from '../music/artwork';
+import { Artwork, coverOf } from '../music/artwork';
 import { clock, count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
@@ -73,7 +73,7 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
 function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
   return (
     <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
-      <Artwork seed={track.isrc} url={track.artworkUrl} />
+      <Artwork seed={coverOf(track)} url={track.artworkUrl} />
       <span className="track-names">
         <span className="track-title">{track.title}</span>
         <span className="track-by">{track.artist}</span>

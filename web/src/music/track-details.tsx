@@ -1,7 +1,7 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
 import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
 import { useState } from 'react';
-import { addTrack, useAbout, useChanged, useTrack } from '../api/queries';
+import { addTrack, removeTrack, useAbout, useChanged, useTrack } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
 import { SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
@@ -92,13 +92,18 @@ function AddButton({ isrc, title }: { isrc: string; title: string }) {
   const [state, setState] = useState<'idle' | 'busy' | 'added'>('idle');
   if (!about?.features?.includes('catalogue')) return null;
 
+  const undo = async () => {
+    await removeTrack(isrc);
+    setState('idle');
+    changed('library');
+  };
   const add = async () => {
     setState('busy');
     try {
       await addTrack(isrc);
       setState('added');
       changed('library');
-      toast(`Added “${title}” to your library`);
+      toast(`Added “${title}” to your library`, { undo });
     } catch (error) {
       setState('idle');
       toastError(error);

@@ -3,7 +3,7 @@ import { BookmarkCheck, ChevronDown, Waves } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import type { IndexedTrackResult } from '../api/types';
 import { clock } from '../ui/format';
-import { Artwork } from './artwork';
+import { Artwork, coverOf } from './artwork';
 import { TrackDetails } from './track-details';
 import './track-row.css';
 
@@ -14,7 +14,7 @@ export const TrackRow = memo(function TrackRow({ track, reason, number }: { trac
     <li className="track" data-open={open}>
       <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? detailsId : undefined} onClick={() => setOpen(!open)}>
         {number !== undefined && <span className="track-number">{number}</span>}
-        <Artwork seed={track.isrc || `${track.artist} ${track.title}`} url={track.artworkUrl} />
+        <Artwork seed={coverOf(track)} url={track.artworkUrl} />
         <span className="track-names">
           <span className="track-title">{track.title}</span>
           <span className="track-by">

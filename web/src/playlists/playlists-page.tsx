@@ -1,5 +1,5 @@
 // Saved playlists: one reason per track, and a way out to any player.
-import { Download, ListMusic, Trash2 } from 'lucide-react';
+import { ArrowLeft, Download, ListMusic, Trash2 } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
 import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
@@ -90,13 +90,15 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
         <Artwork seed={playlist.id} size={132} />
         <div>
           <p className="playlist-back">
-            <Link href="/playlists">Playlists</Link>
+            <Link href="/playlists">
+              <ArrowLeft size={14} aria-hidden /> Playlists
+            </Link>
           </p>
           <h1>{playlist.title}</h1>
           <p className="track-by">{[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)].filter(Boolean).join(' · ')}</p>
           <div className="playlist-actions">
             <ExportMenu playlist={playlist} />
-            <button type="button" className="button danger" onClick={() => onRemove(playlist)}>
+            <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>
               <Trash2 size={16} aria-hidden /> Delete
             </button>
           </div>

@@ -2,7 +2,7 @@
 import { Disc3 } from 'lucide-react';
 import type { TidalSearchOutput } from '../api/types';
 import { AlbumRow } from '../music/album-row';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
 import { field, quoted, type CardSpec } from './spec';
 
 export const tidalSearch: CardSpec = {
@@ -24,11 +24,7 @@ export const tidalSearch: CardSpec = {
           ))}
         </ol>
         {tracks.length > 0 && <p className="label">Tracks</p>}
-        <ol>
-          {tracks.map((track, row) => (
-            <TrackRow key={`${track.isrc} ${row}`} track={track} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} />
       </>
     );
   },

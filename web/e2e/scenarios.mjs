@@ -17,7 +17,7 @@ export const SCENARIOS = [
     rounds: [
       {
         text: Array.from({ length: 70 }, (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`).join('\n'),
-        paceMs: 5,
+        paceMs: 4.5,
       },
     ],
   },

@@ -5,6 +5,7 @@ import { useAlbumTracks } from '../api/queries';
 import type { AlbumResult } from '../api/types';
 import { count } from '../ui/format';
 import { Failed, SkeletonRows } from '../ui/states';
+import { AddButton } from './add-button';
 import { Artwork, coverOf } from './artwork';
 import { TrackRows } from './track-rows';
 
@@ -32,6 +33,11 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
       {open && (
         <div id={tracksId} className="album-tracks">
           <AlbumTracks albumId={album.id} />
+          {!album.inLibrary && (
+            <p className="album-add">
+              <AddButton title={album.title} owned={false} what={{ albumId: album.id }} />
+            </p>
+          )}
         </div>
       )}
     </li>

@@ -9,10 +9,13 @@ interface Props {
   size?: number;
 }
 
+/** Pictures their host would not give: not asked for again before the page is loaded anew. */
+const missing = new Set<string>();
+
 export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
-  const [broken, setBroken] = useState(false);
+  const [, lookAgain] = useState(0);
   const frame = { width: size, height: size, borderRadius: Math.max(5, size / 9) };
-  if (url && !broken) {
+  if (url && !missing.has(url)) {
     return (
       <img
         className="artwork"
@@ -21,7 +24,10 @@ export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
         alt=""
         loading="lazy"
         decoding="async"
-        onError={() => setBroken(true)}
+        onError={() => {
+          missing.add(url);
+          lookAgain((times) => times + 1);
+        }}
       />
     );
   }

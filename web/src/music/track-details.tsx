@@ -1,10 +1,10 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
-import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
+import { BookOpenText, MicVocal, Sparkles } from 'lucide-react';
 import { useState } from 'react';
-import { addTrack, removeTrack, useAbout, useChanged, useTrack } from '../api/queries';
+import { useTrack } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
 import { SkeletonRows } from '../ui/states';
-import { toast, toastError } from '../ui/toast';
+import { AddButton } from './add-button';
 import { Features } from './features';
 import './track-details.css';
 
@@ -32,7 +32,7 @@ export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
       )}
       <p className="track-codes">
         <span>{[track.isrc && `ISRC ${track.isrc}`, track.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
-        {!track.inLibrary && track.isrc !== '' && <AddButton isrc={track.isrc} title={track.title} />}
+        {!track.inLibrary && track.isrc !== '' && <AddButton title={track.title} owned={false} what={{ isrc: track.isrc }} />}
       </p>
     </div>
   );
@@ -83,35 +83,5 @@ function Texts({ track }: { track: IndexedTrackResult }) {
       {shown === 'interpretation' && <p className="interpretation rise">{track.interpretation}</p>}
       {shown === 'lyrics' && <p className="lyrics rise">{track.lyrics}</p>}
     </div>
-  );
-}
-
-function AddButton({ isrc, title }: { isrc: string; title: string }) {
-  const { data: about } = useAbout();
-  const changed = useChanged();
-  const [state, setState] = useState<'idle' | 'busy' | 'added'>('idle');
-  if (!about?.features?.includes('catalogue')) return null;
-
-  const undo = async () => {
-    await removeTrack(isrc);
-    setState('idle');
-    changed('library');
-  };
-  const add = async () => {
-    setState('busy');
-    try {
-      await addTrack(isrc);
-      setState('added');
-      changed('library');
-      toast(`Added “${title}” to your library`, { undo });
-    } catch (error) {
-      setState('idle');
-      toastError(error);
-    }
-  };
-  return (
-    <button type="button" className="button small" disabled={state !== 'idle'} onClick={() => void add()}>
-      <Plus size={14} aria-hidden /> {state === 'added' ? 'Added' : 'Add to library'}
-    </button>
   );
 }

@@ -1,9 +1,7 @@
-// Tracks inside a card: the first few at once, the rest for whoever asks. No box that scrolls inside a page that scrolls.
-import { useState } from 'react';
+// The tracks of a card, the first few of them open to view.
 import type { IndexedTrackResult } from '../api/types';
+import { ShortList } from '../ui/short-list';
 import { TrackRow } from './track-row';
-
-const FIRST = 8;
 
 interface Props {
   tracks: (IndexedTrackResult & { reasoning?: string })[];
@@ -12,22 +10,11 @@ interface Props {
 }
 
 export function TrackRows({ tracks, numbered = false }: Props) {
-  const [all, setAll] = useState(false);
-  const shown = all ? tracks : tracks.slice(0, FIRST);
   return (
-    <>
-      <ol>
-        {shown.map((track, row) => (
-          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={numbered ? row + 1 : undefined} />
-        ))}
-      </ol>
-      {tracks.length > FIRST && (
-        <p className="track-rest">
-          <button type="button" className="button small quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? `Show the first ${FIRST}` : `Show all ${tracks.length}`}
-          </button>
-        </p>
-      )}
-    </>
+    <ShortList
+      items={tracks}
+      first={8}
+      render={(track, row) => <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={numbered ? row + 1 : undefined} />}
+    />
   );
 }

@@ -3,6 +3,7 @@ import { Disc3 } from 'lucide-react';
 import type { TidalSearchOutput } from '../api/types';
 import { AlbumRow } from '../music/album-row';
 import { TrackRows } from '../music/track-rows';
+import { ShortList } from '../ui/short-list';
 import { field, quoted, type CardSpec } from './spec';
 
 export const tidalSearch: CardSpec = {
@@ -18,11 +19,7 @@ export const tidalSearch: CardSpec = {
     return (
       <>
         {albums.length > 0 && <p className="label">Albums</p>}
-        <ol>
-          {albums.map((album) => (
-            <AlbumRow key={album.id} album={album} />
-          ))}
-        </ol>
+        <ShortList items={albums} first={4} render={(album) => <AlbumRow key={album.id} album={album} />} />
         {tracks.length > 0 && <p className="label">Tracks</p>}
         <TrackRows tracks={tracks} />
       </>

@@ -6,6 +6,7 @@ import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
+import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import './welcome.css';
 
@@ -73,7 +74,9 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
       {model.offline && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
-          <span>{model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'}</span>
+          <span>
+            <SettingNames text={model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'} />
+          </span>
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 // Every view, in both themes, through the accessibility checker.
 import { axe } from './axe';
 import { answered, ask, box, expect, test, token } from './fixtures';
-import { CATALOGUE, REPORT, refuse, withAbout } from './played';
+import { CATALOGUE, INGESTING, refuse, withAbout, withImport } from './played';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(`axe finds nothing from moderate upwards (${colorScheme})`, () => {
@@ -74,14 +74,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     });
 
     test('where music comes in', async ({ page }) => {
-      await withAbout(page, { features: ['import', 'catalogue'], tidal: true });
-      await page.route('**/api/library/import', (route) => route.fulfill({ json: REPORT }));
+      await withImport(page);
+      await withAbout(page, { features: ['import', 'ingest', 'catalogue'], tidal: true });
+      await page.route('**/api/index', (route) => route.fulfill({ json: INGESTING }));
       await page.route('**/api/tools/tidalSearch', (route) => route.fulfill({ json: CATALOGUE }));
       await page.goto('/library');
       const choosing = page.waitForEvent('filechooser');
-      await page.getByRole('button', { name: 'choose a file' }).click();
+      await page.getByRole('button', { name: 'choose files' }).click();
       await (await choosing).setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('Title,Artist\n') });
-      await page.getByText(/^Not found/).click();
+      for (const more of ['Unreadable (1)', /^From your imports/, 'What failed, and why']) await page.getByText(more).click();
       expect(await axe(page), 'import').toEqual([]);
 
       await page.getByRole('button', { name: 'Add music' }).click();

@@ -1,7 +1,8 @@
 // What depends on how a server is set up: sign-in, import, catalogue; and a server that is away. Its answers are played here.
 import type { Page } from '@playwright/test';
+import type { IngestStatus } from '../src/api/types';
 import { box, expect, test } from './fixtures';
-import { CATALOGUE, FOUND, REPORT, refuse, withAbout } from './played';
+import { CATALOGUE, FOUND, INGESTING, refuse, withAbout, withImport } from './played';
 
 test.describe('where accounts are kept', () => {
   test.use({ allowedErrors: [/status of 401/] });
@@ -87,22 +88,64 @@ test('what the server cannot do is not shown', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.waitForLoadState('networkidle');
   await expect(page.getByRole('button', { name: 'Add music' })).toHaveCount(0);
-  await expect(page.getByText('Drop a playlist')).toHaveCount(0);
+  await expect(page.getByText('Drop exports')).toHaveCount(0);
 });
 
-test('a dropped file is imported and its report is shown', async ({ page }) => {
-  await withAbout(page, { features: ['import'] });
-  await page.route('**/api/library/import', (route) => {
-    expect(route.request().headers()['content-type']).toContain('multipart/form-data');
-    return route.fulfill({ json: REPORT });
-  });
+test('a dropped file is imported, and what it leaves open is settled', async ({ page }) => {
+  const { done } = await withImport(page);
   await page.goto('/library');
-  const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'choose a file' }).click();
-  await (await choosing).setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('Title,Artist\n') });
-  await expect(page.getByText('3 rows read · 1 matched · 1 new · 1 not found')).toBeVisible();
-  await page.getByText('Not found (1)').click();
-  await expect(page.getByText('Nobody Knows This · Nobody')).toBeVisible();
+  await expect(page.getByText('Drop exports')).toBeVisible();
+  const dropped = await page.evaluateHandle(() => {
+    const files = new DataTransfer();
+    files.items.add(new File(['Title,Artist\n'], 'mine.csv', { type: 'text/csv' }));
+    return files;
+  });
+  // Anywhere on the page, not only on the box.
+  await page.getByRole('heading', { level: 1 }).dispatchEvent('dragover', { dataTransfer: dropped });
+  await expect(page.locator('.import-zone')).toHaveAttribute('data-over', 'true');
+  await page.getByRole('heading', { level: 1 }).dispatchEvent('drop', { dataTransfer: dropped });
+  await expect(page.getByText('4 tracks · 1 new · 1 already there · 1 to choose · 1 not found yet · 1 unreadable')).toBeVisible();
+  await expect(page.getByText('mine.csv (table), 5 entries. 2 left out: a podcast. MusicBrainz could not be asked')).toBeVisible();
+  await page.getByText('Unreadable (1)').click();
+  await expect(page.getByText('mine.csv, line 6: there is no title')).toBeVisible();
+
+  await page.getByText('From your imports: 1 to choose, 1 not found yet').click();
+  await page.getByRole('button', { name: /Low Tide \(Live\).*MusicBrainz.*84%/ }).click();
+  await expect(page.getByText('Added “Low Tide (Live)” to your library')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Which one is it?' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Look again' }).click();
+  await expect(page.getByText('Looking again for 1 entry')).toBeVisible();
+  await page.getByRole('button', { name: 'Forget Nobody Knows This' }).click();
+  await expect(page.getByText('From your imports')).toHaveCount(0);
+  expect(done).toEqual(['import filename="mine.csv"', 'POST 1 {"isrc":"QZXYZ1900002"}', 'POST y {}', 'DELETE 2']);
+});
+
+test.describe('a file that cannot be read', () => {
+  test.use({ allowedErrors: [/status of 400/] });
+
+  test('is refused in the words of the server', async ({ page }) => {
+    await withImport(page);
+    await page.route('**/api/library/import', (route) => refuse(route, 400, 'VALIDATION_ERROR', 'line 2: this is not JSON'));
+    await page.goto('/library');
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'choose files' }).click();
+    await (await choosing).setFiles({ name: 'history.json', mimeType: 'application/json', buffer: Buffer.from('[{') });
+    await expect(page.getByRole('alert')).toHaveText('line 2: this is not JSON');
+  });
+});
+
+test('indexing shows how far it has come and what failed, to its end', async ({ page }) => {
+  let status: IngestStatus = INGESTING;
+  await page.route('**/api/index', (route) => route.fulfill({ json: status }));
+  await page.goto('/library');
+  await expect(page.getByText('Indexing: 120 of 150 tracks · looking for 2 more · 1 step failed')).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Indexing' })).toHaveAttribute('value', '120');
+  await expect(page.getByText('140 of 150')).toBeVisible();
+  await page.getByText('What failed, and why').click();
+  await expect(page.getByText('Sodium by Latchkey Physics. Sound: ReccoBeats answered 500 three times')).toBeVisible();
+  status = { ...INGESTING, tracks: 150, pending: 0, lookingFor: 0, failed: 0, failures: [], steps: {} };
+  await expect(page.getByText('150 tracks can be searched by meaning')).toBeVisible();
+  await expect(page.getByRole('progressbar')).toHaveCount(0);
 });
 
 test('music is added from the catalogue', async ({ page }) => {

@@ -1,5 +1,6 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
@@ -7,15 +8,17 @@ import type {
   AlbumList,
   AlbumTracksOutput,
   ConversationList,
-  ImportReport,
-  IndexStatus,
+  ImportAnswer,
   IndexedTrackResult,
+  IngestStatus,
   LibrarySort,
   Me,
   NewTask,
   OpenAlbum,
+  OpenList,
   OpenPlaylist,
   PlaylistList,
+  Retried,
   SemanticSearchOutput,
   Task,
   TaskList,
@@ -28,10 +31,13 @@ type Kind = Exclude<News['kind'], 'turn'>;
 /** Marks a kind of thing as changed: here, and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
   const queries = useQueryClient();
-  return (kind) => {
-    void queries.invalidateQueries({ queryKey: [kind] });
-    announce({ kind });
-  };
+  return useCallback(
+    (kind) => {
+      void queries.invalidateQueries({ queryKey: [kind] });
+      announce({ kind });
+    },
+    [queries],
+  );
 }
 
 export const useAbout = () =>
@@ -176,18 +182,37 @@ export const addAlbum = (albumId: string) => post('/api/library/albums', { album
 export const removeAlbum = (id: string) => remove(`/api/library/albums/${id}`);
 export const restoreAlbum = (id: string) => post(`/api/library/albums/${id}/restore`, {});
 
-export async function importFile(file: File): Promise<ImportReport> {
-  const body = new FormData();
-  body.append('file', file);
-  return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportReport;
-}
-
 export const useIndexStatus = () =>
   useQuery({
     queryKey: ['library', 'index'],
-    queryFn: ({ signal }) => getJson<IndexStatus>('/api/index', signal),
-    refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? 1_500 : 30_000),
+    queryFn: ({ signal }) => getJson<IngestStatus>('/api/index', signal),
+    refetchInterval: (query) => (isBusy(query.state.data) ? 1_500 : 30_000),
   });
+
+export function isBusy(status: IngestStatus | undefined): boolean {
+  if (!status) return false;
+  const steps = Object.values(status.steps ?? {}).some((step) => step.waiting + step.running > 0);
+  return status.pending > 0 || (status.lookingFor ?? 0) > 0 || steps;
+}
+
+// ---- importing -------------------------------------------------------------------------------------------------
+
+export async function importFiles(files: File[]): Promise<ImportAnswer> {
+  const body = new FormData();
+  for (const file of files) body.append('file', file);
+  return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportAnswer;
+}
+
+/** What imports left open: several recordings fit, or none is known yet. */
+export const useOpenEntries = () =>
+  useQuery({
+    queryKey: ['library', 'open'],
+    queryFn: async ({ signal }) => (await getJson<OpenList>('/api/library/unmatched', signal)).entries,
+  });
+
+export const chooseRecording = (entry: string, isrc: string) => post(`/api/library/unmatched/${entry}`, { isrc });
+export const forgetEntry = (entry: string) => remove(`/api/library/unmatched/${entry}`);
+export const lookAgain = () => post<Retried>('/api/library/unmatched/retry', {});
 
 // ---- playlists -------------------------------------------------------------------------------------------------
 

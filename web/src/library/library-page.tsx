@@ -13,6 +13,7 @@ import { CatalogueButton } from './catalogue';
 import { ImportZone } from './import-zone';
 import { IndexProgress } from './index-progress';
 import { MeaningResults } from './meaning-results';
+import { OpenEntries } from './open-entries';
 import { TrackList } from './track-list';
 import './library.css';
 
@@ -55,7 +56,12 @@ export default function LibraryPage() {
           </div>
           {features.includes('catalogue') && <CatalogueButton />}
         </header>
-        {features.includes('import') && <ImportZone />}
+        {features.includes('import') && (
+          <>
+            <ImportZone />
+            <OpenEntries />
+          </>
+        )}
         <div className="library-tools">
           <Segments
             label="View"

@@ -82,6 +82,28 @@ for (const how of ['the button', 'Escape']) {
   });
 }
 
+test('what is typed while a conversation begins is still there when it has', async ({ page }) => {
+  let begin = () => {};
+  const may = new Promise<void>((resolve) => (begin = resolve));
+  await page.route('**/api/chat/stream', async (route) => {
+    await may;
+    await route.continue();
+  });
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Rainy songs ${mark}`);
+  await box(page).pressSequentially('and then');
+  begin();
+  await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}$/);
+  await expect(box(page)).toBeFocused();
+  await page.keyboard.type(' something else');
+  await expect(box(page)).toHaveValue('and then something else');
+  await answered(page);
+  await expect(page).toHaveTitle(`Rainy songs ${mark} · Segue`);
+  await page.getByRole('link', { name: 'New chat' }).click();
+  await expect(box(page)).toHaveValue('');
+});
+
 test('Escape in a search field empties it and stops nothing', async ({ page }) => {
   await page.goto('/');
   await ask(page, `Please take your time ${token()}`);

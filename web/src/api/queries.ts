@@ -57,6 +57,12 @@ export const useConversations = (q: string) =>
     placeholderData: keepPreviousData,
   });
 
+/** As the list has it: a new conversation gets its title from the server, a renamed one from another tab. */
+export function useTitle(id: string | null): string | undefined {
+  const { data } = useConversations('');
+  return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
+}
+
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});

@@ -195,10 +195,12 @@ export const useIndexStatus = () =>
     refetchInterval: (query) => (isBusy(query.state.data) ? 1_500 : 30_000),
   });
 
-export function isBusy(status: IngestStatus | undefined): boolean {
-  if (!status) return false;
-  const steps = Object.values(status.steps ?? {}).some((step) => step.waiting + step.running > 0);
-  return status.pending > 0 || (status.lookingFor ?? 0) > 0 || steps;
+function isBusy(status: IngestStatus | undefined): boolean {
+  return status !== undefined && (status.pending > 0 || (status.lookingFor ?? 0) > 0 || stepsAreBusy(status));
+}
+
+export function stepsAreBusy({ steps = {} }: IngestStatus): boolean {
+  return Object.values(steps).some(({ waiting, running }) => waiting + running > 0);
 }
 
 // ---- importing -------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // How far the index has come, and what is in its way.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { isBusy, useIndexStatus } from '../api/queries';
+import { stepsAreBusy, useIndexStatus } from '../api/queries';
 import type { IngestStatus } from '../api/types';
 import { count } from '../ui/format';
 
@@ -21,8 +21,8 @@ export function IndexProgress() {
   return (
     <div className="index-progress">
       <p>{summary(status)}</p>
-      {isBusy(status) && <progress max={status.tracks + status.pending} value={status.tracks} aria-label="Indexing" />}
-      {isBusy(status) && status.steps && <Steps steps={status.steps} />}
+      {status.pending > 0 && <progress max={status.tracks + status.pending} value={status.tracks} aria-label="Indexing" />}
+      {stepsAreBusy(status) && status.steps && <Steps steps={status.steps} />}
       {status.failures && status.failures.length > 0 && <Failures failures={status.failures} />}
     </div>
   );

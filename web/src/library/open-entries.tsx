@@ -8,6 +8,9 @@ import { clock, count } from '../ui/format';
 import { ShortList } from '../ui/short-list';
 import { toast, toastError } from '../ui/toast';
 
+/** Some files hold only another service's id. */
+const NAMELESS = 'Without a name';
+
 export function OpenEntries() {
   const { data: entries } = useOpenEntries();
   if (!entries || entries.length === 0) return null;
@@ -56,7 +59,7 @@ function Question({ entry }: { entry: OpenItem }) {
     <li className="question" aria-busy={busy}>
       <p className="question-head">
         <Wanted entry={entry} />
-        <button type="button" className="button small quiet" disabled={busy} onClick={() => void settle(forgetEntry(entry.id), `Forgot “${entry.title}”`)}>
+        <button type="button" className="button small quiet" disabled={busy} onClick={() => void settle(forgetEntry(entry.id), `Forgot “${entry.title || NAMELESS}”`)}>
           None of these
         </button>
       </p>
@@ -101,7 +104,7 @@ function Unknown({ entry }: { entry: OpenItem }) {
   return (
     <li className="unknown">
       <Wanted entry={entry} />
-      <button type="button" className="icon-button small" aria-label={`Forget ${entry.title}`} onClick={() => void forget()}>
+      <button type="button" className="icon-button small" aria-label={`Forget ${entry.title || NAMELESS}`} onClick={() => void forget()}>
         <X size={15} />
       </button>
     </li>
@@ -113,7 +116,7 @@ function Wanted({ entry: { title, artist, album, file, line, reason } }: { entry
   return (
     <span className="wanted">
       <span>
-        <strong>{title}</strong> {[artist && `by ${artist}`, album && `on ${album}`].filter(Boolean).join(' ')}
+        <strong>{title || NAMELESS}</strong> {[artist && `by ${artist}`, album && `on ${album}`].filter(Boolean).join(' ')}
       </span>
       <span className="open-note">{[reason, `${file}, line ${line}`].filter(Boolean).join(' · ')}</span>
     </span>

@@ -3,12 +3,13 @@ import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/reac
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
-import { useAbout } from './api/queries';
+import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
 import { SkeletonRows } from './ui/states';
+import { keepFor } from './ui/storage';
 
 const TasksPage = lazy(() => import('./tasks/tasks-page'));
 const LibraryPage = lazy(() => import('./library/library-page'));
@@ -36,9 +37,11 @@ export function App() {
 function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn: () => void }) {
   const [signedOut, setSignedOut] = useState(false);
   const { data: about } = useAbout();
+  const { data: me, isPending, failureCount } = useMe();
   const queries = useQueryClient();
   useEffect(() => onSignedOut(() => setSignedOut(true)), []);
-  if (!signedOut) return children;
+  // Before the first answer nobody knows whose house this is; a server that does not answer at all may have an old friend waiting.
+  if (!signedOut) return isPending && failureCount === 0 ? null : <Owned by={me?.id}>{children}</Owned>;
 
   const enter = () => {
     // Another person may have come in: nothing of the former one stays.
@@ -51,6 +54,12 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
       <SignIn mode={about?.mode ?? 'accounts'} onSignedIn={enter} />
     </Suspense>
   );
+}
+
+/** Drafts left in this tab by someone else are gone before anything reads them. */
+function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
+  if (by !== undefined) keepFor(by);
+  return children;
 }
 
 function Pages() {

@@ -2,6 +2,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
+use chrono::Utc;
 use engine::{
     Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Outcome,
     Prompt, Role, StopReason, ToolContext, Turn, UserId,
@@ -16,6 +17,7 @@ use crate::{
     agents::{Agent, agent},
     history,
     limits::Limited,
+    observe::{EndedCall, EndedTurn},
     store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
@@ -86,8 +88,9 @@ impl App {
             message: started.message,
         });
         let (app, owner) = (self.clone(), owner.clone());
-        let question = ask.conversation.is_none().then(|| text.to_owned());
-        self.tasks.spawn(async move { app.run(agent, &owner, live, question).await });
+        let is_new = ask.conversation.is_none();
+        let asked = text.to_owned();
+        self.tasks.spawn(async move { app.run(agent, owner, live, asked, is_new).await });
         Ok(started)
     }
 
@@ -99,17 +102,24 @@ impl App {
         agent(&id).ok_or_else(|| invalid("agent", format!("there is no agent '{id}'; choose discover or tasks")))
     }
 
-    /// Runs a turn and stores its end before anyone sees it. `question`: the first message of a new conversation.
-    async fn run(&self, agent: &'static Agent, owner: &UserId, live: Arc<LiveTurn>, question: Option<String>) {
-        let work = AssertUnwindSafe(self.answer(agent, owner, &live, question)).catch_unwind();
+    /// Runs a turn and stores its end before anyone sees it.
+    async fn run(&self, agent: &'static Agent, owner: UserId, live: Arc<LiveTurn>, question: String, is_new: bool) {
+        let first = is_new.then(|| question.clone());
+        let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first)).catch_unwind();
         let finished = work.await.unwrap_or_else(|_| {
             error!(turn.id = %live.started.turn, "A turn panicked");
             failed(FailureCode::InternalError, "Something went wrong. Please try again.")
         });
-        self.record_end(&live, finished).await;
+        let is_ours = self.record_end(&live, finished).await;
         self.turns.forget(live.started.turn);
+        if is_ours {
+            let StartedTurn { turn, conversation, .. } = live.started;
+            let (agent, events) = (agent.id.to_owned(), live.events());
+            self.observer.turn_ended(EndedTurn { turn, conversation, owner, agent, question, events });
+        }
     }
 
+    /// `question`: the first message of a new conversation.
     async fn answer(
         &self,
         agent: &'static Agent,
@@ -151,9 +161,11 @@ impl App {
         engine::run(turn, &mut |kind| live.publish(kind)).await
     }
 
-    async fn record_end(&self, live: &LiveTurn, finished: Finished) {
+    /// False when another node has closed the turn, or will.
+    async fn record_end(&self, live: &LiveTurn, finished: Finished) -> bool {
         let text = Message { role: Role::Assistant, content: finished.content.clone() }.text();
         let mut closing = closing_event(&finished);
+        let mut is_ours = false;
         for n_try in 1..=END_TRIES {
             let (mut saved, events) = live.last_events(&live.preview(closing.clone())).await;
             let end = TurnEnd {
@@ -169,6 +181,7 @@ impl App {
             match self.store.end_turn(&end).await {
                 Ok(true) => {
                     *saved = live.n_when_closed();
+                    is_ours = true;
                     break;
                 }
                 Ok(false) => {
@@ -191,6 +204,7 @@ impl App {
             }
         }
         live.publish(closing);
+        is_ours
     }
 }
 
@@ -212,7 +226,12 @@ impl App {
         let id = CallId::new();
         let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };
+        let started_ms = Utc::now().timestamp_millis();
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
+        if let Ok(outcome) = &outcome {
+            let (ended_ms, outcome) = (Utc::now().timestamp_millis(), outcome.clone());
+            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome });
+        }
         outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {
             Ok(error) => error.into(),
             Err(other) => StoreError::Database(sqlx::Error::Protocol(other.to_string())).into(),

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod models;
 pub mod music;
 mod node;
+pub mod observe;
 mod outgoing;
 pub mod outside;
 mod recovery;
@@ -34,6 +35,10 @@ use crate::{
     indexing::Indexing,
     music::tidal::Tidal,
     node::Node,
+    observe::{
+        Observer,
+        metrics::{IndexReading, Reading},
+    },
     outside::Outside,
     store::Store,
     tools::Shelf,
@@ -58,6 +63,7 @@ pub struct App {
     pub tidal: Tidal,
     indexing: Indexing,
     pub turns: Arc<Turns>,
+    pub observer: Arc<Observer>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
     /// Cancelled when the process is to end: no new turns.
@@ -80,7 +86,9 @@ impl App {
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;
         let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
+        let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
         let app = Arc::new(Self {
+            observer: Arc::new(observer),
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
             tasks: TaskTracker::new(),
@@ -96,7 +104,7 @@ impl App {
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
-        recovery::close_dead_turns(&app.store, name, is_reborn.then_some(name)).await?;
+        recovery::close_dead_turns(&app.store, &app.observer, name, is_reborn.then_some(name)).await?;
         app.start_background_work();
         Ok(app)
     }
@@ -108,7 +116,8 @@ impl App {
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         self.tasks.spawn(async move { indexing.keep_up(store, token).await });
-        self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
+        self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
+        self.observer.start(&self.tasks, self.background.clone());
     }
 
     /// Ends: no new turns, running ones get a moment, then the background work and the database.
@@ -124,6 +133,33 @@ impl App {
             tracing::warn!("Left with turns still running; they will be closed as interrupted");
         }
         self.store.close().await;
+    }
+
+    /// What Prometheus reads.
+    pub async fn metrics(&self) -> String {
+        let (unsaved_events, oldest_ms) = self.turns.unsaved();
+        let age_ms = oldest_ms.map_or(0, |at_ms| chrono::Utc::now().timestamp_millis() - at_ms);
+        let reading = Reading {
+            turns_running: self.turns.n_live(),
+            unsaved_events,
+            log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
+            pools: self.store.pools(),
+            index: self.index_reading().await,
+            // A queue joins with one line here: its name, and how much waits in it.
+            queues: Vec::new(),
+        };
+        self.observer.render(&reading)
+    }
+
+    /// None while the index or the database does not answer.
+    async fn index_reading(&self) -> Option<IndexReading> {
+        let asked = async {
+            let info = self.shelf.index.info().await.ok()?;
+            let newest = self.store.track_revision().await.ok()?;
+            Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
+        };
+        // Whoever asks for numbers wants them most when something is slow.
+        tokio::time::timeout(Duration::from_secs(2), asked).await.ok().flatten()
     }
 
     pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {

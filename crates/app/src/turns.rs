@@ -27,7 +27,7 @@ const ROW_BYTES: usize = 32 * 1024;
 
 /// The turns of this node, and the way to those of others.
 pub struct Turns {
-    store: Store,
+    pub(crate) store: Store,
     /// The name under which this process leases its turns.
     pub node: String,
     live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
@@ -85,6 +85,26 @@ impl Turns {
 
     pub fn n_live(&self) -> usize {
         self.lock().len()
+    }
+
+    pub(crate) fn ids(&self) -> Vec<TurnId> {
+        self.lock().keys().copied().collect()
+    }
+
+    /// How many events are in memory only, and when the oldest of them happened.
+    pub(crate) fn unsaved(&self) -> (usize, Option<i64>) {
+        let turns: Vec<_> = self.lock().values().cloned().collect();
+        let mut n_unsaved = 0;
+        let mut oldest: Option<i64> = None;
+        for turn in turns {
+            // Whoever holds the lock is saving right now.
+            let Ok(n_saved) = turn.saved.try_lock() else { continue };
+            let log = turn.log();
+            let Some(events) = log.events.get(*n_saved..) else { continue };
+            n_unsaved += events.len();
+            oldest = oldest.into_iter().chain(events.first().map(|event| event.at_ms)).min();
+        }
+        (n_unsaved, oldest)
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
@@ -185,6 +205,11 @@ impl LiveTurn {
         let n_events = log.events.len();
         drop(log);
         self.n_events.send_replace(n_events);
+    }
+
+    /// Everything so far.
+    pub(crate) fn events(&self) -> Vec<Arc<Event>> {
+        self.log().events.clone()
     }
 
     /// An event as it would be published now, so that the closing one can be saved before anyone sees it.

@@ -4,6 +4,7 @@ mod by_age;
 mod conversations;
 mod feedback;
 mod journal;
+mod leases;
 mod library;
 mod playlists;
 mod questions;
@@ -12,7 +13,7 @@ mod tracks;
 mod turns;
 mod users;
 
-use std::{path::Path, str::FromStr, time::Duration};
+use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
@@ -22,13 +23,16 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use crate::observe::metrics::PoolReading;
+
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::Feedback;
+pub(crate) use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
-pub(crate) use turns::{DeadTurn, TurnEnd};
+pub(crate) use turns::TurnEnd;
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
@@ -38,6 +42,7 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 #[derive(Clone)]
 pub struct Store {
     pub(crate) db: Db,
+    pub(crate) clock: Arc<leases::Clock>,
 }
 
 /// The two databases. SQLite has one writer by nature; a pool of one queues for it instead of failing.
@@ -115,7 +120,21 @@ impl Store {
             Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
         };
         migrated.map_err(|error| StoreError::Database(error.into()))?;
-        Ok(Self { db })
+        let store = Self { db, clock: Arc::default() };
+        store.set_clock().await?;
+        Ok(store)
+    }
+
+    /// How many connections are open, idle and in use.
+    pub(crate) fn pools(&self) -> Vec<PoolReading> {
+        let reading =
+            |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
+        match &self.db {
+            Db::Sqlite { read, write } => {
+                vec![reading("read", read.size(), read.num_idle()), reading("write", write.size(), write.num_idle())]
+            }
+            Db::Postgres(pool) => vec![reading("postgres", pool.size(), pool.num_idle())],
+        }
     }
 
     /// "sqlite" or "postgres", for people.

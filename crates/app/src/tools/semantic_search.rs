@@ -77,7 +77,7 @@ impl Tool for SemanticSearch {
         }
         let limit = input.limit as usize;
         // A few more than asked: the same recording under two codes is one result.
-        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2);
+        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2).timed(&cx.timings);
         let hits = cx.timings.measure("searchDurationMs", self.shelf.index.search(&plan)).await.map_err(index_error)?;
         let hits = distinct(hits, limit);
         let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();

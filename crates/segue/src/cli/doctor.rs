@@ -38,7 +38,7 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     telemetry::init("off");
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
-    findings.extend([model(&config), tidal(&config).await]);
+    findings.extend([model(&config), tidal(&config).await, tracing(&config).await]);
     print(&findings, args.get_flag("json"))?;
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -112,6 +112,14 @@ async fn tidal(config: &Config) -> Finding {
     match tidal.search_tracks("hello", 1).await {
         Ok(_) => well("tidal", format!("answers, catalogue of {}", config.tidal.country)),
         Err(error) => ill("tidal", format!("{error}; check the credentials and TIDAL_API_URL")),
+    }
+}
+
+async fn tracing(config: &Config) -> Finding {
+    match app::observe::check_collector(config).await {
+        None => well("tracing", "off; set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY, or OTEL_EXPORTER_OTLP_ENDPOINT"),
+        Some(Ok(url)) => well("tracing", format!("{url} takes spans")),
+        Some(Err(error)) => ill("tracing", format!("{error:#}; check the address and the keys")),
     }
 }
 

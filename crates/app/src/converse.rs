@@ -1,6 +1,10 @@
 //! One turn end to end: take the message, load what was said, run the agent, record, publish.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use chrono::Utc;
 use engine::{
@@ -41,8 +45,9 @@ pub struct Ask {
 
 pub const MAX_MESSAGE_CHARS: usize = 10_000;
 const MAX_CLIENT_ID_CHARS: usize = 200;
-/// The end of a turn is worth more than one try: it is all the user waited for.
-const END_TRIES: u32 = 3;
+/// The end of a turn is worth more than one try: it is all the user waited for. After that its lease has run out.
+const END_PATIENCE: Duration = Duration::from_secs(15);
+const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConverseError {
@@ -61,9 +66,7 @@ pub enum ConverseError {
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, ConverseError> {
-        if self.shutdown.is_cancelled() {
-            return Err(ConverseError::Closing);
-        }
+        let _starting = self.turns.enter().ok_or(ConverseError::Closing)?;
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         let new = NewTurn {
@@ -158,7 +161,11 @@ impl App {
             limits: self.config.limits,
             cancel: live.cancel.clone(),
         };
-        engine::run(turn, &mut |kind| live.publish(kind)).await
+        let finished = engine::run(turn, &mut |kind| live.publish(kind)).await;
+        if live.is_cut() && finished.end == End::Answered(StopReason::Stopped) {
+            return Finished { end: cut_end(), ..finished };
+        }
+        finished
     }
 
     /// False when another node has closed the turn, or will.
@@ -166,7 +173,8 @@ impl App {
         let text = Message { role: Role::Assistant, content: finished.content.clone() }.text();
         let mut closing = closing_event(&finished);
         let mut is_ours = false;
-        for n_try in 1..=END_TRIES {
+        let given_up = Instant::now() + END_PATIENCE;
+        loop {
             let (mut saved, events) = live.last_events(&live.preview(closing.clone())).await;
             let end = TurnEnd {
                 started: &live.started,
@@ -189,9 +197,10 @@ impl App {
                     closing = interrupted();
                     break;
                 }
-                Err(error) if n_try < END_TRIES => {
+                Err(error) if Instant::now() < given_up => {
                     warn!(turn.id = %live.started.turn, "The end of a turn could not be stored, trying again: {error}");
-                    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                    drop(saved);
+                    tokio::time::sleep(END_AGAIN_AFTER).await;
                 }
                 Err(error) => {
                     error!(turn.id = %live.started.turn, "The end of a turn could not be stored: {error}");
@@ -200,6 +209,7 @@ impl App {
                         message: "The answer could not be saved. Please try again.".into(),
                         retryable: true,
                     };
+                    break;
                 }
             }
         }
@@ -299,6 +309,12 @@ fn invalid(field: &'static str, problem: String) -> ConverseError {
 fn failed(code: FailureCode, message: &str) -> Finished {
     let end = End::Failed { code, message: message.into(), retryable: true };
     Finished { content: Vec::new(), usage: engine::Usage::default(), end }
+}
+
+/// As recovery says it: to the user it is the same.
+fn cut_end() -> End {
+    let message = "The server was restarted while it was answering. Please try again.".into();
+    End::Failed { code: FailureCode::Interrupted, message, retryable: true }
 }
 
 fn interrupted() -> Kind {

@@ -51,8 +51,8 @@ pub use crate::{
     indexing::{IndexOf, index_of},
 };
 
-/// Running turns may finish for this long when the process is asked to end.
-const FAREWELL: Duration = Duration::from_secs(20);
+/// What was told to end may take this long to do so: a turn to be stored, spans to be sent.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 pub struct App {
     pub config: Config,
@@ -87,12 +87,13 @@ impl App {
         let outside = Outside::find(&config.mcp).await;
         let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
         let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
+        let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
             observer: Arc::new(observer),
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
-            turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
+            turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
             tasks: TaskTracker::new(),
-            shutdown: CancellationToken::new(),
+            shutdown,
             background: CancellationToken::new(),
             config,
             store,
@@ -114,23 +115,43 @@ impl App {
         self.tasks.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        let (store, token) = (self.store.clone(), self.background.clone());
+        self.tasks.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         self.tasks.spawn(async move { indexing.keep_up(store, token).await });
         self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
         self.observer.start(&self.tasks, self.background.clone());
     }
 
-    /// Ends: no new turns, running ones get a moment, then the background work and the database.
-    pub async fn stop(&self) {
+    /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
+    pub async fn drain(&self) {
         self.shutdown.cancel();
-        let deadline = tokio::time::Instant::now() + FAREWELL;
-        while self.turns.n_live() > 0 && tokio::time::Instant::now() < deadline {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        if self.quiet_within(self.config.drain).await {
+            return;
         }
+        let n_cut = self.turns.cut_all();
+        tracing::warn!("{n_cut} turns ran longer than the server could wait and were interrupted");
+        if !self.quiet_within(FAREWELL).await {
+            tracing::warn!("Left with turns still running; other nodes will close them as interrupted");
+        }
+    }
+
+    async fn quiet_within(&self, time: Duration) -> bool {
+        let quiet = async {
+            while !self.turns.is_quiet() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(time, quiet).await.is_ok()
+    }
+
+    /// Ends: the turns first, then the background work and the database.
+    pub async fn stop(&self) {
+        self.drain().await;
         self.background.cancel();
         self.tasks.close();
-        if tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await.is_err() {
-            tracing::warn!("Left with turns still running; they will be closed as interrupted");
+        if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
+            tracing::warn!("Left with work still running");
         }
         self.store.close().await;
     }

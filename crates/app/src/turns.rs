@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,8 +20,8 @@ use crate::store::{StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
-/// How often the database is asked for stops that came in through another node, and for events another node saved.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// A database that did not answer a reader is asked again after this.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// A reader takes so many events, or rows of them, at once: one that does not read on holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
@@ -31,6 +34,19 @@ pub struct Turns {
     /// The name under which this process leases its turns.
     pub node: String,
     live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
+    /// Messages that are being stored; each becomes a turn, or is refused.
+    n_starting: Arc<AtomicUsize>,
+    /// Cancelled when the process is to end: no new turns, and readers of other nodes' turns go elsewhere.
+    leaving: CancellationToken,
+}
+
+/// A message that is being stored: the process does not end meanwhile.
+pub(crate) struct Starting(Arc<AtomicUsize>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A turn that runs here. Readers hold a position in its log, never a queue: a slow one costs nothing.
@@ -38,6 +54,8 @@ pub struct LiveTurn {
     pub started: StartedTurn,
     /// Cancelled to stop the turn.
     pub cancel: CancellationToken,
+    /// Set when it is not its user who stops it.
+    is_cut: AtomicBool,
     log: Mutex<Log>,
     n_events: watch::Sender<usize>,
     /// How many events are saved. Held while saving, so that no event is saved twice or out of order.
@@ -63,14 +81,37 @@ pub enum FollowError {
 }
 
 impl Turns {
-    pub fn new(store: Store, node: String) -> Self {
-        Self { store, node, live: Mutex::default() }
+    pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
+        Self { store, node, live: Mutex::default(), n_starting: Arc::default(), leaving }
+    }
+
+    /// A place for a new turn, or none when the process is ending.
+    pub(crate) fn enter(&self) -> Option<Starting> {
+        // Counted first: whoever sees no one starting after the process began to end sees everyone.
+        self.n_starting.fetch_add(1, Ordering::SeqCst);
+        let starting = Starting(self.n_starting.clone());
+        (!self.leaving.is_cancelled()).then_some(starting)
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.n_starting.load(Ordering::SeqCst) == 0 && self.n_live() == 0
+    }
+
+    /// Ends every turn that runs here as interrupted: the process cannot wait any longer.
+    pub(crate) fn cut_all(&self) -> usize {
+        let turns: Vec<_> = self.lock().values().cloned().collect();
+        for turn in &turns {
+            turn.is_cut.store(true, Ordering::SeqCst);
+            turn.cancel.cancel();
+        }
+        turns.len()
     }
 
     pub(crate) fn begin(&self, started: StartedTurn) -> Arc<LiveTurn> {
         let turn = Arc::new(LiveTurn {
             started,
             cancel: CancellationToken::new(),
+            is_cut: AtomicBool::new(false),
             log: Mutex::default(),
             n_events: watch::Sender::new(0),
             saved: tokio::sync::Mutex::new(0),
@@ -127,7 +168,7 @@ impl Turns {
     fn follow_known(&self, turn: TurnId, row: TurnRow, after: u32) -> Events {
         match self.live_turn(turn) {
             Some(live) => live.follow(after).boxed(),
-            None => follow_saved(self.store.clone(), turn, row.is_running(), after).boxed(),
+            None => follow_saved(self.store.clone(), turn, row.is_running(), after, self.leaving.clone()).boxed(),
         }
     }
 
@@ -178,7 +219,11 @@ impl Turns {
 
     /// Stops turns that were asked to stop through another node.
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
-        while pause(ASK_EVERY * 2, &shutdown).await {
+        loop {
+            tokio::select! {
+                () = self.store.notices.wait_for_stop() => {}
+                () = shutdown.cancelled() => return,
+            }
             if self.n_live() == 0 {
                 continue;
             }
@@ -205,6 +250,10 @@ impl LiveTurn {
         let n_events = log.events.len();
         drop(log);
         self.n_events.send_replace(n_events);
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::SeqCst)
     }
 
     /// Everything so far.
@@ -286,8 +335,15 @@ impl Log {
 }
 
 /// Follows a turn through the database: it has ended, or it runs on another node.
-fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
+fn follow_saved(
+    store: Store,
+    turn: TurnId,
+    mut runs: bool,
+    after: u32,
+    leaving: CancellationToken,
+) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
     async_stream::stream! {
+        let mut news = store.notices.news_of(turn);
         let mut position = 0_i64;
         loop {
             // Asked before reading: what is saved after this answer belongs to the next round.
@@ -300,7 +356,9 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
                 }
                 Err(error) => {
                     warn!(turn.id = %turn, "Events could not be read, trying again: {error}");
-                    tokio::time::sleep(ASK_EVERY).await;
+                    if !pause(ASK_AGAIN_AFTER, &leaving).await {
+                        return;
+                    }
                     continue;
                 }
             };
@@ -319,7 +377,11 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
             }
             runs = still_runs;
             if !is_full {
-                tokio::time::sleep(ASK_EVERY).await;
+                tokio::select! {
+                    () = news.wait() => {}
+                    // The turn runs on elsewhere; its reader goes there.
+                    () = leaving.cancelled() => return,
+                }
             }
         }
     }

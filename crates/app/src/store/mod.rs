@@ -6,6 +6,7 @@ mod feedback;
 mod journal;
 mod leases;
 mod library;
+mod notices;
 mod playlists;
 mod questions;
 mod tasks;
@@ -17,7 +18,7 @@ use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
-    PgPool, SqlitePool,
+    Connection, PgPool, SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -43,6 +44,7 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 pub struct Store {
     pub(crate) db: Db,
     pub(crate) clock: Arc<leases::Clock>,
+    pub(crate) notices: Arc<notices::Notices>,
 }
 
 /// The two databases. SQLite has one writer by nature; a pool of one queues for it instead of failing.
@@ -120,7 +122,8 @@ impl Store {
             Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
         };
         migrated.map_err(|error| StoreError::Database(error.into()))?;
-        let store = Self { db, clock: Arc::default() };
+        let notices = Arc::new(notices::Notices::new(&db));
+        let store = Self { db, clock: Arc::default(), notices };
         store.set_clock().await?;
         Ok(store)
     }
@@ -161,12 +164,23 @@ impl Store {
     }
 }
 
+const RESTED: Duration = Duration::from_secs(2);
+
 async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error> {
     let options = PgConnectOptions::from_str(url)?.application_name("segue");
     PgPoolOptions::new()
         .max_connections(pool_size)
         .acquire_timeout(Duration::from_secs(5))
         .test_before_acquire(false)
+        // A busy connection shows by itself that it is well; one that has rested may have been cut meanwhile.
+        .before_acquire(|connection, about| {
+            Box::pin(async move {
+                if about.idle_for > RESTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .connect_with(options)
         .await
 }

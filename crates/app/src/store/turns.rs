@@ -265,15 +265,17 @@ impl Store {
                 sqlx::query(INSERT_EVENTS).bind(turn.0).bind(position).bind(events).execute(&mut *tx).await?;
             }
         });
+        batch.iter().for_each(|(turn, ..)| self.notices.tell_events(*turn));
         Ok(())
     }
 
     /// Stores the end of a turn. False when the turn is no longer ours to end: its lease ran out and another node
-    /// closed it.
+    /// closed it. Ending twice is fine: the first time may have been stored without our hearing of it.
     pub(crate) async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<bool, StoreError> {
         const END: &str =
             "UPDATE turns SET status = 'ended', ended_at = $3 WHERE id = $1 AND node = $2 AND status = 'running'
             RETURNING id";
+        const OURS: &str = "SELECT id FROM turns WHERE id = $1 AND node = $2 AND status = 'ended'";
         const ANSWER: &str =
             "UPDATE messages SET content = $2, status = $3, usage = $4, error = $5, searchable = $6 WHERE id = $1";
         const PREVIEW: &str = "UPDATE conversations SET preview = $2, updated_at = $3 WHERE id = $1";
@@ -282,7 +284,9 @@ impl Store {
             let ended: Option<(Uuid,)> =
                 sqlx::query_as(END).bind(end.started.turn.0).bind(end.node).bind(at).fetch_optional(&mut *tx).await?;
             if ended.is_none() {
-                return Ok(false);
+                let ours: Option<(Uuid,)> =
+                    sqlx::query_as(OURS).bind(end.started.turn.0).bind(end.node).fetch_optional(&mut *tx).await?;
+                return Ok(ours.is_some());
             }
             sqlx::query(ANSWER)
                 .bind(end.started.message.0)
@@ -315,6 +319,7 @@ impl Store {
                 sqlx::query(PREVIEW).bind(end.started.conversation.0).bind(preview).bind(at).execute(&mut *tx).await?;
             }
         });
+        self.notices.tell_events(end.started.turn);
         Ok(true)
     }
 
@@ -324,6 +329,7 @@ impl Store {
             RETURNING id";
         let row: Option<(Uuid,)> =
             writing!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        self.notices.tell_stop();
         Ok(row.is_some())
     }
 

@@ -1,6 +1,9 @@
 //! The real binary, started, killed and started again.
 
-use std::process::Stdio;
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use reqwest::Method;
 use serde_json::Value;
@@ -46,6 +49,24 @@ impl Process {
         line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
     }
 
+    /// `kill`: please leave. Answers when it has, with its exit code and how long that took.
+    pub(crate) async fn terminate(mut self) -> (Option<i32>, Duration) {
+        let asked = Instant::now();
+        self.ask_to_leave().await;
+        let status = self.child.wait().await.expect("it ends");
+        (status.code(), asked.elapsed())
+    }
+
+    pub(crate) async fn ask_to_leave(&self) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill is there");
+        assert!(sent.success());
+    }
+
+    pub(crate) async fn ended(mut self) -> Option<i32> {
+        self.child.wait().await.expect("it ends").code()
+    }
+
     /// `kill -9`: no farewell.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");
@@ -63,6 +84,12 @@ impl Process {
 
     pub(crate) async fn chat(&self, body: Value) -> Stream {
         Stream::new(self.post("/api/chat/stream", body).await)
+    }
+
+    /// Status and body, whatever they are.
+    pub(crate) async fn ask(&self, path: &str) -> (u16, Value) {
+        let response = self.client.get(format!("{}{path}", self.url)).send().await.expect("an answer");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
     }
 
     pub(crate) async fn follow(&self, turn: &str, after: u64) -> Stream {

@@ -1,6 +1,7 @@
 //! What the house can do: every service, built once.
 
 pub mod agents;
+pub mod backup;
 pub mod config;
 mod converse;
 pub mod embed;

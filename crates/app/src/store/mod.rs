@@ -186,8 +186,7 @@ async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error>
 }
 
 async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
-    let path = url.strip_prefix("sqlite:").unwrap_or(url);
-    let path = path.strip_prefix("//").unwrap_or(path);
+    let path = sqlite_path(url);
     if let Some(folder) = Path::new(path).parent() {
         std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
     }
@@ -206,6 +205,17 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// The file a `sqlite:` address names.
+pub(crate) fn sqlite_path(url: &str) -> &str {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    path.strip_prefix("//").unwrap_or(path)
+}
+
+/// The newest schema this program knows.
+pub(crate) fn newest_schema() -> Option<i64> {
+    SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max()
 }
 
 /// A pattern for LIKE that finds these words anywhere, whatever characters they hold.

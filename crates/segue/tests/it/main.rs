@@ -8,6 +8,7 @@ mod support;
 mod ag_ui;
 mod ai_sdk;
 mod auth;
+mod backup;
 mod chatkit;
 mod discover;
 mod errors;

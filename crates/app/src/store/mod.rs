@@ -200,8 +200,13 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .busy_timeout(Duration::from_secs(5))
         .statement_cache_capacity(200);
     let timeout = Duration::from_secs(5);
-    let write =
-        SqlitePoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_with(options.clone()).await?;
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(timeout)
+        // A commit that failed (a full disk) leaves the connection believing that it is still inside: take another.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+        .connect_with(options.clone())
+        .await?;
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })

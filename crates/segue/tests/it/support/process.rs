@@ -23,8 +23,10 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `segue serve` and waits until it says where it listens.
     pub(crate) async fn start(world: &World, settings: &[(&'static str, String)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
-        command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
+        // A file that may not grow is an error for whoever writes, not the end of the process.
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; exec \"$0\" serve", env!("CARGO_BIN_EXE_segue")]);
+        command.env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
         command.envs(settings.iter().map(|(name, value)| (*name, value)));
         let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
@@ -67,9 +69,17 @@ impl Process {
         self.child.wait().await.expect("it ends").code()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
+    pub(crate) async fn kill_at_once(&mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+
     /// `kill -9`: no farewell.
     pub(crate) async fn kill(mut self) {
-        self.child.kill().await.expect("it can be killed");
+        self.kill_at_once().await;
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {

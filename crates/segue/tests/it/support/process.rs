@@ -45,8 +45,7 @@ impl Process {
 
     /// Resident memory in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("Linux");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
         line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
     }
@@ -60,7 +59,7 @@ impl Process {
     }
 
     pub(crate) async fn ask_to_leave(&self) {
-        let pid = self.child.id().expect("it runs").to_string();
+        let pid = self.pid().to_string();
         let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill is there");
         assert!(sent.success());
     }

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check bench bench-index eval fuzz setup web models demo-services fmt
+.PHONY: run test check faults bench bench-index eval fuzz setup web models demo-services fmt
 
 CARGO := cargo
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
@@ -13,6 +13,11 @@ run: setup web/dist/index.html models
 ## Every test, on SQLite and on a throw-away PostgreSQL, and the page in a real browser.
 test: setup web/dist/index.html
 	tools/test
+
+## Every fault rehearsed, on both databases: what the user saw, what was kept, how long until well again.
+faults: setup web/dist/index.html
+	$(CARGO) test --workspace --quiet --test faults -- --all
+	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
 ## What must hold before a change is handed over: format, lints, licences and advisories.
 check: setup web/dist/index.html

@@ -1,12 +1,14 @@
 //! Settings: flags, environment or `segue.toml`, in that order of strength. The only reader of the environment.
 
-use std::{collections::HashMap, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr};
+use std::{collections::HashMap, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use engine::Limits;
 
 use crate::{
     limits::TurnLimits,
     music::tidal::{Credentials, TidalConfig},
+    observe::Content,
     outside::{self, OutsideServer},
 };
 
@@ -46,6 +48,12 @@ pub const SETTINGS: &[Setting] = &[
     setting("TIDAL_API_URL", "https://openapi.tidal.com/v2", "Where the Tidal API is"),
     setting("TIDAL_AUTH_URL", "https://auth.tidal.com/v1", "Where Tidal gives out tokens"),
     setting("TIDAL_COUNTRY", "US", "Whose catalogue to search"),
+    setting("LANGFUSE_PUBLIC_KEY", "", "Traces of turns go to Langfuse; off without keys"),
+    setting("LANGFUSE_SECRET_KEY", "", "Traces of turns go to Langfuse; off without keys"),
+    setting("LANGFUSE_BASE_URL", "https://cloud.langfuse.com", "Where Langfuse is"),
+    setting("OTEL_EXPORTER_OTLP_ENDPOINT", "", "Traces of turns go to this OTLP/HTTP collector"),
+    setting("OTEL_EXPORTER_OTLP_HEADERS", "", "Headers for that collector: name=value, separated by commas"),
+    setting("SEGUE_TRACE_CONTENT", "on", "on, or off: traces without what people and tools said"),
     setting(
         "SEGUE_AUTH",
         "local",
@@ -69,6 +77,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
     setting("SEGUE_MAX_CONNECTIONS", "4096", "Connections open at once"),
+    setting("SEGUE_DRAIN_SECONDS", "25", "How long running turns may go on when the server is asked to end"),
     setting("SEGUE_ARTWORK_HOSTS", "resources.tidal.com", "Hosts cover images may come from, separated by commas"),
     setting("SEGUE_METRICS_TOKEN", "", "Bearer token for /metrics from elsewhere; only this machine when empty"),
     setting("SEGUE_LOG", "info", "What to log: error, warn, info, debug, or a filter such as app=debug"),
@@ -97,6 +106,9 @@ pub struct Config {
     pub open_requests: Option<NonZeroUsize>,
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
+    /// None: no traces.
+    pub traces: Option<TraceConfig>,
+    pub drain: Duration,
     pub log: String,
     /// Other MCP servers; only from the file.
     pub mcp: Vec<OutsideServer>,
@@ -122,6 +134,15 @@ pub struct Embeddings {
     pub url: String,
     pub model: String,
     pub key: Option<Secret>,
+}
+
+/// Where traces go.
+#[derive(Clone, Debug)]
+pub struct TraceConfig {
+    /// The whole address, `/v1/traces` included.
+    pub url: String,
+    pub headers: Vec<(String, Secret)>,
+    pub content: Content,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,6 +243,8 @@ impl Config {
             max_connections: values.parsed::<NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
             artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
+            traces: values.traces()?,
+            drain: Duration::from_secs(values.parsed("SEGUE_DRAIN_SECONDS")?),
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
             mcp: Vec::new(),
         };
@@ -286,6 +309,28 @@ fn jwks_url(text: &str) -> Result<reqwest::Url, ConfigError> {
     Ok(url)
 }
 
+/// Langfuse takes OTLP under its own path; the version asks for spans to show at once.
+fn langfuse(base_url: &str, public: &str, secret: &str, content: Content) -> TraceConfig {
+    let basic = BASE64_STANDARD.encode(format!("{public}:{secret}"));
+    let headers = vec![
+        ("authorization".to_owned(), Secret::new(format!("Basic {basic}"))),
+        ("x-langfuse-ingestion-version".to_owned(), Secret::new("4")),
+        ("x-langfuse-sdk-name".to_owned(), Secret::new("segue")),
+    ];
+    TraceConfig { url: format!("{}/api/public/otel/v1/traces", base_url.trim_end_matches('/')), headers, content }
+}
+
+fn collector_headers(list: &str) -> Result<Vec<(String, Secret)>, ConfigError> {
+    let pairs = list.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let headers = pairs.map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_ascii_lowercase(), Secret::new(value.trim())))
+        }
+        _ => Err(problem("OTEL_EXPORTER_OTLP_HEADERS", "must be name=value, separated by commas")),
+    });
+    headers.collect()
+}
+
 struct Values<F> {
     lookup: F,
 }
@@ -333,6 +378,33 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             auth_url: self.or_default("TIDAL_AUTH_URL").trim_end_matches('/').to_owned(),
             country: self.or_default("TIDAL_COUNTRY"),
         })
+    }
+
+    fn traces(&self) -> Result<Option<TraceConfig>, ConfigError> {
+        let content = match self.or_default("SEGUE_TRACE_CONTENT").as_str() {
+            "on" => Content::Included,
+            "off" => Content::LeftOut,
+            other => return Err(problem("SEGUE_TRACE_CONTENT", format!("'{other}' is not on or off"))),
+        };
+        let keys = match (self.text("LANGFUSE_PUBLIC_KEY"), self.text("LANGFUSE_SECRET_KEY")) {
+            (Some(public), Some(secret)) => Some((public, secret)),
+            (None, None) => None,
+            (Some(_), None) => return Err(problem("LANGFUSE_SECRET_KEY", "is missing beside LANGFUSE_PUBLIC_KEY")),
+            (None, Some(_)) => return Err(problem("LANGFUSE_PUBLIC_KEY", "is missing beside LANGFUSE_SECRET_KEY")),
+        };
+        match (keys, self.text("OTEL_EXPORTER_OTLP_ENDPOINT")) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => {
+                Err(problem("OTEL_EXPORTER_OTLP_ENDPOINT", "cannot be used together with Langfuse keys; choose one"))
+            }
+            (Some((public, secret)), None) => {
+                Ok(Some(langfuse(&self.or_default("LANGFUSE_BASE_URL"), &public, &secret, content)))
+            }
+            (None, Some(url)) => {
+                let headers = collector_headers(&self.or_default("OTEL_EXPORTER_OTLP_HEADERS"))?;
+                Ok(Some(TraceConfig { url: format!("{}/v1/traces", url.trim_end_matches('/')), headers, content }))
+            }
+        }
     }
 
     fn model(&self) -> Result<ModelChoice, ConfigError> {

@@ -1,7 +1,12 @@
 //! One turn end to end: take the message, load what was said, run the agent, record, publish.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use chrono::Utc;
 use engine::{
     Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Outcome,
     Prompt, Role, StopReason, ToolContext, Turn, UserId,
@@ -16,6 +21,7 @@ use crate::{
     agents::{Agent, agent},
     history,
     limits::Limited,
+    observe::{EndedCall, EndedTurn},
     store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
@@ -39,8 +45,9 @@ pub struct Ask {
 
 pub const MAX_MESSAGE_CHARS: usize = 10_000;
 const MAX_CLIENT_ID_CHARS: usize = 200;
-/// The end of a turn is worth more than one try: it is all the user waited for.
-const END_TRIES: u32 = 3;
+/// The end of a turn is worth more than one try: it is all the user waited for. After that its lease has run out.
+const END_PATIENCE: Duration = Duration::from_secs(15);
+const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConverseError {
@@ -59,9 +66,7 @@ pub enum ConverseError {
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, ConverseError> {
-        if self.shutdown.is_cancelled() {
-            return Err(ConverseError::Closing);
-        }
+        let _starting = self.turns.enter().ok_or(ConverseError::Closing)?;
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         let new = NewTurn {
@@ -86,8 +91,9 @@ impl App {
             message: started.message,
         });
         let (app, owner) = (self.clone(), owner.clone());
-        let question = ask.conversation.is_none().then(|| text.to_owned());
-        self.tasks.spawn(async move { app.run(agent, &owner, live, question).await });
+        let is_new = ask.conversation.is_none();
+        let asked = text.to_owned();
+        self.tasks.spawn(async move { app.run(agent, owner, live, asked, is_new).await });
         Ok(started)
     }
 
@@ -99,17 +105,24 @@ impl App {
         agent(&id).ok_or_else(|| invalid("agent", format!("there is no agent '{id}'; choose discover or tasks")))
     }
 
-    /// Runs a turn and stores its end before anyone sees it. `question`: the first message of a new conversation.
-    async fn run(&self, agent: &'static Agent, owner: &UserId, live: Arc<LiveTurn>, question: Option<String>) {
-        let work = AssertUnwindSafe(self.answer(agent, owner, &live, question)).catch_unwind();
+    /// Runs a turn and stores its end before anyone sees it.
+    async fn run(&self, agent: &'static Agent, owner: UserId, live: Arc<LiveTurn>, question: String, is_new: bool) {
+        let first = is_new.then(|| question.clone());
+        let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first)).catch_unwind();
         let finished = work.await.unwrap_or_else(|_| {
             error!(turn.id = %live.started.turn, "A turn panicked");
             failed(FailureCode::InternalError, "Something went wrong. Please try again.")
         });
-        self.record_end(&live, finished).await;
+        let is_ours = self.record_end(&live, finished).await;
         self.turns.forget(live.started.turn);
+        if is_ours {
+            let StartedTurn { turn, conversation, .. } = live.started;
+            let (agent, events) = (agent.id.to_owned(), live.events());
+            self.observer.turn_ended(EndedTurn { turn, conversation, owner, agent, question, events });
+        }
     }
 
+    /// `question`: the first message of a new conversation.
     async fn answer(
         &self,
         agent: &'static Agent,
@@ -148,13 +161,20 @@ impl App {
             limits: self.config.limits,
             cancel: live.cancel.clone(),
         };
-        engine::run(turn, &mut |kind| live.publish(kind)).await
+        let finished = engine::run(turn, &mut |kind| live.publish(kind)).await;
+        if live.is_cut() && finished.end == End::Answered(StopReason::Stopped) {
+            return Finished { end: cut_end(), ..finished };
+        }
+        finished
     }
 
-    async fn record_end(&self, live: &LiveTurn, finished: Finished) {
+    /// False when another node has closed the turn, or will.
+    async fn record_end(&self, live: &LiveTurn, finished: Finished) -> bool {
         let text = Message { role: Role::Assistant, content: finished.content.clone() }.text();
         let mut closing = closing_event(&finished);
-        for n_try in 1..=END_TRIES {
+        let mut is_ours = false;
+        let given_up = Instant::now() + END_PATIENCE;
+        loop {
             let (mut saved, events) = live.last_events(&live.preview(closing.clone())).await;
             let end = TurnEnd {
                 started: &live.started,
@@ -169,6 +189,7 @@ impl App {
             match self.store.end_turn(&end).await {
                 Ok(true) => {
                     *saved = live.n_when_closed();
+                    is_ours = true;
                     break;
                 }
                 Ok(false) => {
@@ -176,9 +197,10 @@ impl App {
                     closing = interrupted();
                     break;
                 }
-                Err(error) if n_try < END_TRIES => {
+                Err(error) if Instant::now() < given_up => {
                     warn!(turn.id = %live.started.turn, "The end of a turn could not be stored, trying again: {error}");
-                    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                    drop(saved);
+                    tokio::time::sleep(END_AGAIN_AFTER).await;
                 }
                 Err(error) => {
                     error!(turn.id = %live.started.turn, "The end of a turn could not be stored: {error}");
@@ -187,10 +209,12 @@ impl App {
                         message: "The answer could not be saved. Please try again.".into(),
                         retryable: true,
                     };
+                    break;
                 }
             }
         }
         live.publish(closing);
+        is_ours
     }
 }
 
@@ -212,7 +236,12 @@ impl App {
         let id = CallId::new();
         let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };
+        let started_ms = Utc::now().timestamp_millis();
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
+        if let Ok(outcome) = &outcome {
+            let (ended_ms, outcome) = (Utc::now().timestamp_millis(), outcome.clone());
+            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome });
+        }
         outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {
             Ok(error) => error.into(),
             Err(other) => StoreError::Database(sqlx::Error::Protocol(other.to_string())).into(),
@@ -280,6 +309,12 @@ fn invalid(field: &'static str, problem: String) -> ConverseError {
 fn failed(code: FailureCode, message: &str) -> Finished {
     let end = End::Failed { code, message: message.into(), retryable: true };
     Finished { content: Vec::new(), usage: engine::Usage::default(), end }
+}
+
+/// As recovery says it: to the user it is the same.
+fn cut_end() -> End {
+    let message = "The server was restarted while it was answering. Please try again.".into();
+    End::Failed { code: FailureCode::Interrupted, message, retryable: true }
 }
 
 fn interrupted() -> Kind {

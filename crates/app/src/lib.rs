@@ -1,6 +1,7 @@
 //! What the house can do: every service, built once.
 
 pub mod agents;
+pub mod backup;
 pub mod config;
 mod converse;
 pub mod embed;
@@ -14,6 +15,7 @@ pub mod limits;
 pub mod models;
 pub mod music;
 mod node;
+pub mod observe;
 mod outgoing;
 pub mod outside;
 mod recovery;
@@ -35,6 +37,10 @@ use crate::{
     indexing::Indexing,
     music::tidal::Tidal,
     node::Node,
+    observe::{
+        Observer,
+        metrics::{IndexReading, Reading},
+    },
     outside::Outside,
     store::Store,
     tools::Shelf,
@@ -48,8 +54,8 @@ pub use crate::{
     indexing::{IndexOf, index_of},
 };
 
-/// Running turns may finish for this long when the process is asked to end.
-const FAREWELL: Duration = Duration::from_secs(20);
+/// What was told to end may take this long to do so: a turn to be stored, spans to be sent.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 pub struct App {
     pub config: Config,
@@ -60,6 +66,7 @@ pub struct App {
     pub tidal: Tidal,
     indexing: Indexing,
     pub turns: Arc<Turns>,
+    pub observer: Arc<Observer>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
     /// Cancelled when the process is to end: no new turns.
@@ -84,11 +91,14 @@ impl App {
         let has_real_model = config.model != ModelChoice::Offline;
         let wordings = Wordings::new(has_real_model.then(|| model.clone()));
         let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal, wordings));
+        let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
+        let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
+            observer: Arc::new(observer),
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
-            turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
+            turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
             tasks: TaskTracker::new(),
-            shutdown: CancellationToken::new(),
+            shutdown,
             background: CancellationToken::new(),
             config,
             store,
@@ -100,7 +110,7 @@ impl App {
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
-        recovery::close_dead_turns(&app.store, name, is_reborn.then_some(name)).await?;
+        recovery::close_dead_turns(&app.store, &app.observer, name, is_reborn.then_some(name)).await?;
         app.start_background_work();
         Ok(app)
     }
@@ -110,24 +120,72 @@ impl App {
         self.tasks.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        let (store, token) = (self.store.clone(), self.background.clone());
+        self.tasks.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         self.tasks.spawn(async move { indexing.keep_up(store, token).await });
-        self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
+        self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
+        self.observer.start(&self.tasks, self.background.clone());
     }
 
-    /// Ends: no new turns, running ones get a moment, then the background work and the database.
-    pub async fn stop(&self) {
+    /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
+    pub async fn drain(&self) {
         self.shutdown.cancel();
-        let deadline = tokio::time::Instant::now() + FAREWELL;
-        while self.turns.n_live() > 0 && tokio::time::Instant::now() < deadline {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        if self.quiet_within(self.config.drain).await {
+            return;
         }
+        let n_cut = self.turns.cut_all();
+        tracing::warn!("{n_cut} turns ran longer than the server could wait and were interrupted");
+        if !self.quiet_within(FAREWELL).await {
+            tracing::warn!("Left with turns still running; other nodes will close them as interrupted");
+        }
+    }
+
+    async fn quiet_within(&self, time: Duration) -> bool {
+        let quiet = async {
+            while !self.turns.is_quiet() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(time, quiet).await.is_ok()
+    }
+
+    /// Ends: the turns first, then the background work and the database.
+    pub async fn stop(&self) {
+        self.drain().await;
         self.background.cancel();
         self.tasks.close();
-        if tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await.is_err() {
-            tracing::warn!("Left with turns still running; they will be closed as interrupted");
+        if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
+            tracing::warn!("Left with work still running");
         }
         self.store.close().await;
+    }
+
+    /// What Prometheus reads.
+    pub async fn metrics(&self) -> String {
+        let (unsaved_events, oldest_ms) = self.turns.unsaved();
+        let age_ms = oldest_ms.map_or(0, |at_ms| chrono::Utc::now().timestamp_millis() - at_ms);
+        let reading = Reading {
+            turns_running: self.turns.n_live(),
+            unsaved_events,
+            log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
+            pools: self.store.pools(),
+            index: self.index_reading().await,
+            // A queue joins with one line here: its name, and how much waits in it.
+            queues: Vec::new(),
+        };
+        self.observer.render(&reading)
+    }
+
+    /// None while the index or the database does not answer.
+    async fn index_reading(&self) -> Option<IndexReading> {
+        let asked = async {
+            let info = self.shelf.index.info().await.ok()?;
+            let newest = self.store.track_revision().await.ok()?;
+            Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
+        };
+        // Whoever asks for numbers wants them most when something is slow.
+        tokio::time::timeout(Duration::from_secs(2), asked).await.ok().flatten()
     }
 
     pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {

@@ -38,6 +38,21 @@ impl Node {
     }
 }
 
+/// No server runs in the data directory, and none begins to while this is held.
+pub(crate) struct Alone {
+    _lock: File,
+}
+
+impl Node {
+    pub(crate) fn alone_in(data_dir: &Path) -> std::io::Result<Alone> {
+        std::fs::create_dir_all(data_dir)?;
+        let path = data_dir.join("node");
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.try_lock()?;
+        Ok(Alone { _lock: file })
+    }
+}
+
 fn new_name() -> String {
     uuid::Uuid::now_v7().to_string()
 }

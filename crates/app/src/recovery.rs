@@ -2,26 +2,29 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use engine::{Block, CallId, ConversationId, Event, Failure, FailureCode, Kind, MessageId, Outcome, TurnId};
+use engine::{Block, CallId, ConversationId, Event, Failure, FailureCode, Kind, MessageId, Outcome, TurnId, UserId};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::{
+    observe::{EndedTurn, Observer},
     store::{DeadTurn, MessageStatus, StartedTurn, Store, StoreError, TurnEnd, TurnError},
-    turns::{from_rows, pause, to_rows},
+    turns::{Turns, from_rows, pause, to_rows},
 };
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 const SWEEP_EVERY: u32 = 12;
 
 /// Renews our leases, closes turns whose lease ran out, and forgets what is old.
-pub(crate) async fn keep_house(store: Store, node: String, shutdown: CancellationToken) {
+pub(crate) async fn keep_house(turns: Arc<Turns>, observer: Arc<Observer>, shutdown: CancellationToken) {
+    let (store, node) = (&turns.store, &turns.node);
     let mut n_rounds = 0_u32;
     while pause(RENEW_EVERY, &shutdown).await {
         n_rounds += 1;
         let result = async {
-            store.renew_leases(&node).await?;
-            close_dead_turns(&store, &node, None).await?;
+            store.set_clock().await?;
+            store.renew_leases(node, &turns.ids()).await?;
+            close_dead_turns(store, &observer, node, None).await?;
             if n_rounds.is_multiple_of(SWEEP_EVERY) {
                 store.forget_old_events().await?;
                 store.purge_deleted_conversations().await?;
@@ -36,19 +39,28 @@ pub(crate) async fn keep_house(store: Store, node: String, shutdown: Cancellatio
 }
 
 /// Closes what dead nodes left running; with `reborn`, also what an earlier life of this node left.
-pub(crate) async fn close_dead_turns(store: &Store, node: &str, reborn: Option<&str>) -> Result<(), StoreError> {
+pub(crate) async fn close_dead_turns(
+    store: &Store,
+    observer: &Observer,
+    node: &str,
+    reborn: Option<&str>,
+) -> Result<(), StoreError> {
     for dead in store.dead_turns(reborn).await? {
-        if store.take_over(&dead, node).await? {
-            close(store, node, &dead).await?;
+        if store.take_over(&dead, node).await?
+            && let Some(ended) = close(store, node, &dead).await?
+        {
+            observer.metrics.turn_recovered();
+            observer.turn_ended(ended);
             info!(turn.id = %dead.id, "Closed a turn whose server died");
         }
     }
     Ok(())
 }
 
-async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<(), StoreError> {
+/// None when someone else has closed it meanwhile.
+async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<Option<EndedTurn>, StoreError> {
     let (turn, message) = (TurnId(dead.id), MessageId(dead.message_id));
-    let events = from_rows(&store.events_from(turn, 0, i64::MAX).await?);
+    let mut events = from_rows(&store.events_from(turn, 0, i64::MAX).await?);
     let journal = store.calls_of(message).await?;
     let outcomes = journal.into_iter().filter_map(|row| Some((row.id, row.settled?.into_outcome()))).collect();
     let remains = Remains::of(&events, outcomes);
@@ -72,7 +84,13 @@ async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<(), StoreEr
         text: &text,
         events: to_rows(events.len(), last_events.iter()),
     };
-    store.end_turn(&end).await.map(drop)
+    if !store.end_turn(&end).await? {
+        return Ok(None);
+    }
+    events.extend(last_events.into_iter().map(Arc::new));
+    let question = store.question_of(message).await?;
+    let (owner, agent) = (UserId::new(dead.user_id.as_str()), dead.agent.clone());
+    Ok(Some(EndedTurn { turn, conversation: started.conversation, owner, agent, question, events }))
 }
 
 fn number(mut seq: u32, kinds: impl Iterator<Item = Kind>) -> Vec<Event> {

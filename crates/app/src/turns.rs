@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,8 +20,8 @@ use crate::store::{StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
-/// How often the database is asked for stops that came in through another node, and for events another node saved.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// A database that did not answer a reader is asked again after this.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// A reader takes so many events, or rows of them, at once: one that does not read on holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
@@ -27,10 +30,23 @@ const ROW_BYTES: usize = 32 * 1024;
 
 /// The turns of this node, and the way to those of others.
 pub struct Turns {
-    store: Store,
+    pub(crate) store: Store,
     /// The name under which this process leases its turns.
     pub node: String,
     live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
+    /// Messages that are being stored; each becomes a turn, or is refused.
+    n_starting: Arc<AtomicUsize>,
+    /// Cancelled when the process is to end: no new turns, and readers of other nodes' turns go elsewhere.
+    leaving: CancellationToken,
+}
+
+/// A message that is being stored: the process does not end meanwhile.
+pub(crate) struct Starting(Arc<AtomicUsize>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A turn that runs here. Readers hold a position in its log, never a queue: a slow one costs nothing.
@@ -38,6 +54,8 @@ pub struct LiveTurn {
     pub started: StartedTurn,
     /// Cancelled to stop the turn.
     pub cancel: CancellationToken,
+    /// Set when it is not its user who stops it.
+    is_cut: AtomicBool,
     log: Mutex<Log>,
     n_events: watch::Sender<usize>,
     /// How many events are saved. Held while saving, so that no event is saved twice or out of order.
@@ -63,14 +81,37 @@ pub enum FollowError {
 }
 
 impl Turns {
-    pub fn new(store: Store, node: String) -> Self {
-        Self { store, node, live: Mutex::default() }
+    pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
+        Self { store, node, live: Mutex::default(), n_starting: Arc::default(), leaving }
+    }
+
+    /// A place for a new turn, or none when the process is ending.
+    pub(crate) fn enter(&self) -> Option<Starting> {
+        // Counted first: whoever sees no one starting after the process began to end sees everyone.
+        self.n_starting.fetch_add(1, Ordering::SeqCst);
+        let starting = Starting(self.n_starting.clone());
+        (!self.leaving.is_cancelled()).then_some(starting)
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.n_starting.load(Ordering::SeqCst) == 0 && self.n_live() == 0
+    }
+
+    /// Ends every turn that runs here as interrupted: the process cannot wait any longer.
+    pub(crate) fn cut_all(&self) -> usize {
+        let turns: Vec<_> = self.lock().values().cloned().collect();
+        for turn in &turns {
+            turn.is_cut.store(true, Ordering::SeqCst);
+            turn.cancel.cancel();
+        }
+        turns.len()
     }
 
     pub(crate) fn begin(&self, started: StartedTurn) -> Arc<LiveTurn> {
         let turn = Arc::new(LiveTurn {
             started,
             cancel: CancellationToken::new(),
+            is_cut: AtomicBool::new(false),
             log: Mutex::default(),
             n_events: watch::Sender::new(0),
             saved: tokio::sync::Mutex::new(0),
@@ -85,6 +126,26 @@ impl Turns {
 
     pub fn n_live(&self) -> usize {
         self.lock().len()
+    }
+
+    pub(crate) fn ids(&self) -> Vec<TurnId> {
+        self.lock().keys().copied().collect()
+    }
+
+    /// How many events are in memory only, and when the oldest of them happened.
+    pub(crate) fn unsaved(&self) -> (usize, Option<i64>) {
+        let turns: Vec<_> = self.lock().values().cloned().collect();
+        let mut n_unsaved = 0;
+        let mut oldest: Option<i64> = None;
+        for turn in turns {
+            // Whoever holds the lock is saving right now.
+            let Ok(n_saved) = turn.saved.try_lock() else { continue };
+            let log = turn.log();
+            let Some(events) = log.events.get(*n_saved..) else { continue };
+            n_unsaved += events.len();
+            oldest = oldest.into_iter().chain(events.first().map(|event| event.at_ms)).min();
+        }
+        (n_unsaved, oldest)
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
@@ -107,7 +168,7 @@ impl Turns {
     fn follow_known(&self, turn: TurnId, row: TurnRow, after: u32) -> Events {
         match self.live_turn(turn) {
             Some(live) => live.follow(after).boxed(),
-            None => follow_saved(self.store.clone(), turn, row.is_running(), after).boxed(),
+            None => follow_saved(self.store.clone(), turn, row.is_running(), after, self.leaving.clone()).boxed(),
         }
     }
 
@@ -158,7 +219,11 @@ impl Turns {
 
     /// Stops turns that were asked to stop through another node.
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
-        while pause(ASK_EVERY * 2, &shutdown).await {
+        loop {
+            tokio::select! {
+                () = self.store.notices.wait_for_stop() => {}
+                () = shutdown.cancelled() => return,
+            }
             if self.n_live() == 0 {
                 continue;
             }
@@ -185,6 +250,15 @@ impl LiveTurn {
         let n_events = log.events.len();
         drop(log);
         self.n_events.send_replace(n_events);
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::SeqCst)
+    }
+
+    /// Everything so far.
+    pub(crate) fn events(&self) -> Vec<Arc<Event>> {
+        self.log().events.clone()
     }
 
     /// An event as it would be published now, so that the closing one can be saved before anyone sees it.
@@ -261,8 +335,15 @@ impl Log {
 }
 
 /// Follows a turn through the database: it has ended, or it runs on another node.
-fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
+fn follow_saved(
+    store: Store,
+    turn: TurnId,
+    mut runs: bool,
+    after: u32,
+    leaving: CancellationToken,
+) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
     async_stream::stream! {
+        let mut news = store.notices.news_of(turn);
         let mut position = 0_i64;
         loop {
             // Asked before reading: what is saved after this answer belongs to the next round.
@@ -275,7 +356,9 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
                 }
                 Err(error) => {
                     warn!(turn.id = %turn, "Events could not be read, trying again: {error}");
-                    tokio::time::sleep(ASK_EVERY).await;
+                    if !pause(ASK_AGAIN_AFTER, &leaving).await {
+                        return;
+                    }
                     continue;
                 }
             };
@@ -294,7 +377,11 @@ fn follow_saved(store: Store, turn: TurnId, mut runs: bool, after: u32) -> impl 
             }
             runs = still_runs;
             if !is_full {
-                tokio::time::sleep(ASK_EVERY).await;
+                tokio::select! {
+                    () = news.wait() => {}
+                    // The turn runs on elsewhere; its reader goes there.
+                    () = leaving.cancelled() => return,
+                }
             }
         }
     }

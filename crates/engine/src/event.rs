@@ -32,6 +32,9 @@ pub enum Kind {
     /// The model is asked for the `step`th time.
     StepStarted {
         step: u32,
+        /// Which model, as it calls itself; logs of earlier versions do not say.
+        #[serde(default)]
+        model: String,
     },
     /// `block` counts the text blocks of the message.
     TextStarted {

@@ -97,7 +97,7 @@ impl Run<'_, '_> {
         self.turn.prompt.messages.push(crate::Message::assistant(Vec::new()));
         for step in 0..=self.turn.limits.max_steps {
             self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
-            (self.emit)(Kind::StepStarted { step });
+            (self.emit)(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
             let (reply, halt) = self.ask().await;
             let step_usage = reply.usage.unwrap_or_default();
             self.usage += step_usage;

@@ -4,6 +4,7 @@ pub mod api;
 mod artwork;
 pub mod auth;
 pub mod cli;
+mod counted;
 pub mod error;
 mod extract;
 mod open_requests;

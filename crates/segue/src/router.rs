@@ -11,6 +11,7 @@ use crate::{
     api,
     artwork::Artwork,
     auth::{self, Auth},
+    counted,
     error::ApiError,
     open_requests::OpenRequests,
     openapi, protocols, security_headers, ui,
@@ -43,12 +44,16 @@ pub fn router(app: Arc<App>) -> Router {
                 .layer(middleware::from_fn(protocols::resource_metadata::point_to)),
         )
         .merge(public())
+        .merge(
+            api::health::operator_routes().layer(middleware::from_fn_with_state(doors.clone(), auth::operators_only)),
+        )
         .fallback_service(page())
         .finish_api(&mut document)
         .with_state(doors.clone());
     openapi::serve(router, document, &doors.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(doors, counted::count))
         .layer(middleware::from_fn(security_headers::set))
 }
 

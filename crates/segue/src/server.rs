@@ -39,7 +39,7 @@ impl ConnectionLimits {
             head_bytes: 32 * 1024,
             head_time: Duration::from_secs(75),
             stalled_write: Duration::from_secs(30),
-            farewell: Duration::from_secs(20),
+            farewell: Duration::from_secs(5),
         }
     }
 }

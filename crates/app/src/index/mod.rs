@@ -13,6 +13,7 @@ pub mod words;
 
 use std::{collections::BTreeSet, time::Duration};
 
+use engine::Timings;
 use futures::future::BoxFuture;
 
 use crate::{
@@ -46,16 +47,23 @@ pub struct SearchPlan {
     pub queries: Vec<String>,
     pub limit: usize,
     pub filter: Filter,
+    /// Where the time goes, for the trace of whoever searches.
+    pub timings: Timings,
 }
 
 impl SearchPlan {
     pub fn new(query: impl Into<String>, limit: usize) -> Self {
-        Self { queries: vec![query.into()], limit, filter: Filter::default() }
+        Self { queries: vec![query.into()], limit, ..Self::default() }
     }
 
     /// Adds wordings (from a model, say) to the one the listener typed.
     pub fn also(mut self, wordings: impl IntoIterator<Item = String>) -> Self {
         self.queries.extend(wordings);
+        self
+    }
+
+    pub fn timed(mut self, timings: &Timings) -> Self {
+        self.timings = timings.clone();
         self
     }
 

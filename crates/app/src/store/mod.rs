@@ -4,7 +4,9 @@ mod by_age;
 mod conversations;
 mod feedback;
 mod journal;
+mod leases;
 mod library;
+mod notices;
 mod playlists;
 mod questions;
 mod tasks;
@@ -12,23 +14,26 @@ mod tracks;
 mod turns;
 mod users;
 
-use std::{path::Path, str::FromStr, time::Duration};
+use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
-    PgPool, SqlitePool,
+    Connection, PgPool, SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use crate::observe::metrics::PoolReading;
+
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
+pub(crate) use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
-pub(crate) use turns::{DeadTurn, TurnEnd};
+pub(crate) use turns::TurnEnd;
 pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
@@ -38,6 +43,8 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 #[derive(Clone)]
 pub struct Store {
     pub(crate) db: Db,
+    pub(crate) clock: Arc<leases::Clock>,
+    pub(crate) notices: Arc<notices::Notices>,
 }
 
 /// The two databases. SQLite has one writer by nature; a pool of one queues for it instead of failing.
@@ -115,7 +122,22 @@ impl Store {
             Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
         };
         migrated.map_err(|error| StoreError::Database(error.into()))?;
-        Ok(Self { db })
+        let notices = Arc::new(notices::Notices::new(&db));
+        let store = Self { db, clock: Arc::default(), notices };
+        store.set_clock().await?;
+        Ok(store)
+    }
+
+    /// How many connections are open, idle and in use.
+    pub(crate) fn pools(&self) -> Vec<PoolReading> {
+        let reading =
+            |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
+        match &self.db {
+            Db::Sqlite { read, write } => {
+                vec![reading("read", read.size(), read.num_idle()), reading("write", write.size(), write.num_idle())]
+            }
+            Db::Postgres(pool) => vec![reading("postgres", pool.size(), pool.num_idle())],
+        }
     }
 
     /// "sqlite" or "postgres", for people.
@@ -142,19 +164,29 @@ impl Store {
     }
 }
 
+const RESTED: Duration = Duration::from_secs(2);
+
 async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error> {
     let options = PgConnectOptions::from_str(url)?.application_name("segue");
     PgPoolOptions::new()
         .max_connections(pool_size)
         .acquire_timeout(Duration::from_secs(5))
         .test_before_acquire(false)
+        // A busy connection shows by itself that it is well; one that has rested may have been cut meanwhile.
+        .before_acquire(|connection, about| {
+            Box::pin(async move {
+                if about.idle_for > RESTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .connect_with(options)
         .await
 }
 
 async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
-    let path = url.strip_prefix("sqlite:").unwrap_or(url);
-    let path = path.strip_prefix("//").unwrap_or(path);
+    let path = sqlite_path(url);
     if let Some(folder) = Path::new(path).parent() {
         std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
     }
@@ -168,11 +200,27 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .busy_timeout(Duration::from_secs(5))
         .statement_cache_capacity(200);
     let timeout = Duration::from_secs(5);
-    let write =
-        SqlitePoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_with(options.clone()).await?;
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(timeout)
+        // A commit that failed (a full disk) leaves the connection believing that it is still inside: take another.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+        .connect_with(options.clone())
+        .await?;
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// The file a `sqlite:` address names.
+pub(crate) fn sqlite_path(url: &str) -> &str {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    path.strip_prefix("//").unwrap_or(path)
+}
+
+/// The newest schema this program knows.
+pub(crate) fn newest_schema() -> Option<i64> {
+    SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max()
 }
 
 /// A pattern for LIKE that finds these words anywhere, whatever characters they hold.

@@ -30,6 +30,17 @@ macro_rules! take_back {
 pub(super) use take_back;
 
 impl Store {
+    /// The words an answer answers, whoever asked.
+    pub(crate) async fn question_of(&self, answer: MessageId) -> Result<String, StoreError> {
+        const SQL: &str = "SELECT q.content FROM messages a JOIN messages q ON q.conversation_id = a.conversation_id
+            WHERE a.id = $1 AND q.role = 'user' AND q.position < a.position ORDER BY q.position DESC LIMIT 1";
+        let row: Option<(sqlx::types::Json<Vec<engine::Block>>,)> =
+            reading!(self, |db| sqlx::query_as(SQL).bind(answer.0).fetch_optional(db).await)?;
+        Ok(row
+            .map(|(content,)| engine::Message { role: engine::Role::User, content: content.0 }.text())
+            .unwrap_or_default())
+    }
+
     /// The question an answer belongs to; the newest question of the conversation when no answer is named.
     pub async fn question(
         &self,

@@ -23,6 +23,13 @@ macro_rules! first_of {
 }
 
 impl Store {
+    /// The revision of the newest change.
+    pub(crate) async fn track_revision(&self) -> Result<i64, StoreError> {
+        const SQL: &str = "SELECT value FROM track_revision";
+        let (value,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).fetch_one(db).await)?;
+        Ok(value)
+    }
+
     /// Keeps these tracks as they are now. What has not changed keeps its revision. Answers how many changed.
     pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, StoreError> {
         const SQL: &str =

@@ -5,14 +5,15 @@ use engine::{Block, ConversationId, MessageId, TurnId, Usage, UserId};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{MessageStatus, Store, StoreError, TurnError, in_transaction, now, questions::take_back, reading, writing};
+use super::{
+    MessageStatus, Store, StoreError, TurnError, in_transaction, leases::LEASE, now, questions::take_back, reading,
+    writing,
+};
 use crate::{
     limits::{self, Counts, Limited, TurnLimits},
     turns::Row,
 };
 
-/// A node that has not renewed its leases for this long is taken for dead.
-const LEASE: TimeDelta = TimeDelta::seconds(15);
 /// Events of an ended turn can be replayed for this long; then the conversation is the record.
 const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
 
@@ -77,15 +78,6 @@ pub(crate) struct TurnEnd<'a> {
     pub(crate) events: Vec<Row>,
 }
 
-/// A running turn whose node no longer renews its lease.
-#[derive(Debug, Clone, sqlx::FromRow)]
-pub(crate) struct DeadTurn {
-    pub(crate) id: Uuid,
-    pub(crate) conversation_id: Uuid,
-    pub(crate) message_id: Uuid,
-    pub(crate) node: String,
-}
-
 const INSERT_EVENTS: &str = "INSERT INTO turn_events (turn_id, position, events) VALUES ($1, $2, $3)";
 
 impl Store {
@@ -131,7 +123,7 @@ impl Store {
             "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, node, lease_until, stop_requested, created_at)
              VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
         let question = Json([Block::Text { text: new.text.to_owned() }]);
-        let (question_id, at) = (new.again.unwrap_or_else(MessageId::new), now());
+        let (question_id, at) = (new.again.unwrap_or_else(MessageId::new), self.clock.now());
         let started = StartedTurn {
             turn: TurnId::new(),
             conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
@@ -273,24 +265,28 @@ impl Store {
                 sqlx::query(INSERT_EVENTS).bind(turn.0).bind(position).bind(events).execute(&mut *tx).await?;
             }
         });
+        batch.iter().for_each(|(turn, ..)| self.notices.tell_events(*turn));
         Ok(())
     }
 
     /// Stores the end of a turn. False when the turn is no longer ours to end: its lease ran out and another node
-    /// closed it.
+    /// closed it. Ending twice is fine: the first time may have been stored without our hearing of it.
     pub(crate) async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<bool, StoreError> {
         const END: &str =
             "UPDATE turns SET status = 'ended', ended_at = $3 WHERE id = $1 AND node = $2 AND status = 'running'
             RETURNING id";
+        const OURS: &str = "SELECT id FROM turns WHERE id = $1 AND node = $2 AND status = 'ended'";
         const ANSWER: &str =
             "UPDATE messages SET content = $2, status = $3, usage = $4, error = $5, searchable = $6 WHERE id = $1";
         const PREVIEW: &str = "UPDATE conversations SET preview = $2, updated_at = $3 WHERE id = $1";
-        let at = now();
+        let at = self.clock.now();
         in_transaction!(self, |tx| {
             let ended: Option<(Uuid,)> =
                 sqlx::query_as(END).bind(end.started.turn.0).bind(end.node).bind(at).fetch_optional(&mut *tx).await?;
             if ended.is_none() {
-                return Ok(false);
+                let ours: Option<(Uuid,)> =
+                    sqlx::query_as(OURS).bind(end.started.turn.0).bind(end.node).fetch_optional(&mut *tx).await?;
+                return Ok(ours.is_some());
             }
             sqlx::query(ANSWER)
                 .bind(end.started.message.0)
@@ -323,6 +319,7 @@ impl Store {
                 sqlx::query(PREVIEW).bind(end.started.conversation.0).bind(preview).bind(at).execute(&mut *tx).await?;
             }
         });
+        self.notices.tell_events(end.started.turn);
         Ok(true)
     }
 
@@ -332,6 +329,7 @@ impl Store {
             RETURNING id";
         let row: Option<(Uuid,)> =
             writing!(self, |db| sqlx::query_as(SQL).bind(turn.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        self.notices.tell_stop();
         Ok(row.is_some())
     }
 
@@ -339,36 +337,6 @@ impl Store {
         const SQL: &str = "SELECT id FROM turns WHERE node = $1 AND status = 'running' AND stop_requested";
         let rows: Vec<(Uuid,)> = reading!(self, |db| sqlx::query_as(SQL).bind(node).fetch_all(db).await)?;
         Ok(rows.into_iter().map(|(id,)| TurnId(id)).collect())
-    }
-
-    pub(crate) async fn renew_leases(&self, node: &str) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE turns SET lease_until = $2 WHERE node = $1 AND status = 'running'";
-        writing!(self, |db| sqlx::query(SQL).bind(node).bind(now() + LEASE).execute(db).await.map(drop))?;
-        Ok(())
-    }
-
-    /// Running turns whose lease ran out, or that an earlier life of `reborn` left behind.
-    pub(crate) async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
-        const SQL: &str = "SELECT id, conversation_id, message_id, node FROM turns
-            WHERE status = 'running' AND (lease_until < $1 OR node = $2)";
-        let dead =
-            reading!(self, |db| sqlx::query_as(SQL).bind(now()).bind(reborn.unwrap_or_default()).fetch_all(db).await)?;
-        Ok(dead)
-    }
-
-    /// Takes a dead node's turn over. False when someone else was faster, or its node lives after all.
-    pub(crate) async fn take_over(&self, dead: &DeadTurn, node: &str) -> Result<bool, StoreError> {
-        const SQL: &str = "UPDATE turns SET node = $3, lease_until = $4
-            WHERE id = $1 AND node = $2 AND status = 'running' AND (lease_until < $5 OR node = $3) RETURNING id";
-        let row: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
-            .bind(dead.id)
-            .bind(&dead.node)
-            .bind(node)
-            .bind(now() + LEASE)
-            .bind(now())
-            .fetch_optional(db)
-            .await)?;
-        Ok(row.is_some())
     }
 
     pub(crate) async fn is_running(&self, turn: TurnId) -> Result<bool, StoreError> {

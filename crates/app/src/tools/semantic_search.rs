@@ -79,7 +79,7 @@ impl Tool for SemanticSearch {
         }
         let limit = input.limit as usize;
         // A few more than asked: the same recording under two codes is one result.
-        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2);
+        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2).timed(&cx.timings);
         let hits = distinct(self.search(cx, plan).await?, limit);
         let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
         let mut results = self.shelf.index_results(cx, tracks).await?;

@@ -1,4 +1,4 @@
-//! For operators: alive, and ready.
+//! For operators: alive, ready, and in numbers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use aide::axum::routing::get_with;
 use axum::{
     Json,
     extract::State,
-    http::StatusCode,
+    http::{HeaderName, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
@@ -17,6 +17,16 @@ pub(crate) fn routes() -> Routes {
     Routes::new()
         .api_route("/healthz", get_with(healthz, |op| op.summary("Alive")))
         .api_route("/readyz", get_with(readyz, |op| op.summary("Ready, or why not")))
+}
+
+/// Only for the operator: what people ask for is nobody else's business, not even as a number.
+pub(crate) fn operator_routes() -> Routes {
+    Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Numbers for Prometheus")))
+}
+
+async fn metrics(State(doors): State<Arc<Doors>>) -> ([(HeaderName, &'static str); 1], String) {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], doors.app.metrics().await)
 }
 
 async fn healthz() -> &'static str {

@@ -39,7 +39,7 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     telemetry::init("off");
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
-    findings.extend([model(&config), tidal(&config).await]);
+    findings.extend([model(&config), tidal(&config).await, tracing(&config).await]);
     for server in &config.mcp {
         findings.push(outside_server(server).await);
     }
@@ -125,6 +125,14 @@ async fn outside_server(server: &OutsideServer) -> Finding {
         Ok(0) => ill("mcp", format!("{name} answers, but offers nothing that is allowed; see `tools` in [mcp.{name}]")),
         Ok(n_tools) => well("mcp", format!("{name} offers {n_tools} tools")),
         Err(error) => ill("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that it runs")),
+    }
+}
+
+async fn tracing(config: &Config) -> Finding {
+    match app::observe::check_collector(config).await {
+        None => well("tracing", "off; set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY, or OTEL_EXPORTER_OTLP_ENDPOINT"),
+        Some(Ok(url)) => well("tracing", format!("{url} takes spans")),
+        Some(Err(error)) => ill("tracing", format!("{error:#}; check the address and the keys")),
     }
 }
 

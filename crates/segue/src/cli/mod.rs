@@ -1,5 +1,6 @@
 //! The terminal: one file per command, and the settings every command understands.
 
+mod backup;
 mod chat;
 mod doctor;
 mod export;
@@ -44,6 +45,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "doctor" => doctor::run(config, args).await,
         "sample" => sample::run(config).await,
         "search" => search::run(config, args).await,
+        "backup" => backup::back_up(config, args).await,
+        "restore" => backup::restore(config, args).await,
         "export" => export::run(config, args).await,
         "mcp" => mcp::run(config, args).await,
         "user" => user::run(config, args).await,
@@ -73,6 +76,8 @@ fn command() -> Command {
                 sample::command(),
                 doctor::command(),
                 export::command(),
+                backup::backup_command(),
+                backup::restore_command(),
                 mcp::command(),
                 user::command(),
                 token::command(),

@@ -28,15 +28,18 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
-    let shutdown = app.shutdown.clone();
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::new(app.config.max_connections);
-    let ended = async move {
+    let leaving = async {
         ended().await;
         info!("Leaving: no new turns, running ones may finish");
-        shutdown.cancel();
+        // Whoever asks meanwhile is answered: that we are leaving, or how their turn goes on.
+        tokio::select! {
+            () = app.drain() => {}
+            () = ended() => warn!("Asked twice: leaving at once"),
+        }
     };
-    server::serve(listener, router(app.clone()), limits, ended).await?;
+    server::serve(listener, router(app.clone()), limits, leaving).await?;
     app.stop().await;
     Ok(ExitCode::SUCCESS)
 }

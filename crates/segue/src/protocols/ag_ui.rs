@@ -119,7 +119,7 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
             "type": "RUN_STARTED", "threadId": thread, "runId": run,
             "metadata": {"turnId": turn, "conversationId": conversation},
         })],
-        Kind::StepStarted { step } => vec![json!({"type": "STEP_STARTED", "stepName": step_name(*step)})],
+        Kind::StepStarted { step, .. } => vec![json!({"type": "STEP_STARTED", "stepName": step_name(*step)})],
         Kind::TextStarted { block } => {
             vec![json!({"type": "TEXT_MESSAGE_START", "messageId": text_id(block), "role": "assistant"})]
         }

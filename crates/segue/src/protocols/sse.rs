@@ -21,6 +21,9 @@ use schemars::JsonSchema;
 /// Proxies close what is silent for too long.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
+/// The turn goes on, but not here: a client resumes from the last event it has, on another node.
+const LEAVING: &[u8] = b": leaving; resume elsewhere\n\n";
+
 /// Answers with `events`, each written into the buffer by `encode`. Events that are there together leave together;
 /// none waits for another.
 pub(crate) fn respond(events: Events, encode: impl FnMut(&Event, &mut Vec<u8>) + Send + 'static) -> Response {
@@ -41,11 +44,18 @@ fn frames(
     mut encode: impl FnMut(&Event, &mut Vec<u8>) + Send + 'static,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
     async_stream::stream! {
+        let mut is_over = false;
         loop {
             match tokio::time::timeout(KEEP_ALIVE_EVERY, events.next()).await {
                 Err(_) => yield Ok(Bytes::from_static(b": keep-alive\n\n")),
-                Ok(None) => return,
+                Ok(None) => {
+                    if !is_over {
+                        yield Ok(Bytes::from_static(LEAVING));
+                    }
+                    return;
+                }
                 Ok(Some(batch)) => {
+                    is_over = batch.last().is_some_and(|event| event.kind.is_last());
                     let mut buffer = Vec::with_capacity(batch.len() * 128);
                     for event in &batch {
                         encode(event, &mut buffer);

@@ -117,7 +117,8 @@ impl EmbeddedIndex {
     }
 
     async fn find(&self, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
-        let vectors = self.shared.embedder.embed(&plan.queries, Kind::Query).await?;
+        let embedding = self.shared.embedder.embed(&plan.queries, Kind::Query);
+        let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
         let queries: Vec<(String, Vec<f32>)> = plan.queries.iter().cloned().zip(vectors).collect();
         let (shared, filter, limit) = (self.shared.clone(), plan.filter.clone(), plan.limit);
         blocking(move || shared.search(&queries, &filter, limit)).await

@@ -133,7 +133,18 @@ impl QdrantIndex {
         found.iter().map(points::isrc).collect()
     }
 
+    /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
     async fn describe(&self) -> Result<IndexInfo, IndexError> {
+        match self.describe_what_is_there().await {
+            Err(IndexError::WrongSchema(_)) => {
+                self.prepare().await?;
+                self.describe_what_is_there().await
+            }
+            described => described,
+        }
+    }
+
+    async fn describe_what_is_there(&self) -> Result<IndexInfo, IndexError> {
         let count = json!({"exact": true, "filter": {"must": [is_track(), {"key": "chunk", "match": {"value": 0}}]}});
         let count = self.client.post(&self.path("/count"), &count).await?;
         let n_tracks = count["count"].as_u64().unwrap_or_default();

@@ -23,7 +23,8 @@ const REWORDED: f32 = 0.95;
 const UNKNOWN_WORD: f32 = 15.0;
 
 pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
-    let vectors = index.embedder.embed(&plan.queries, Kind::Query).await?;
+    let embedding = index.embedder.embed(&plan.queries, Kind::Query);
+    let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
     let queries = plan.queries.iter().zip(&vectors);
     let wordings: Vec<Wording> = queries.map(|(text, vector)| Wording { index, plan, text, vector }).collect();
     let found = try_join_all(wordings.iter().map(Wording::run)).await?;

@@ -1,5 +1,6 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
+mod collector;
 mod people;
 mod process;
 mod redact;
@@ -20,6 +21,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 pub(crate) use self::{
+    collector::{Collector, Span, tree},
     people::{JWT_SECRET, Person, claims, signed},
     process::Process,
     redact::{frames, redacted},

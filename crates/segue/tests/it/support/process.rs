@@ -1,6 +1,9 @@
 //! The real binary, started, killed and started again.
 
-use std::process::Stdio;
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use reqwest::Method;
 use serde_json::Value;
@@ -20,8 +23,10 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `segue serve` and waits until it says where it listens.
     pub(crate) async fn start(world: &World, settings: &[(&'static str, String)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
-        command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
+        // A file that may not grow is an error for whoever writes, not the end of the process.
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; exec \"$0\" serve", env!("CARGO_BIN_EXE_segue")]);
+        command.env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
         command.envs(settings.iter().map(|(name, value)| (*name, value)));
         let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
@@ -40,15 +45,40 @@ impl Process {
 
     /// Resident memory in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).expect("Linux");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("Linux");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
         line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
     }
 
+    /// `kill`: please leave. Answers when it has, with its exit code and how long that took.
+    pub(crate) async fn terminate(mut self) -> (Option<i32>, Duration) {
+        let asked = Instant::now();
+        self.ask_to_leave().await;
+        let status = self.child.wait().await.expect("it ends");
+        (status.code(), asked.elapsed())
+    }
+
+    pub(crate) async fn ask_to_leave(&self) {
+        let pid = self.pid().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill is there");
+        assert!(sent.success());
+    }
+
+    pub(crate) async fn ended(mut self) -> Option<i32> {
+        self.child.wait().await.expect("it ends").code()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
+    pub(crate) async fn kill_at_once(&mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+
     /// `kill -9`: no farewell.
     pub(crate) async fn kill(mut self) {
-        self.child.kill().await.expect("it can be killed");
+        self.kill_at_once().await;
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -63,6 +93,12 @@ impl Process {
 
     pub(crate) async fn chat(&self, body: Value) -> Stream {
         Stream::new(self.post("/api/chat/stream", body).await)
+    }
+
+    /// Status and body, whatever they are.
+    pub(crate) async fn ask(&self, path: &str) -> (u16, Value) {
+        let response = self.client.get(format!("{}{path}", self.url)).send().await.expect("an answer");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
     }
 
     pub(crate) async fn follow(&self, turn: &str, after: u64) -> Stream {

@@ -1,0 +1,121 @@
+//! Backup and restore: a copy of the database that is whole, taken while the server runs, and put back while it does not.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use serde::Serialize;
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+
+use crate::{config::Config, node::Node, store};
+
+/// What a copy holds.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Inventory {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub conversations: i64,
+    pub messages: i64,
+    pub tasks: i64,
+    pub tracks: i64,
+}
+
+/// Copies the database to a new file, as it is at this moment. Whoever writes meanwhile is not held up.
+pub async fn backup(config: &Config, to: &Path) -> anyhow::Result<Inventory> {
+    let from = sqlite_file(config, "pg_dump --format=custom --file=segue.dump \"$DATABASE_URL\"")?;
+    ensure!(from.exists(), "there is no database at {}", from.display());
+    ensure!(!to.exists(), "{} is there already; choose a new name", to.display());
+    let mut connection = open(&from).await?;
+    let text = to.to_str().context("the name of the file must be UTF-8")?;
+    sqlx::query("VACUUM INTO $1").bind(text).execute(&mut connection).await.context("the copy could not be written")?;
+    connection.close().await?;
+    File::open(to)?.sync_all()?;
+    inspect(to).await
+}
+
+/// Puts a copy in the place of the database. What was there is kept beside it; the index is made again from the copy.
+pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow::Result<Inventory> {
+    let to = sqlite_file(config, "pg_restore --clean --if-exists --dbname=\"$DATABASE_URL\" segue.dump")?;
+    let inventory = inspect(from).await?;
+    let folder = to.parent().context("the database is in a folder")?;
+    fs::create_dir_all(folder)?;
+    let _alone = Node::alone_in(&config.data_dir)
+        .context("a server is using the data directory; stop it first, then restore")?;
+    if to.exists() {
+        let hint = format!("there is a database at {}; --force moves it aside", to.display());
+        ensure!(replaces == Replaces::WhatIsThere, hint);
+        move_aside(&to)?;
+    }
+    // First beside it, whole, then under its name: a restore that is cut leaves no half a database.
+    let beside = to.with_extension("restoring");
+    fs::copy(from, &beside)?;
+    File::open(&beside)?.sync_all()?;
+    fs::rename(&beside, &to)?;
+    let index = config.data_dir.join("index");
+    if index.exists() {
+        fs::remove_dir_all(&index).context("the old index could not be removed")?;
+    }
+    store::Store::open(&config.database_url, 1)
+        .await
+        .context("the copy could not be brought up to date")?
+        .close()
+        .await;
+    Ok(Inventory { path: to, ..inventory })
+}
+
+/// What to do with a database that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    Nothing,
+    WhatIsThere,
+}
+
+fn sqlite_file(config: &Config, on_postgres: &str) -> anyhow::Result<PathBuf> {
+    if config.database_url.starts_with("postgres") {
+        bail!(
+            "PostgreSQL has its own tools, which are consistent while Segue runs: {on_postgres} (docs/operations.md)"
+        );
+    }
+    Ok(store::sqlite_path(&config.database_url).into())
+}
+
+/// Whether a file is a whole database of ours, and what is in it.
+async fn inspect(path: &Path) -> anyhow::Result<Inventory> {
+    const COUNT: &str =
+        "SELECT (SELECT COUNT(*) FROM conversations WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM messages),
+        (SELECT COUNT(*) FROM tasks WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM tracks WHERE track IS NOT NULL)";
+    let bytes = fs::metadata(path).with_context(|| path.display().to_string())?.len();
+    let not_ours = || format!("{} is not a database of Segue", path.display());
+    let mut connection = open(path).await.with_context(not_ours)?;
+    let (said,): (String,) =
+        sqlx::query_as("PRAGMA integrity_check").fetch_one(&mut connection).await.with_context(not_ours)?;
+    ensure!(said == "ok", "{} is damaged: {said}", path.display());
+    let (newest,): (Option<i64>,) = sqlx::query_as("SELECT MAX(version) FROM _sqlx_migrations")
+        .fetch_one(&mut connection)
+        .await
+        .with_context(not_ours)?;
+    ensure!(newest <= store::newest_schema(), "{} was made by a newer Segue; update this one first", path.display());
+    let (conversations, messages, tasks, tracks) =
+        sqlx::query_as(COUNT).fetch_one(&mut connection).await.with_context(not_ours)?;
+    connection.close().await?;
+    Ok(Inventory { path: path.to_owned(), bytes, conversations, messages, tasks, tracks })
+}
+
+async fn open(path: &Path) -> anyhow::Result<SqliteConnection> {
+    Ok(SqliteConnectOptions::new().filename(path).read_only(true).connect().await?)
+}
+
+fn move_aside(database: &Path) -> anyhow::Result<()> {
+    let stamp = chrono::Utc::now().format("%Y%m%dT%H%M%SZ");
+    // What was written last may still be in the log beside the file: the three belong together.
+    for ending in ["", "-wal", "-shm"] {
+        let file = PathBuf::from(format!("{}{ending}", database.display()));
+        if file.exists() {
+            fs::rename(&file, format!("{}.before-{stamp}{ending}", database.display()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! What an operator sees of the work that was done: spans for a collector, numbers for Prometheus.
+//!
+//! Both are read from the log of a turn that has ended, so a turn costs nothing more while it runs, and one that a dead
+//! server left behind is told like any other.
+
+mod export;
+pub mod metrics;
+mod otlp;
+mod spans;
+
+use std::{collections::HashSet, sync::Arc};
+
+use engine::{Call, ConversationId, Event, Outcome, TurnId, UserId};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use self::{export::Traces, metrics::Reading};
+pub use self::{metrics::Metrics, spans::Content};
+use crate::config::Config;
+
+/// A turn that is over, whoever closed it.
+pub(crate) struct EndedTurn {
+    pub(crate) turn: TurnId,
+    pub(crate) conversation: ConversationId,
+    pub(crate) owner: UserId,
+    pub(crate) agent: String,
+    pub(crate) question: String,
+    /// All of them, the closing one last.
+    pub(crate) events: Vec<Arc<Event>>,
+}
+
+/// A call that no turn made.
+pub(crate) struct EndedCall {
+    pub(crate) call: Call,
+    pub(crate) started_ms: i64,
+    pub(crate) ended_ms: i64,
+    pub(crate) outcome: Outcome,
+}
+
+pub struct Observer {
+    pub metrics: Arc<Metrics>,
+    traces: Option<Traces>,
+    /// What a model may call a tool is up to the model; a label must not be.
+    tools: HashSet<&'static str>,
+}
+
+impl Observer {
+    pub(crate) fn new(config: &Config, node: &str, tools: impl Iterator<Item = &'static str>) -> anyhow::Result<Self> {
+        let metrics = Arc::new(Metrics::new());
+        let traces = config.traces.as_ref().map(|traces| Traces::new(traces, node, metrics.clone())).transpose()?;
+        Ok(Self { metrics, traces, tools: tools.collect() })
+    }
+
+    /// Exports in the background until `ending`, then what is left.
+    pub(crate) fn start(&self, tasks: &TaskTracker, ending: CancellationToken) {
+        if let Some(work) = self.traces.as_ref().and_then(|traces| traces.work(ending)) {
+            tasks.spawn(work);
+        }
+    }
+
+    pub(crate) fn turn_ended(&self, ended: EndedTurn) {
+        self.metrics.turn_ended(&ended, |name| self.label_of(name));
+        if let Some(traces) = &self.traces {
+            traces.offer(ended.into());
+        }
+    }
+
+    pub(crate) fn call_ended(&self, ended: EndedCall) {
+        self.metrics.call_ended(self.label_of(&ended.call.name), &ended.outcome);
+        if let Some(traces) = &self.traces {
+            traces.offer(ended.into());
+        }
+    }
+
+    fn label_of(&self, tool: &str) -> &'static str {
+        self.tools.get(tool).copied().unwrap_or("unknown")
+    }
+
+    /// The text that Prometheus reads.
+    pub(crate) fn render(&self, reading: &Reading) -> String {
+        let n_waiting = self.traces.as_ref().map_or(0, Traces::n_waiting);
+        self.metrics.render(reading, n_waiting)
+    }
+}
+
+/// Whether a collector is set and answers; none when traces are off.
+pub async fn check_collector(config: &Config) -> Option<anyhow::Result<String>> {
+    let settings = config.traces.as_ref()?;
+    Some(export::check(settings).await.map(|()| settings.url.clone()))
+}

@@ -1,0 +1,119 @@
+//! A model server with moods. It calls the tool its user's message begins with, then says that it is done.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    body::Body,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Mood {
+    Well,
+    /// Ends its stream in the middle of a tool's input.
+    Cut,
+    /// 529 to everything.
+    Overloaded,
+    /// Takes the request and says nothing.
+    Silent,
+}
+
+#[derive(Clone)]
+pub(crate) struct MoodyModel {
+    pub(crate) url: String,
+    state: Arc<Mutex<(Mood, Duration)>>,
+}
+
+const N_WORDS: usize = 8;
+
+impl MoodyModel {
+    pub(crate) async fn start() -> Self {
+        let state = Arc::new(Mutex::new((Mood::Well, Duration::from_millis(2))));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().route("/v1/messages", post(answer)).with_state(state.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, state }
+    }
+
+    pub(crate) fn set_mood(&self, mood: Mood) {
+        self.state.lock().unwrap().0 = mood;
+    }
+
+    /// How long each word takes from now on.
+    pub(crate) fn set_pace(&self, pace: Duration) {
+        self.state.lock().unwrap().1 = pace;
+    }
+
+    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("SEGUE_MODEL", "anthropic:moody".into()),
+            ("ANTHROPIC_API_KEY", "test-key".into()),
+            ("ANTHROPIC_BASE_URL", self.url.clone()),
+        ]
+    }
+}
+
+/// "find rain" searches the collection, "tidal rain" the catalogue; anything else becomes a task.
+fn call_for(text: &str) -> (&'static str, Value) {
+    match text.split_once(' ') {
+        Some(("find", words)) => ("semanticSearch", json!({"query": words})),
+        Some(("tidal", words)) => ("tidalSearch", json!({"query": words, "searchType": "tracks"})),
+        _ => ("add_task", json!({"title": text})),
+    }
+}
+
+async fn answer(State(state): State<Arc<Mutex<(Mood, Duration)>>>, Json(request): Json<Value>) -> Response {
+    let (mood, pace) = *state.lock().unwrap();
+    match mood {
+        Mood::Overloaded => {
+            let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+            return (StatusCode::from_u16(529).unwrap(), Json(error)).into_response();
+        }
+        Mood::Silent => std::future::pending().await,
+        Mood::Well | Mood::Cut => {}
+    }
+    let last = request["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
+    let blocks = last["content"].as_array().cloned().unwrap_or_default();
+    let has_result = blocks.iter().any(|block| block["type"] == "tool_result");
+    let (name, input) = call_for(blocks.first().and_then(|block| block["text"].as_str()).unwrap_or("untitled"));
+    let frames = async_stream::stream! {
+        yield frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}));
+        yield frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
+        for n in 0..N_WORDS {
+            tokio::time::sleep(pace).await;
+            let delta = json!({"type": "text_delta", "text": format!("word{n} ")});
+            yield frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}));
+        }
+        yield frame(json!({"type": "content_block_stop", "index": 0}));
+        if !has_result {
+            let call = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {}});
+            yield frame(json!({"type": "content_block_start", "index": 1, "content_block": call}));
+            let text = input.to_string();
+            let told = if mood == Mood::Cut { &text[..text.len() / 2] } else { &text };
+            let delta = json!({"type": "input_json_delta", "partial_json": told});
+            yield frame(json!({"type": "content_block_delta", "index": 1, "delta": delta}));
+            if mood == Mood::Cut {
+                return;
+            }
+            yield frame(json!({"type": "content_block_stop", "index": 1}));
+        }
+        let stop = if has_result { "end_turn" } else { "tool_use" };
+        yield frame(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}}));
+        yield frame(json!({"type": "message_stop"}));
+    };
+    ([("content-type", "text/event-stream")], Body::from_stream(frames)).into_response()
+}
+
+fn frame(event: Value) -> Result<String, std::convert::Infallible> {
+    Ok(format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
+}

@@ -1,0 +1,124 @@
+//! Several nodes on one database: any of them serves any request.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use app::store::Store;
+use engine::script::{ScriptedModel, says};
+use serde_json::{Value, json};
+
+use crate::support::{Process, Stream, TestApp, Upstream, World};
+
+/// What arrived, and when.
+async fn watched(mut stream: Stream) -> Vec<(Value, Instant)> {
+    let mut seen = Vec::new();
+    while let Some(event) = stream.next().await {
+        seen.push((event, Instant::now()));
+    }
+    seen
+}
+
+#[tokio::test]
+async fn a_reader_on_another_node_is_only_a_moment_behind() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(15), 100).await, World::new().await);
+    let (here, there) =
+        (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
+    let mut stream = here.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    let remote = there.follow(start["turnId"].as_str().unwrap(), 1).await;
+    let (near, far) = tokio::join!(watched(stream), watched(remote));
+    assert_eq!(near.len(), far.len());
+    let mut behind: Vec<Duration> = Vec::new();
+    for ((near, near_at), (far, far_at)) in near.iter().zip(&far) {
+        assert_eq!(near, far);
+        behind.push(far_at.saturating_duration_since(*near_at));
+    }
+    behind.sort();
+    let (middle, worst) = (behind[behind.len() / 2], behind[behind.len() * 95 / 100]);
+    println!("another node is behind by: median {} ms, 95 % {} ms", middle.as_millis(), worst.as_millis());
+    assert!(worst < Duration::from_millis(250), "{worst:?}");
+}
+
+#[tokio::test]
+async fn a_stop_through_another_node_reaches_the_model_call_within_a_second() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
+    let (here, there) =
+        (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
+    let mut slowest = Duration::ZERO;
+    for n in 0..5 {
+        let mut stream = here.chat(json!({"message": format!("task {n}"), "agent": "tasks"})).await;
+        let start = stream.next().await.unwrap();
+        stream.next().await.unwrap();
+        let asked = Instant::now();
+        there.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
+        let rest = stream.rest().await;
+        upstream.all_closed().await;
+        slowest = slowest.max(asked.elapsed());
+        assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
+    }
+    println!("slowest of 5 stops through another node: {} ms", slowest.as_millis());
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+}
+
+#[tokio::test]
+async fn turns_of_a_node_that_died_are_closed_by_another_within_thirty_seconds() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 5000).await, World::new().await);
+    let (here, there) =
+        (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
+    let mut stream = here.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    stream.next().await.unwrap();
+    let remote = there.follow(start["turnId"].as_str().unwrap(), 1).await;
+    let died = Instant::now();
+    here.kill().await;
+    let seen = remote.rest().await;
+    let took = died.elapsed();
+    println!("a dead node's turn was closed after {:.1} s", took.as_secs_f64());
+    assert_eq!(seen.last().unwrap()["code"], "INTERRUPTED");
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    let conversation = start["conversationId"].as_str().unwrap();
+    let mut next = there.chat(json!({"message": "go on", "conversationId": conversation})).await;
+    assert_eq!(next.next().await.unwrap()["type"], "message_start", "the conversation is not wedged");
+}
+
+#[tokio::test]
+async fn ten_nodes_that_start_together_bring_the_schema_up_once() {
+    let world = World::new().await;
+    let settings = world.settings();
+    let config = app::config::Config::from_lookup(|name| settings.get(name).cloned()).unwrap();
+    let opened: Vec<_> = (0..10)
+        .map(|_| {
+            tokio::spawn({
+                let url = config.database_url.clone();
+                async move { Store::open(&url, 2).await.map(drop) }
+            })
+        })
+        .collect();
+    for store in opened {
+        store.await.unwrap().expect("each of them starts");
+    }
+    let nodes: Vec<_> = (0..10)
+        .map(|_| {
+            let model = Arc::new(ScriptedModel::new([says("hm")]));
+            tokio::spawn(app::App::start(config.clone(), model))
+        })
+        .collect();
+    for node in nodes {
+        node.await.unwrap().expect("and serves").stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_message_sent_to_two_nodes_is_one_turn() {
+    let world = World::new().await;
+    let (one, two) = (
+        TestApp::start(world.clone(), [says("Hi.")], &[]).await,
+        TestApp::start(world.clone(), [says("Hi.")], &[]).await,
+    );
+    let body = json!({"message": "hello", "agent": "tasks", "clientMessageId": "m-1"});
+    let (a, b) = tokio::join!(one.chat(body.clone()), two.chat(body));
+    assert_eq!(a, b);
+    assert_eq!(one.get("/api/conversations").await["conversations"].as_array().unwrap().len(), 1);
+}

@@ -7,8 +7,10 @@ pub mod embed;
 pub mod export;
 mod history;
 pub mod import;
+pub mod importing;
 pub mod index;
 mod indexing;
+pub mod ingest;
 pub mod library;
 pub mod limits;
 pub mod models;
@@ -32,6 +34,7 @@ use crate::{
     agents::{AGENTS, Agent},
     config::Config,
     indexing::Indexing,
+    ingest::{Counters, Describer, Pipeline, Sources},
     music::tidal::Tidal,
     node::Node,
     outside::Outside,
@@ -57,6 +60,7 @@ pub struct App {
     pub shelf: Shelf,
     pub tidal: Tidal,
     indexing: Indexing,
+    pipeline: Arc<Pipeline>,
     pub turns: Arc<Turns>,
     /// Everything spawned, so that stopping waits for it.
     pub tasks: TaskTracker,
@@ -80,6 +84,9 @@ impl App {
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;
         let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
+        let sources = Sources::new(&config.sources)?;
+        let describer = Describer::new(&config.model, &model);
+        let pipeline = Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer);
         let app = Arc::new(Self {
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
             turns: Arc::new(Turns::new(store.clone(), node.name.clone())),
@@ -93,6 +100,7 @@ impl App {
             shelf,
             tidal,
             indexing,
+            pipeline: Arc::new(pipeline),
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
@@ -107,8 +115,19 @@ impl App {
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
-        self.tasks.spawn(async move { indexing.keep_up(store, token).await });
+        let put = self.pipeline.put.clone();
+        self.tasks.spawn(async move { indexing.keep_up(store, put, token).await });
         self.tasks.spawn(recovery::keep_house(self.store.clone(), self.turns.node.clone(), self.background.clone()));
+    }
+
+    /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
+    pub async fn start_ingestion(&self) -> Result<(), store::StoreError> {
+        self.pipeline.start(self.node.is_reborn, &self.tasks, &self.background).await
+    }
+
+    /// What this process has ingested since it started.
+    pub fn ingest_counters(&self) -> &Counters {
+        &self.pipeline.counters
     }
 
     /// Ends: no new turns, running ones get a moment, then the background work and the database.
@@ -123,6 +142,7 @@ impl App {
         if tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await.is_err() {
             tracing::warn!("Left with turns still running; they will be closed as interrupted");
         }
+        self.pipeline.let_go().await;
         self.store.close().await;
     }
 

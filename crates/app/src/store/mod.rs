@@ -3,10 +3,13 @@
 mod by_age;
 mod conversations;
 mod feedback;
+mod imports;
+mod ingest;
 mod journal;
 mod library;
 mod playlists;
 mod questions;
+mod schedule;
 mod tasks;
 mod tracks;
 mod turns;
@@ -25,6 +28,10 @@ use sqlx::{
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::Feedback;
+pub use imports::{ImportLine, OpenLine};
+pub(crate) use imports::{OpenClaim, Resolution};
+pub(crate) use ingest::LEASE;
+pub use ingest::{Failure, StepCounts};
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};

@@ -3,6 +3,8 @@
 mod chat;
 mod doctor;
 mod export;
+mod import;
+mod ingest;
 mod mcp;
 mod sample;
 mod search;
@@ -42,6 +44,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
+        "import" => import::run(config, args).await,
+        "ingest" => ingest::run(config, args).await,
         "sample" => sample::run(config).await,
         "search" => search::run(config, args).await,
         "export" => export::run(config, args).await,
@@ -70,6 +74,8 @@ fn command() -> Command {
                 serve::command(),
                 chat::command(),
                 search::command(),
+                import::command(),
+                ingest::command(),
                 sample::command(),
                 doctor::command(),
                 export::command(),

@@ -11,6 +11,8 @@ mod auth;
 mod chatkit;
 mod discover;
 mod errors;
+mod import;
+mod ingest;
 mod killed;
 mod limits;
 mod mcp;

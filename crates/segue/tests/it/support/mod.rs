@@ -3,6 +3,7 @@
 mod people;
 mod process;
 mod redact;
+mod sources;
 mod sse;
 mod upstream;
 
@@ -21,8 +22,9 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::{
     people::{JWT_SECRET, Person, claims, signed},
-    process::Process,
+    process::{Process, command},
     redact::{frames, redacted},
+    sources::Sources,
     sse::Stream,
     upstream::Upstream,
 };
@@ -34,6 +36,8 @@ pub(crate) struct TestApp {
     client: reqwest::Client,
     _world: Arc<World>,
 }
+
+const SOURCES: [&str; 4] = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL"];
 
 /// What outlives a server: its data directory and its database.
 pub(crate) struct World {
@@ -56,6 +60,8 @@ impl World {
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
         ]);
+        // Nobody outside is asked; tests about sources bring their own.
+        settings.extend(SOURCES.map(|name| (name, "off".to_owned())));
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
     }
@@ -112,6 +118,14 @@ impl TestApp {
             request = request.json(&body);
         }
         request.send().await.expect("the server answers")
+    }
+
+    /// Sends a file as the body itself.
+    pub(crate) async fn import(&self, name: &str, bytes: Vec<u8>) -> (u16, Value) {
+        let url = format!("{}/api/library/import", self.url);
+        let sent = self.client.post(url).query(&[("name", name)]).body(bytes).send().await;
+        let response = sent.expect("the server answers");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {

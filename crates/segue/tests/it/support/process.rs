@@ -70,3 +70,16 @@ impl Process {
         Stream::new(self.client.get(url).send().await.expect("an answer"))
     }
 }
+
+/// Runs a command to its end: exit code, stdout, stderr.
+pub(crate) async fn command(
+    world: &World,
+    settings: &[(&'static str, String)],
+    args: &[&str],
+) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.args(args).envs(world.settings()).envs(settings.iter().map(|(name, value)| (*name, value)));
+    let output = command.kill_on_drop(true).output().await.expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
+}

@@ -32,7 +32,7 @@ pub enum LibraryError {
 pub struct IndexStatus {
     /// Tracks that can be found now.
     pub tracks: u64,
-    /// Tracks that are known but not indexed yet.
+    /// Tracks on their way into the index, or out of it.
     pub pending: u64,
     /// `embedded` or `qdrant`.
     pub engine: String,
@@ -104,7 +104,9 @@ impl App {
             None => self.store.known_tracks(codes).await?.remove(isrc).ok_or(StoreError::NotFound)?,
         };
         let owned = self.store.owned(owner, &[Candidate::from(&track)]).await?;
+        let provenance = track.provenance.clone();
         let mut details = IndexedTrackResult::of_track(track, owned.contains(&true));
+        details.provenance = provenance;
         details.track.is_indexed = is_indexed;
         Ok(details)
     }
@@ -152,8 +154,8 @@ impl App {
     }
 
     async fn status_after(&self, steps: &Progress) -> Result<IndexStatus, LibraryError> {
-        let (info, n_known) = (self.shelf.index.info().await?, self.store.n_tracks().await?);
-        let n_unread = u64::try_from(n_known).unwrap_or(0).saturating_sub(info.n_tracks);
+        let info = self.shelf.index.info().await?;
+        let n_unread = self.store.n_changes_after(info.revision).await?;
         let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
         Ok(IndexStatus {
             tracks: info.n_tracks,

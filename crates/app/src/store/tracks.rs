@@ -71,11 +71,11 @@ impl Store {
         Ok(n)
     }
 
-    /// The newest revision there is: where an index that has read everything stands.
-    pub async fn last_revision(&self) -> Result<i64, StoreError> {
-        const SQL: &str = "SELECT COALESCE(MAX(revision), 0) FROM tracks";
-        let (revision,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).fetch_one(db).await)?;
-        Ok(revision)
+    /// How many changes an index that stands at a revision has yet to read.
+    pub async fn n_changes_after(&self, revision: i64) -> Result<u64, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM tracks WHERE revision > $1";
+        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).bind(revision).fetch_one(db).await)?;
+        Ok(n.unsigned_abs())
     }
 
     /// Recordings that are known to exist: indexed ones, those on their way, and those the catalogue has shown.

@@ -7,7 +7,10 @@ mod sources;
 mod sse;
 mod upstream;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use app::{App, config::Config};
 use engine::{
@@ -64,6 +67,26 @@ impl World {
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
+    }
+}
+
+impl World {
+    /// Steps of ingestion whose result is kept, by code: what must never be done again.
+    pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
+        const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";
+        use sqlx::Connection;
+        let rows: Vec<(String, String)> = match &self.database_url {
+            Some(url) => {
+                let mut connection = sqlx::PgConnection::connect(url).await.expect("the database answers");
+                sqlx::query_as(SQL).fetch_all(&mut connection).await.expect("steps")
+            }
+            None => {
+                let url = format!("sqlite:{}", self.data_dir.path().join("segue.db").display());
+                let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("the database opens");
+                sqlx::query_as(SQL).fetch_all(&mut connection).await.expect("steps")
+            }
+        };
+        rows.into_iter().collect()
     }
 }
 

@@ -61,6 +61,16 @@ impl Process {
         self.client.request(Method::POST, format!("{}{path}", self.url)).json(&body).send().await.expect("an answer")
     }
 
+    pub(crate) async fn import(&self, name: &str, text: String) -> Value {
+        let url = format!("{}/api/library/import", self.url);
+        let sent = self.client.post(url).query(&[("name", name)]).body(text).send().await;
+        sent.expect("an answer").json().await.expect("JSON")
+    }
+
+    pub(crate) async fn follow_ingestion(&self) -> Stream {
+        Stream::new(self.client.get(format!("{}/api/index/stream", self.url)).send().await.expect("an answer"))
+    }
+
     pub(crate) async fn chat(&self, body: Value) -> Stream {
         Stream::new(self.post("/api/chat/stream", body).await)
     }

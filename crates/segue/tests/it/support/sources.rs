@@ -8,6 +8,7 @@ use doubles::{
 pub(crate) struct Sources {
     pub(crate) lrclib: LrclibDouble,
     pub(crate) reccobeats: ReccoBeatsDouble,
+    pub(crate) musicbrainz: MusicBrainzDouble,
     pub(crate) deezer: DeezerDouble,
     settings: Vec<(&'static str, String)>,
     _running: Vec<Running>,
@@ -29,7 +30,7 @@ impl Sources {
             settings.push((name, format!("http://{}", server.addr)));
             running.push(server);
         }
-        Self { lrclib, reccobeats, deezer, settings, _running: running }
+        Self { lrclib, reccobeats, musicbrainz, deezer, settings, _running: running }
     }
 
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {

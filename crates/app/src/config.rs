@@ -6,8 +6,12 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use engine::Limits;
 
 use crate::{
+    ingest::SourceUrls,
     limits::TurnLimits,
-    music::tidal::{Credentials, TidalConfig},
+    music::{
+        deezer, lrclib, musicbrainz, reccobeats,
+        tidal::{Credentials, TidalConfig},
+    },
     observe::Content,
     outside::{self, OutsideServer},
 };
@@ -48,6 +52,10 @@ pub const SETTINGS: &[Setting] = &[
     setting("TIDAL_API_URL", "https://openapi.tidal.com/v2", "Where the Tidal API is"),
     setting("TIDAL_AUTH_URL", "https://auth.tidal.com/v1", "Where Tidal gives out tokens"),
     setting("TIDAL_COUNTRY", "US", "Whose catalogue to search"),
+    setting("LRCLIB_URL", lrclib::DEFAULT_URL, "Where lyrics are looked up; off for nowhere"),
+    setting("RECCOBEATS_URL", reccobeats::DEFAULT_URL, "Where audio features are looked up; off for nowhere"),
+    setting("MUSICBRAINZ_URL", musicbrainz::DEFAULT_URL, "Where recordings are looked up by name; off for nowhere"),
+    setting("DEEZER_URL", deezer::DEFAULT_URL, "Where recordings are looked up by name; off for nowhere"),
     setting("LANGFUSE_PUBLIC_KEY", "", "Traces of turns go to Langfuse; off without keys"),
     setting("LANGFUSE_SECRET_KEY", "", "Traces of turns go to Langfuse; off without keys"),
     setting("LANGFUSE_BASE_URL", "https://cloud.langfuse.com", "Where Langfuse is"),
@@ -97,6 +105,8 @@ pub struct Config {
     /// None: the built-in embedder.
     pub embeddings: Option<Embeddings>,
     pub tidal: TidalConfig,
+    /// Services that enrich and match tracks, without a key.
+    pub sources: SourceUrls,
     pub auth: AuthMode,
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
@@ -231,6 +241,7 @@ impl Config {
             qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
             embeddings: values.embeddings(),
             tidal: values.tidal()?,
+            sources: values.sources(),
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
             jwt: values.jwt()?,
@@ -363,6 +374,16 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         let url = self.text("SEGUE_EMBEDDINGS_URL")?;
         let model = self.text("SEGUE_EMBEDDINGS_MODEL").unwrap_or_default();
         Some(Embeddings { url, model, key: self.secret("OPENAI_API_KEY") })
+    }
+
+    fn sources(&self) -> SourceUrls {
+        let source = |name: &str| Some(self.or_default(name)).filter(|url| url != "off");
+        SourceUrls {
+            lrclib: source("LRCLIB_URL"),
+            reccobeats: source("RECCOBEATS_URL"),
+            musicbrainz: source("MUSICBRAINZ_URL"),
+            deezer: source("DEEZER_URL"),
+        }
     }
 
     fn tidal(&self) -> Result<TidalConfig, ConfigError> {

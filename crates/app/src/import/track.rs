@@ -1,15 +1,15 @@
 //! What a file says about one track, before anyone has asked which recording that is.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::spelling::{clean, split_at_dash};
 use crate::music::{AudioFeatures, Isrc, isrc::Doubt};
 
 /// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
 /// id of some service.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ImportedTrack {
     /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
     pub line: u64,
@@ -51,8 +51,8 @@ pub struct ImportedTrack {
 }
 
 /// What other services call the track.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Ids {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spotify: Option<String>,

@@ -77,6 +77,8 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM library_album_tracks WHERE user_id = $1",
     "DELETE FROM library_albums WHERE user_id = $1",
     "DELETE FROM library_tracks WHERE user_id = $1",
+    "DELETE FROM open_entries WHERE user_id = $1",
+    "DELETE FROM imports WHERE user_id = $1",
     "DELETE FROM token_days WHERE user_id = $1",
 ];
 

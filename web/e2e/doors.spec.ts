@@ -194,12 +194,12 @@ test.describe('when a part of the page cannot be had', () => {
   test('the rest of it goes on', async ({ page }) => {
     await page.route('**/assets/library-page*.js', (route) => route.abort());
     await page.goto('/');
-    await page.getByRole('link', { name: 'Library' }).click();
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'The page broke' })).toBeVisible();
-    await page.getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Tasks' })).toBeVisible();
     await page.unroute('**/assets/library-page*.js');
-    await page.getByRole('link', { name: 'Library' }).click();
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
     await page.getByRole('button', { name: 'Load it again' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Library' })).toBeVisible();
   });

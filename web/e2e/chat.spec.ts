@@ -144,6 +144,21 @@ test('an error says what happened, and trying again doubles nothing', async ({ p
   expect(await thread(page).innerText()).toBe(live);
 });
 
+test('an answer that ran out of steps can go on', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Search without end ${token()}`);
+  await expect(page.getByText('as many steps as one answer may take')).toBeVisible({ timeout: 20_000 });
+  await answered(page);
+  const live = await thread(page).innerText();
+  await page.reload();
+  await answered(page);
+  expect(await thread(page).innerText()).toBe(live);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await expect(answers(page)).toHaveCount(2);
+  await answered(page);
+  await expect(page.getByRole('button', { name: 'Go on' })).toHaveCount(0);
+});
+
 test('a message written during a turn waits for its end', async ({ page }) => {
   await page.goto('/');
   const mark = token();

@@ -188,6 +188,23 @@ test.describe('while the server is away', () => {
   });
 });
 
+test.describe('when a part of the page cannot be had', () => {
+  test.use({ allowedErrors: [/ERR_FAILED|Failed to load resource|dynamically imported module|drawing failed/] });
+
+  test('the rest of it goes on', async ({ page }) => {
+    await page.route('**/assets/library-page*.js', (route) => route.abort());
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'The page broke' })).toBeVisible();
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Tasks' })).toBeVisible();
+    await page.unroute('**/assets/library-page*.js');
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
+    await page.getByRole('button', { name: 'Load it again' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Library' })).toBeVisible();
+  });
+});
+
 test.describe('when the server refuses a message', () => {
   test.use({ allowedErrors: [/status of 429/] });
 

@@ -14,6 +14,7 @@ import { scenarioFor, speak } from './scenarios.mjs';
 const DIST = fileURLToPath(new URL('../dist', import.meta.url));
 const PORT = Number(process.argv[2] ?? 8091);
 const FEATURES = (process.env.MOCK_FEATURES ?? 'catalogue').split(',').filter(Boolean);
+const MAX_STEPS = 5;
 const ACCOUNTS = process.env.MOCK_AUTH === 'accounts';
 
 const conversations = new Map();
@@ -74,7 +75,7 @@ async function play(turn, answer, conversation, scenario, message) {
     answer.error = error;
     return finish('error', { type: 'error', ...error });
   }
-  for (const round of scenario.rounds) {
+  for (const round of scenario.rounds.slice(0, MAX_STEPS)) {
     usage.inputTokens += 412;
     const finished = await speak(round.text ?? '', round.paceMs ?? 18, (piece) => {
       if (turn.stopped) return false;
@@ -88,7 +89,8 @@ async function play(turn, answer, conversation, scenario, message) {
     }
   }
   answer.usage = usage;
-  finish('complete', { type: 'message_end', usage, stopReason: 'complete' });
+  const how = scenario.rounds.length > MAX_STEPS ? 'max_steps' : 'complete';
+  finish(how, { type: 'message_end', usage, stopReason: how });
 }
 
 function say(turn, answer, text) {

@@ -21,16 +21,17 @@ export const CATALOGUE: TidalSearchOutput = {
   durationMs: 5,
 };
 
-const entry = (id: number, line: number, title: string, candidates?: OpenItem['candidates']): OpenItem => ({
-  id: `00000000-0000-4000-8000-00000000000${id}`,
-  file: 'mine.csv',
-  line,
-  title,
-  artist: 'Ivy Marlow',
-  outcome: candidates ? 'ambiguous' : 'unmatched',
-  reason: candidates ? 'two recordings fit as well' : 'no catalogue knows it',
-  ...(candidates && { candidates }),
-});
+const entry = (id: number, line: number, title: string, candidates?: OpenItem['candidates']) =>
+  ({
+    id: `00000000-0000-4000-8000-00000000000${id}`,
+    file: 'mine.csv',
+    line,
+    title,
+    artist: 'Ivy Marlow',
+    outcome: candidates ? 'ambiguous' : 'unmatched',
+    reason: candidates ? 'two recordings fit as well' : 'no catalogue knows it',
+    ...(candidates && { candidates }),
+  }) as OpenItem;
 
 /** As the server leaves it open after `mine.csv`: one entry fits two recordings, one fits none. */
 export const OPEN: OpenItem[] = [

@@ -22,6 +22,11 @@ export const SCENARIOS = [
     ],
   },
   {
+    name: 'endless',
+    when: /without end/i,
+    rounds: Array.from({ length: 9 }, (_, i) => ({ text: `Search ${i + 1}.`, calls: [{ name: 'semanticSearch', input: { query: `rain ${i + 1}`, limit: 2 } }] })),
+  },
+  {
     name: 'breaks once',
     when: /break once/i,
     breaks: 1,

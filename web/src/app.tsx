@@ -1,7 +1,7 @@
 // Which page stands at which address, and what all of them share.
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
@@ -21,7 +21,13 @@ export function App() {
   const [queries] = useState(newQueryClient);
   const [sessions] = useState(() => new Sessions(queries));
   return (
-    <ErrorBoundary fallback={<Broken />}>
+    <ErrorBoundary
+      fallback={
+        <main>
+          <Broken />
+        </main>
+      }
+    >
       <QueryClientProvider client={queries}>
         <SessionsContext value={sessions}>
           <Door onSignedIn={() => sessions.clear()}>
@@ -64,25 +70,29 @@ function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
 
 function Pages() {
   useNews(useQueryClient());
+  const [location] = useLocation();
   return (
     <Shell>
-      <Suspense fallback={<PageSkeleton />}>
-        <Switch>
-          <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
-          <Route path="/tasks" component={TasksPage} />
-          <Route path="/library" component={LibraryPage} />
-          <Route path="/playlists" component={PlaylistsPage} />
-          <Route path="/settings" component={SettingsPage} />
-          <Route component={NewChat} />
-        </Switch>
-      </Suspense>
+      {/* One page that breaks leaves the way to the others. */}
+      <ErrorBoundary key={location} fallback={<Broken />}>
+        <Suspense fallback={<PageSkeleton />}>
+          <Switch>
+            <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
+            <Route path="/tasks" component={TasksPage} />
+            <Route path="/library" component={LibraryPage} />
+            <Route path="/playlists" component={PlaylistsPage} />
+            <Route path="/settings" component={SettingsPage} />
+            <Route component={NewChat} />
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
     </Shell>
   );
 }
 
 function Broken() {
   return (
-    <main className="page">
+    <div className="page">
       <div className="page-inner narrow">
         <h1>The page broke</h1>
         <p style={{ margin: '12px 0 20px' }}>Nothing you said is lost: conversations live on the server.</p>
@@ -90,7 +100,7 @@ function Broken() {
           Load it again
         </button>
       </div>
-    </main>
+    </div>
   );
 }
 

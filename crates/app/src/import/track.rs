@@ -14,10 +14,10 @@ pub struct ImportedTrack {
     /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
     pub line: u64,
     pub title: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artists: Vec<String>,
     /// The line was `one thing - another`: artist and title may be the other way round.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub either_way: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub album: Option<String>,
@@ -28,7 +28,7 @@ pub struct ImportedTrack {
     pub duration: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_date: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isrcs: Vec<Isrc>,
     /// What stood where a code should be, and why it is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct ImportedTrack {
     pub audio_features: Option<AudioFeatures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lyrics: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     pub ids: Ids,
 }

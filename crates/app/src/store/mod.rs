@@ -17,7 +17,13 @@ mod tracks;
 mod turns;
 mod users;
 
-use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
@@ -125,7 +131,10 @@ impl Store {
             open_sqlite(url, pool_size).await?
         };
         let migrated = match &db {
-            Db::Sqlite { write, .. } => SQLITE_MIGRATIONS.run(write).await,
+            Db::Sqlite { write, .. } => {
+                let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
+                SQLITE_MIGRATIONS.run(write).await
+            }
             Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
         };
         migrated.map_err(|error| StoreError::Database(error.into()))?;
@@ -217,6 +226,16 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// Waits until no other process holds this file. The migrator takes turns by itself on PostgreSQL, not on SQLite.
+async fn alone(path: PathBuf) -> std::io::Result<File> {
+    let wait = move || {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    tokio::task::spawn_blocking(wait).await?
 }
 
 /// The file a `sqlite:` address names.

@@ -327,6 +327,8 @@ fn langfuse(base_url: &str, public: &str, secret: &str, content: Content) -> Tra
         ("authorization".to_owned(), Secret::new(format!("Basic {basic}"))),
         ("x-langfuse-ingestion-version".to_owned(), Secret::new("4")),
         ("x-langfuse-sdk-name".to_owned(), Secret::new("segue")),
+        ("x-langfuse-sdk-version".to_owned(), Secret::new(env!("CARGO_PKG_VERSION"))),
+        ("x-langfuse-public-key".to_owned(), Secret::new(public)),
     ];
     TraceConfig { url: format!("{}/api/public/otel/v1/traces", base_url.trim_end_matches('/')), headers, content }
 }

@@ -266,7 +266,7 @@ fn between(first: &Event, last: &Event) -> f64 {
     Duration::from_millis(u64::try_from(last.at_ms - first.at_ms).unwrap_or(0)).as_secs_f64()
 }
 
-fn end_of(closing: &Kind) -> &'static str {
+pub(super) fn end_of(closing: &Kind) -> &'static str {
     match closing {
         Kind::Ended { stop: StopReason::Stopped, .. } => "stopped",
         Kind::Ended { stop: StopReason::MaxSteps, .. } => "max_steps",

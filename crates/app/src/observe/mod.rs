@@ -28,6 +28,23 @@ pub(crate) struct EndedTurn {
     pub(crate) events: Vec<Arc<Event>>,
 }
 
+impl EndedTurn {
+    /// One line a turn, with the ids that its rows and its trace have, and no word of what was said.
+    fn log(&self) {
+        let (Some(first), Some(last)) = (self.events.first(), self.events.last()) else { return };
+        tracing::info!(
+            turn.id = %self.turn,
+            conversation.id = %self.conversation,
+            trace.id = %self.turn.0.simple(),
+            user.id = %self.owner,
+            agent = %self.agent,
+            end = metrics::end_of(&last.kind),
+            duration_ms = last.at_ms - first.at_ms,
+            "A turn has ended"
+        );
+    }
+}
+
 /// A call that no turn made.
 pub(crate) struct EndedCall {
     pub(crate) call: Call,
@@ -58,6 +75,7 @@ impl Observer {
     }
 
     pub(crate) fn turn_ended(&self, ended: EndedTurn) {
+        ended.log();
         self.metrics.turn_ended(&ended, |name| self.label_of(name));
         if let Some(traces) = &self.traces {
             traces.offer(ended.into());

@@ -31,7 +31,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn otlp(span: Span) -> OtlpSpan {
     let status = match span.error {
         Some(message) => Status { message, code: StatusCode::Error.into() },
-        None => Status { message: String::new(), code: StatusCode::Ok.into() },
+        // "Ok" is for whoever looks at a span later and decides that it was; until then it is unset.
+        None => Status { message: String::new(), code: StatusCode::Unset.into() },
     };
     OtlpSpan {
         trace_id: span.trace.as_bytes().to_vec(),

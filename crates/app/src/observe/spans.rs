@@ -66,8 +66,9 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
     root.set("langfuse.observation.type", "agent");
     root.set("gen_ai.operation.name", "invoke_agent");
     root.set("gen_ai.agent.name", ended.agent.as_str());
-    root.number("langfuse.observation.metadata.steps", steps.len());
-    root.number("langfuse.observation.metadata.events", ended.events.len());
+    root.attributes.push(("langfuse.internal.is_app_root".into(), Attribute::Flag(true)));
+    root.metadata("steps", steps.len());
+    root.metadata("events", ended.events.len());
     root.tell_end(&last.kind);
     root.input(content, || json!(ended.question));
     root.output(content, || json!(answer_text(&steps)));
@@ -242,9 +243,10 @@ fn generation(
     span.set("gen_ai.provider.name", provider);
     span.set("gen_ai.request.model", model);
     span.set("langfuse.observation.model.name", model);
-    span.number("langfuse.observation.metadata.step", step.number as usize);
+    span.metadata("step", step.number);
     if let Some(first_ms) = step.first_ms {
-        span.set("langfuse.observation.completion_start_time", iso(first_ms));
+        // Langfuse reads it as JSON.
+        span.set("langfuse.observation.completion_start_time", json!(iso(first_ms)).to_string());
     }
     if let Some(usage) = step.usage.filter(|usage| *usage != Usage::default()) {
         span.tell_usage(&usage);
@@ -291,8 +293,13 @@ impl Span {
         self.attributes.push((name.into(), Attribute::Text(value.into())));
     }
 
-    fn number(&mut self, name: &str, value: usize) {
+    fn number(&mut self, name: &str, value: u64) {
         self.attributes.push((name.into(), Attribute::Number(i64::try_from(value).unwrap_or(i64::MAX))));
+    }
+
+    /// As text, the way Langfuse's own library sends it.
+    fn metadata(&mut self, name: &str, value: impl ToString) {
+        self.set(&format!("langfuse.observation.metadata.{name}"), value.to_string());
     }
 
     fn input(&mut self, content: Content, value: impl FnOnce() -> Value) {
@@ -334,7 +341,7 @@ impl Span {
             Kind::Ended { stop: StopReason::MaxSteps, .. } => "max_steps",
             _ => "complete",
         };
-        self.set("langfuse.observation.metadata.end", end);
+        self.metadata("end", end);
     }
 
     /// Langfuse counts what was read from a cache beside the rest; ours is the sum.
@@ -347,20 +354,20 @@ impl Span {
             "cache_creation_input_tokens": usage.cache_write_tokens,
         });
         self.set("langfuse.observation.usage_details", details.to_string());
-        self.number("gen_ai.usage.input_tokens", usage.input_tokens as usize);
-        self.number("gen_ai.usage.output_tokens", usage.output_tokens as usize);
+        self.number("gen_ai.usage.input_tokens", usage.input_tokens);
+        self.number("gen_ai.usage.output_tokens", usage.output_tokens);
     }
 
     fn tell_done(&mut self, done: &Done, content: Content) {
         self.output(content, || done.output.clone());
-        self.number("langfuse.observation.metadata.resultCount", done.count);
+        self.metadata("resultCount", done.count);
         self.tell_attempts(done.duration_ms, done.was_retried);
         for (name, ms) in &done.timings {
-            self.number(&format!("langfuse.observation.metadata.{name}"), *ms as usize);
+            self.metadata(name, ms);
         }
         if let (Some(invalid), Content::Included) = (done.output.get("invalid"), content) {
             let codes: Vec<_> = invalid.as_array().into_iter().flatten().map(|one| one["isrc"].clone()).collect();
-            self.set("langfuse.observation.metadata.invalidIsrcs", Value::Array(codes).to_string());
+            self.metadata("invalidIsrcs", Value::Array(codes));
         }
     }
 
@@ -368,13 +375,13 @@ impl Span {
     fn tell_failure(&mut self, failure: &Failure, content: Content) {
         let message = if content == Content::Included { failure.error.clone() } else { "The tool failed".into() };
         self.fail("tool_error", message);
-        self.attributes.push(("langfuse.observation.metadata.retryable".into(), Attribute::Flag(failure.retryable)));
+        self.metadata("retryable", failure.retryable);
         self.tell_attempts(failure.duration_ms, failure.was_retried);
     }
 
     fn tell_attempts(&mut self, duration_ms: u64, was_retried: bool) {
-        self.number("langfuse.observation.metadata.durationMs", duration_ms as usize);
-        self.attributes.push(("langfuse.observation.metadata.wasRetried".into(), Attribute::Flag(was_retried)));
+        self.metadata("durationMs", duration_ms);
+        self.metadata("wasRetried", was_retried);
     }
 
     /// Who and what: on every span, because a collector looks at each alone.

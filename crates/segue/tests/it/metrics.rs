@@ -1,10 +1,12 @@
 //! Numbers for the operator: what was done, what is going on, and nothing that anyone said.
 
+use std::time::Duration;
+
 use engine::script::says;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::TestApp;
+use crate::support::{Process, TestApp, Upstream, World};
 
 async fn metrics(app: &TestApp) -> String {
     let response = app.request(Method::GET, "/metrics", None).await;
@@ -67,4 +69,48 @@ async fn numbers_are_for_the_operator_alone() {
     assert_eq!(from_elsewhere("the operator's own").await, 200);
     assert_eq!(from_elsewhere("a guess").await, 404);
     assert_eq!(from_elsewhere(&crate::support::signed(&crate::support::claims("ann"))).await, 404);
+}
+
+/// The dashboard asks for nothing that is not there. A number that was never counted is not told, so the names are
+/// looked up where they are given.
+#[test]
+fn every_number_of_the_dashboard_exists() {
+    let dashboard = include_str!("../../../../deploy/grafana/segue.json");
+    let given = include_str!("../../../app/src/observe/metrics.rs");
+    let words = dashboard.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let mut asked: Vec<_> = words.filter_map(|word| word.strip_prefix("segue_")).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    assert!(asked.len() > 20, "{asked:?}");
+    for name in asked {
+        let endings = ["_bucket", "_total", "_seconds", "_bytes"];
+        let plain = endings.iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
+        assert!(given.contains(&format!("\"{plain}\"")), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn logs_tell_ids_and_never_what_was_said() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(1), 3).await, World::new().await);
+    let settings = [&upstream.settings()[..], &[("SEGUE_LOG", "debug".to_owned())]].concat();
+    let server = Process::start(&world, &settings).await;
+    let frames = server.chat(json!({"message": "canary of a task", "agent": "tasks"})).await.rest().await;
+    server.post("/api/tools/complete_task", json!({"task_id": "canary"})).await;
+    server.post("/api/tools/semanticSearch", json!({"query": "canary", "limit": 0})).await;
+    let turn = frames[0]["turnId"].as_str().unwrap();
+    let line = loop {
+        let said = server.log().into_iter().find(|line| line.contains("A turn has ended"));
+        if let Some(line) = said {
+            break line;
+        }
+        tokio::task::yield_now().await;
+    };
+    let line: serde_json::Value = serde_json::from_str(&line).expect("not on a terminal, so JSON");
+    assert_eq!(line["fields"]["turn.id"], turn);
+    assert_eq!(line["fields"]["trace.id"], turn.replace('-', ""));
+    assert_eq!(line["fields"]["conversation.id"], frames[0]["conversationId"]);
+    assert_eq!((&line["fields"]["end"], &line["fields"]["user.id"]), (&json!("complete"), &json!("local")));
+    for said in server.log() {
+        assert!(!said.contains("canary") && !said.contains("word0"), "{said}");
+    }
 }

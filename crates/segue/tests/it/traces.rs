@@ -197,14 +197,14 @@ async fn a_retried_call_and_its_sub_timings_are_told() {
     let of = |name: &str| spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("{name}: {spans:#?}"));
     let metadata = |span: &Span, name: &str| span.attributes[&format!("langfuse.observation.metadata.{name}")].clone();
     let (retried, local) = (of("tool-tidalSearch"), of("tool-semanticSearch"));
-    assert_eq!((metadata(retried, "wasRetried"), metadata(local, "wasRetried")), (json!(true), json!(false)));
+    assert_eq!((metadata(retried, "wasRetried"), metadata(local, "wasRetried")), (json!("true"), json!("false")));
     assert!(retried.end - retried.start >= 1_000_000_000, "the pause before a retry is part of the call");
     for (span, names) in [
         (retried, &["tidalApiDurationMs", "libraryCheckDurationMs", "indexCheckDurationMs"][..]),
         (local, &["embeddingDurationMs", "searchDurationMs"][..]),
     ] {
         for name in names {
-            assert!(metadata(span, name).is_i64(), "{name} of {}", span.name);
+            assert!(metadata(span, name).as_str().unwrap().parse::<u64>().is_ok(), "{name} of {}", span.name);
         }
     }
     assert_eq!(retried.parent, of("generation").id);

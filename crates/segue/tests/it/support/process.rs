@@ -2,6 +2,7 @@
 
 use std::{
     process::Stdio,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -18,6 +19,8 @@ pub(crate) struct Process {
     child: Child,
     pub(crate) url: String,
     client: reqwest::Client,
+    /// Everything it has logged.
+    log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Process {
@@ -39,8 +42,14 @@ impl Process {
             said.push(line);
         };
         // Someone must read what it goes on to say, or it would block.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { child, url, client: reqwest::Client::new() }
+        let log = Arc::new(Mutex::new(said));
+        let kept = log.clone();
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                kept.lock().expect("no one panics while holding it").push(line);
+            }
+        });
+        Self { child, url, client: reqwest::Client::new(), log }
     }
 
     /// Resident memory in bytes.
@@ -66,6 +75,10 @@ impl Process {
 
     pub(crate) async fn ended(mut self) -> Option<i32> {
         self.child.wait().await.expect("it ends").code()
+    }
+
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().expect("no one panics while holding it").clone()
     }
 
     pub(crate) fn pid(&self) -> u32 {

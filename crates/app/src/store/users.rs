@@ -83,7 +83,7 @@ const DELETE_OWNED: &[&str] = &[
 ];
 
 const OWNED_CODES: &str = "SELECT isrc FROM library_tracks WHERE user_id = $1
-    UNION SELECT isrc FROM library_album_tracks WHERE user_id = $1";
+    UNION SELECT isrc FROM library_album_tracks WHERE user_id = $1 ORDER BY isrc";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
     RETURNING id, name, created_at";

@@ -76,7 +76,9 @@ impl Pipeline {
         };
         for (claim, found) in claims.iter().zip(matches) {
             let resolution = match (found.outcome, found.isrc.clone()) {
-                (Outcome::Matched, Some(isrc)) => Resolution::Matched(track_of(&claim.entry, isrc, &found, claim.kind)),
+                (Outcome::Matched, Some(isrc)) => {
+                    Resolution::Matched(Box::new(track_of(&claim.entry, isrc, &found, claim.kind)))
+                }
                 _ => {
                     let wait = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
                     Resolution::Open { found, due_at: chrono::Utc::now() + wait }

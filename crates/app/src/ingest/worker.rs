@@ -25,6 +25,9 @@ const LONGEST_TRY: Duration = Duration::from_secs(LEASE.as_secs() - 20);
 /// That many tries of a step whose source fails; then a person must look.
 const MOST_TRIES: u32 = 5;
 
+const KEEP_AGAIN_AFTER: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2)];
+
 /// From this on a source is away rather than busy, and tracks go on without it.
 const AWAY: Duration = Duration::from_secs(60);
 
@@ -75,6 +78,7 @@ impl Pipeline {
                 Ok(None) => continue,
                 Err(error) => {
                     warn!("Ingestion cannot read or keep its steps, trying again: {error}");
+                    self.give_back(step).await;
                     LOOK_EVERY
                 }
             };
@@ -157,9 +161,28 @@ impl Pipeline {
             Ending::Later { .. } | Ending::Done { .. } | Ending::Off | Ending::Failed { .. } => None,
         });
         endings.iter().for_each(|(_, ending)| self.counters.count(step, ending));
-        self.store.settle_steps(step, &self.node, endings).await?;
+        self.keep(step, endings).await?;
         self.tell();
         Ok(away)
+    }
+
+    /// A busy database is asked again: what a source has answered is worth it.
+    async fn keep(&self, step: Step, endings: Vec<(Isrc, Ending)>) -> Result<(), StoreError> {
+        for wait in KEEP_AGAIN_AFTER {
+            match self.store.settle_steps(step, &self.node, endings.clone()).await {
+                Err(StoreError::Database(error)) => warn!("Results of {} are not kept yet: {error}", step.name()),
+                settled => return settled,
+            }
+            tokio::time::sleep(wait).await;
+        }
+        self.store.settle_steps(step, &self.node, endings).await
+    }
+
+    /// What could not be settled is for anyone to do; if not even that can be said, when its lease ends.
+    async fn give_back(&self, step: Step) {
+        if let Err(error) = self.store.give_back(step, &self.node).await {
+            warn!("Steps stay leased until their time is up: {error}");
+        }
     }
 }
 

@@ -1,11 +1,9 @@
-//! The steps that lead a track into the index: scheduled, leased, settled, counted.
+//! The steps that lead a track into the index: leased to a node, settled by it, or given back.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use engine::UserId;
-use schemars::JsonSchema;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 
@@ -17,22 +15,6 @@ use crate::{
 
 /// A try ends before this, or another node may do the step.
 pub(crate) const LEASE: Duration = Duration::from_secs(120);
-
-/// A step that needs a person.
-#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
-#[serde(rename_all = "camelCase")]
-pub struct Failure {
-    pub isrc: String,
-    pub title: String,
-    pub artist: String,
-    /// `lyrics`, `features`, `describe` or `index`.
-    pub step: String,
-    pub reason: String,
-    pub at: DateTime<Utc>,
-}
-
-/// How many tracks are in which state of each step.
-pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;
 
 /// Whether the track `t` is in anybody's library, by itself or on an album.
 macro_rules! owned {
@@ -61,14 +43,9 @@ macro_rules! known_so_far {
     };
 }
 
-/// Serialises what two nodes do to one track: the row is locked to the end of the transaction.
 macro_rules! lock {
     ($tx:ident, $isrc:expr) => {
-        sqlx::query("UPDATE ingested_tracks SET updated_at = $2 WHERE isrc = $1")
-            .bind($isrc)
-            .bind(now())
-            .execute(&mut *$tx)
-            .await?
+        sqlx::query(super::schedule::LOCK).bind($isrc).bind(now()).execute(&mut *$tx).await?
     };
 }
 
@@ -228,6 +205,14 @@ impl Store {
         Ok(())
     }
 
+    /// Gives back the steps of one kind that this node took and could not settle.
+    pub(crate) async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
+            WHERE step = $1 AND node = $2 AND state = 'running'";
+        writing!(self, |db| sqlx::query(SQL).bind(step.name()).bind(node).execute(db).await.map(drop))?;
+        Ok(())
+    }
+
     /// Gives back what a node left behind when it died, at once if it is back, else when its leases have run out.
     pub(crate) async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
         const STEPS: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
@@ -244,95 +229,6 @@ impl Store {
                 .map(|done| done.rows_affected()))?;
         }
         Ok(n_released)
-    }
-
-    /// The source will be away for a while: tracks that wait for it go on without, and come back to it later.
-    pub(crate) async fn go_on_without(&self, step: Step, wait: Duration, why: &str) -> Result<(), StoreError> {
-        const SETTLE: &str = "UPDATE ingest_steps SET settled_at = $2, due_at = $3, error = $4
-            WHERE step = $1 AND state = 'waiting' AND settled_at IS NULL";
-        const BEGIN: &str = "UPDATE ingest_steps SET state = 'waiting', due_at = $1 WHERE step = 'describe'
-            AND state = 'blocked' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.isrc = ingest_steps.isrc
-                AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
-        in_transaction!(self, |tx| {
-            let query = sqlx::query(SETTLE).bind(step.name()).bind(now()).bind(now() + wait).bind(why);
-            query.execute(&mut *tx).await?;
-            sqlx::query(BEGIN).bind(now()).execute(&mut *tx).await?;
-        });
-        Ok(())
-    }
-
-    /// A source that was off is on: what went without it is done after all.
-    pub(crate) async fn switch_on(&self, step: Step) -> Result<u64, StoreError> {
-        const SQL: &str =
-            "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2 WHERE step = $1 AND state = 'off'";
-        let n_on = writing!(self, |db| sqlx::query(SQL)
-            .bind(step.name())
-            .bind(now())
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected()))?;
-        Ok(n_on)
-    }
-
-    /// Descriptions of another version are made again, in the background and after everything else.
-    pub(crate) async fn describe_again(&self, version: &str, replaces: &str) -> Result<u64, StoreError> {
-        const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $3, priority = $4
-            WHERE step = 'describe' AND state = 'done' AND version <> $1 AND version LIKE $2";
-        let again = writing!(self, |db| sqlx::query(SQL)
-            .bind(version)
-            .bind(replaces)
-            .bind(now())
-            .bind(Priority::Again as i32)
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected()))?;
-        Ok(again)
-    }
-
-    /// Gives steps that failed another chance; answers how many.
-    pub async fn retry_failed_steps(&self) -> Result<u64, StoreError> {
-        const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $1 WHERE state = 'failed'";
-        let n_again =
-            writing!(self, |db| sqlx::query(SQL).bind(now()).execute(db).await.map(|done| done.rows_affected()))?;
-        Ok(n_again)
-    }
-
-    /// Asks every source again about every track; what came with a file stays. Old results serve meanwhile.
-    pub async fn force_steps(&self) -> Result<u64, StoreError> {
-        const ASK: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $1, settled_at = NULL,
-                node = NULL, priority = $2
-            WHERE step IN ('lyrics', 'features') AND state <> 'parked' AND COALESCE(version, '') <> 'file'";
-        const DESCRIBE: &str = "UPDATE ingest_steps SET state = CASE WHEN EXISTS (SELECT 1 FROM ingest_steps e
-                    WHERE e.isrc = ingest_steps.isrc AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)
-                THEN 'blocked' ELSE 'waiting' END, tries = 0, due_at = $1, node = NULL, priority = $2
-            WHERE step = 'describe' AND state <> 'parked'";
-        let priority = Priority::Again as i32;
-        let n_tracks = in_transaction!(self, |tx| {
-            sqlx::query(ASK).bind(now()).bind(priority).execute(&mut *tx).await?;
-            sqlx::query(DESCRIBE).bind(now()).bind(priority).execute(&mut *tx).await?.rows_affected()
-        });
-        Ok(n_tracks)
-    }
-
-    pub async fn step_counts(&self) -> Result<StepCounts, StoreError> {
-        const SQL: &str = "SELECT step, state, COUNT(*) FROM ingest_steps GROUP BY step, state";
-        let rows: Vec<(String, String, i64)> = reading!(self, |db| sqlx::query_as(SQL).fetch_all(db).await)?;
-        let mut counts: StepCounts = Step::ALL.into_iter().map(|step| (step, BTreeMap::new())).collect();
-        for (step, state, n) in rows {
-            if let Some(step) = Step::named(&step) {
-                counts.entry(step).or_default().insert(state, n.unsigned_abs());
-            }
-        }
-        Ok(counts)
-    }
-
-    /// The owner's tracks with a step that needs a person, newest first.
-    pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<Failure>, StoreError> {
-        const SQL: &str = "SELECT s.isrc, o.title, o.artist, s.step, COALESCE(s.error, '') AS reason,
-                s.settled_at AS at
-            FROM ingest_steps s JOIN library_tracks o ON o.isrc = s.isrc AND o.user_id = $1 AND o.removed_at IS NULL
-            WHERE s.state = 'failed' ORDER BY s.settled_at DESC, s.isrc LIMIT $2";
-        Ok(reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all(db).await)?)
     }
 }
 

@@ -87,7 +87,7 @@ macro_rules! add_tracks {
     };
 }
 
-const CODES_OF_ALBUM: &str = "SELECT isrc FROM library_album_tracks WHERE user_id = $1 AND album_id = $2";
+const CODES_OF_ALBUM: &str = "SELECT isrc FROM library_album_tracks WHERE user_id = $1 AND album_id = $2 ORDER BY isrc";
 
 /// What is there already stays where it is; what was removed comes back.
 pub(super) const ADD_TRACKS: &str = add_tracks!(

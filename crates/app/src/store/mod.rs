@@ -1,14 +1,18 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
 mod by_age;
+mod catalogue_answers;
 mod conversations;
 mod feedback;
 mod imports;
 mod ingest;
+mod ingest_again;
+mod ingest_seen;
 mod journal;
 mod leases;
 mod library;
 mod notices;
+mod open_entries;
 mod playlists;
 mod questions;
 mod schedule;
@@ -38,12 +42,13 @@ use crate::observe::metrics::PoolReading;
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
-pub use imports::{ImportLine, OpenLine};
-pub(crate) use imports::{OpenClaim, Resolution};
+pub use imports::ImportLine;
 pub(crate) use ingest::LEASE;
-pub use ingest::{Failure, StepCounts};
+pub use ingest_seen::{Failure, StepCounts};
 pub(crate) use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use open_entries::OpenLine;
+pub(crate) use open_entries::{OpenClaim, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::TurnEnd;

@@ -15,6 +15,8 @@ pub(super) const KNOWN_POSTGRES: &str = "SELECT isrc, track, TRUE FROM ingested_
     UNION ALL SELECT isrc, NULL::jsonb, FALSE FROM tracks t
         WHERE track IS NOT NULL AND isrc IN (SELECT jsonb_array_elements_text($1))
         AND NOT EXISTS (SELECT 1 FROM ingested_tracks i WHERE i.isrc = t.isrc)";
+/// Serialises what two nodes do to one track: the row is locked to the end of the transaction.
+pub(super) const LOCK: &str = "UPDATE ingested_tracks SET updated_at = $2 WHERE isrc = $1";
 pub(super) const INSERT_TRACK: &str = "INSERT INTO ingested_tracks (isrc, recording, track, updated_at)
     VALUES ($1, $2, $3, $4) ON CONFLICT (isrc) DO UPDATE SET track = excluded.track, updated_at = excluded.updated_at";
 /// All four steps at once. What the file brought along needs no source; the last two wait for the first two.
@@ -52,6 +54,9 @@ macro_rules! schedule {
     ($store:expr, $tx:ident, $tracks:expr, $priority:expr) => {{
         use $crate::store::schedule as texts;
         let tracks: &[$crate::music::Track] = $tracks;
+        // Everywhere in the same order, and the track before its steps, or two nodes could wait for each other.
+        let mut tracks: Vec<_> = tracks.iter().collect();
+        tracks.sort_by(|a, b| a.isrc.cmp(&b.isrc));
         let sql = $store.in_dialect(texts::KNOWN_SQLITE, texts::KNOWN_POSTGRES);
         let codes: Vec<&str> = tracks.iter().map(|track| track.isrc.as_str()).collect();
         let known: Vec<texts::KnownRow> =
@@ -66,6 +71,7 @@ macro_rules! schedule {
                 Some((_, _, false)) => continue,
                 Some((_, Some(sqlx::types::Json(old)), _)) => {
                     let merged = $crate::ingest::with_gaps_filled(old.clone(), track);
+                    sqlx::query(texts::LOCK).bind(isrc).bind(now).execute(&mut *$tx).await?;
                     sqlx::query(texts::WAKE).bind(isrc).bind(now).execute(&mut *$tx).await?;
                     if merged == *old {
                         continue;

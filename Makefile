@@ -19,7 +19,7 @@ faults: setup web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
-## What must hold before a change is handed over: format, lints, licences and advisories.
+## What must hold before a change is handed over: format, lints, licences and where dependencies come from.
 check: setup web/dist/index.html
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check faults bench bench-index eval fuzz setup web models demo-services fmt
+.PHONY: run test check faults bench bench-index bench-ingest eval fuzz setup web models demo-services fmt
 
 CARGO := cargo
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
@@ -37,6 +37,11 @@ eval: setup
 ## Search speed, recall and memory at 10k, 100k and 1M synthetic tracks.
 bench-index: setup
 	$(CARGO) run --release --quiet -p app --example index_bench
+
+## A mixed import of 10,000 tracks, its ingestion against doubles, and ten kills in the middle of it.
+bench-ingest: setup web/dist/index.html
+	$(CARGO) build --release --quiet -p segue -p bench
+	target/release/bench-ingest
 
 ## Parsers under a coverage-guided fuzzer, for a bounded time.
 fuzz: setup

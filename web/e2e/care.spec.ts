@@ -1,59 +1,5 @@
 // For everyone: small screens, keyboards, screen readers.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { answered, answers, ask, box, expect, test, token } from './fixtures';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  impact: string | null;
-  nodes: { html: string; failureSummary?: string }[];
-}
-
-async function axe(page: import('@playwright/test').Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
-    return (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations;
-  });
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
-    .flatMap(({ id, impact, nodes }) => nodes.map(({ html, failureSummary }) => `${impact} ${id}: ${html.slice(0, 160)} ${failureSummary?.slice(0, 200)}`));
-}
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing serious on any page (${colorScheme})`, async ({ page }) => {
-    test.setTimeout(90_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto('/');
-    await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
-    expect(await axe(page)).toEqual([]);
-
-    await ask(page, 'Is there anything in the Tidal catalogue about night trains?');
-    await answered(page);
-    await page.getByRole('button', { name: /Searched your library/ }).click();
-    await page.locator('.track-head').first().click();
-    expect(await axe(page)).toEqual([]);
-
-    await page.goto('/?agent=tasks');
-    await ask(page, 'Remind me to buy guitar strings and call the venue');
-    await answered(page);
-    await page.getByRole('button', { name: /Read your open tasks/ }).click();
-    expect(await axe(page)).toEqual([]);
-
-    for (const path of ['/tasks', '/library', '/library?view=albums', '/playlists', '/settings']) {
-      await page.goto(path);
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-      await page.waitForLoadState('networkidle');
-      expect(await axe(page), path).toEqual([]);
-    }
-    await page.goto('/library');
-    await page.locator('.library-row').first().click();
-    await expect(page.getByRole('dialog').getByText('Energy', { exact: true })).toBeVisible();
-    expect(await axe(page), 'track dialog').toEqual([]);
-  });
-}
 
 for (const width of [320, 390, 768, 2560]) {
   test(`nothing overflows at ${width} px`, async ({ page }) => {
@@ -98,13 +44,46 @@ test('on a phone the history is a drawer', async ({ page }) => {
   await page.getByRole('link', { name: 'New chat' }).click();
   await page.getByRole('button', { name: 'Open menu' }).click();
   const drawer = page.getByRole('dialog', { name: 'Menu' });
-  await drawer.getByRole('link', { name: new RegExp(mark) }).click();
+  await drawer.getByRole('button', { name: new RegExp(`More for .*${mark}`) }).click();
+  await drawer.getByRole('menuitem', { name: 'Rename' }).click();
+  await drawer.getByRole('textbox', { name: 'Conversation title' }).fill(`Wet ${mark}`);
+  await page.keyboard.press('Enter');
+  await drawer.getByRole('link', { name: `Wet ${mark}` }).click();
   await expect(drawer).toHaveCount(0);
   await expect(page).toHaveURL(address);
+  await expect(page.getByRole('banner')).toContainText(`Wet ${mark}`);
   await expect(answers(page)).toHaveCount(1);
   await page.getByRole('button', { name: 'Open menu' }).click();
   await page.keyboard.press('Escape');
   await expect(drawer).toHaveCount(0);
+});
+
+test('a closed dialog gives the focus back', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/library');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Open menu' })).toBeFocused();
+  const row = page.locator('.library-row').nth(1);
+  await row.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await expect(row).toBeFocused();
+});
+
+test('whoever asked for less motion sees none', async ({ page }) => {
+  // A message on its way for as long as we look: the page shows that it waits.
+  await page.route('**/api/chat/stream', () => {});
+  const waiting = async (reducedMotion: 'reduce' | 'no-preference') => {
+    await page.emulateMedia({ reducedMotion });
+    await page.goto('/');
+    await ask(page, 'Songs for a rainy night drive');
+    await expect(page.getByRole('img', { name: 'Thinking' })).toBeVisible();
+    return page.evaluate(() => document.getAnimations().filter((it) => Number(it.effect?.getComputedTiming().activeDuration) > 10).length);
+  };
+  expect(await waiting('no-preference')).toBeGreaterThan(0);
+  expect(await waiting('reduce')).toBe(0);
 });
 
 test('everything is reached by keyboard alone', async ({ page }) => {

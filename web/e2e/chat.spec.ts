@@ -82,6 +82,52 @@ for (const how of ['the button', 'Escape']) {
   });
 }
 
+test('what is typed while a conversation begins is still there when it has', async ({ page }) => {
+  let begin = () => {};
+  const may = new Promise<void>((resolve) => (begin = resolve));
+  await page.route('**/api/chat/stream', async (route) => {
+    await may;
+    await route.continue();
+  });
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Rainy songs ${mark}`);
+  await box(page).pressSequentially('and then');
+  begin();
+  await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}$/);
+  await expect(box(page)).toBeFocused();
+  await page.keyboard.type(' something else');
+  await expect(box(page)).toHaveValue('and then something else');
+  await answered(page);
+  await expect(page).toHaveTitle(`Rainy songs ${mark} · Segue`);
+  await page.getByRole('link', { name: 'New chat' }).click();
+  await expect(box(page)).toHaveValue('');
+});
+
+test('Escape in a search field empties it and stops nothing', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Please take your time ${token()}`);
+  await expect(answers(page)).toContainText('slow rain');
+  const search = page.getByRole('searchbox', { name: 'Search conversations' });
+  await search.fill('rain');
+  await search.press('Escape');
+  await expect(search).toHaveValue('');
+  await answered(page);
+  await expect(answers(page)).toContainText('That was all.');
+});
+
+test('an answer is copied as it was written', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/');
+  await ask(page, 'Songs for a rainy night drive');
+  await answered(page);
+  await page.getByRole('button', { name: 'Copy answer' }).click();
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain('Let me listen through your library for that.');
+  expect(copied).toContain('1. **Harbour Lights**');
+});
+
 test('an error says what happened, and trying again doubles nothing', async ({ page }) => {
   await page.goto('/');
   await ask(page, `Please break once ${token()}`);
@@ -96,6 +142,21 @@ test('an error says what happened, and trying again doubles nothing', async ({ p
   await page.reload();
   await answered(page);
   expect(await thread(page).innerText()).toBe(live);
+});
+
+test('an answer that ran out of steps can go on', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Search without end ${token()}`);
+  await expect(page.getByText('as many steps as one answer may take')).toBeVisible({ timeout: 20_000 });
+  await answered(page);
+  const live = await thread(page).innerText();
+  await page.reload();
+  await answered(page);
+  expect(await thread(page).innerText()).toBe(live);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await expect(answers(page)).toHaveCount(2);
+  await answered(page);
+  await expect(page.getByRole('button', { name: 'Go on' })).toHaveCount(0);
 });
 
 test('a message written during a turn waits for its end', async ({ page }) => {

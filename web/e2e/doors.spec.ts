@@ -1,51 +1,86 @@
 // What depends on how a server is set up: sign-in, import, catalogue; and a server that is away. Its answers are played here.
-import type { Page, Route } from '@playwright/test';
-import { expect, test } from './fixtures';
-
-type About = Record<string, unknown> & { features?: string[] };
-
-async function withAbout(page: Page, change: About): Promise<void> {
-  await page.route('**/api/about', async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ json: { ...((await response.json()) as About), ...change } });
-  });
-}
-
-const refuse = (route: Route, status: number, code: string, message: string) => route.fulfill({ status, json: { error: { code, message } } });
+import type { Page } from '@playwright/test';
+import type { IngestStatus } from '../src/api/types';
+import { box, expect, test } from './fixtures';
+import { CATALOGUE, FOUND, INGESTING, refuse, withAbout, withImport } from './played';
 
 test.describe('where accounts are kept', () => {
   test.use({ allowedErrors: [/status of 401/] });
 
-  test('a person signs in, and out again', async ({ page }) => {
-    let signedIn = false;
-    await page.route('**/api/**', (route) => (signedIn ? route.fallback() : refuse(route, 401, 'UNAUTHORIZED', 'Sign in first.')));
-    await page.route('**/api/auth/sign-in', (route) => {
-      const { name, password } = route.request().postDataJSON() as { name: string; password: string };
-      if (name !== 'ann' || password !== 'opensesame') return refuse(route, 401, 'UNAUTHORIZED', 'Name or password is wrong.');
-      signedIn = true;
-      return route.fulfill({ status: 204 });
+  for (const width of [1280, 390]) {
+    test(`a person signs in, and out again, at ${width} px`, async ({ page }) => {
+      await page.setViewportSize({ width, height: 844 });
+      const house = await withAccounts(page);
+      await page.goto('/settings');
+      await expect(page.getByRole('heading', { name: 'Welcome back' })).toBeVisible();
+      await signIn(page, 'ann', 'wrong');
+      await expect(page.getByRole('alert')).toHaveText('Name or password is wrong.');
+      await signIn(page, 'ann', 'opensesame');
+      await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
+      await expect(page.getByText('ann', { exact: true })).toBeVisible();
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await expect(page.getByRole('heading', { name: 'Welcome back' })).toBeVisible();
+      expect(house.who()).toBeNull();
     });
-    await page.route('**/api/auth/sign-out', (route) => {
-      signedIn = false;
-      return route.fulfill({ status: 204 });
-    });
-    await page.route('**/api/me', (route) => (signedIn ? route.fulfill({ json: { id: '1', name: 'ann', mode: 'accounts' } }) : route.fallback()));
-    await withAbout(page, { mode: 'accounts' });
+  }
 
-    await page.goto('/settings');
+  test('the house is not shown before its door', async ({ page }) => {
+    await withAccounts(page);
+    const seen: string[] = [];
+    await page.exposeFunction('saw', (what: string) => seen.push(what));
+    await page.addInitScript(() => {
+      new MutationObserver(() => {
+        const heading = document.querySelector('h1')?.textContent;
+        if (heading) void (window as unknown as { saw: (what: string) => void }).saw(heading);
+      }).observe(document, { subtree: true, childList: true });
+    });
+    await page.goto('/');
     await expect(page.getByRole('heading', { name: 'Welcome back' })).toBeVisible();
-    await page.getByLabel('Name').fill('ann');
-    await page.getByLabel('Password').fill('wrong');
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('alert')).toHaveText('Name or password is wrong.');
-    await page.getByLabel('Password').fill('opensesame');
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
-    await expect(page.getByText('ann', { exact: true })).toBeVisible();
-    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await expect(page.getByRole('heading', { name: 'Welcome back' })).toBeVisible();
+    expect(new Set(seen)).toEqual(new Set(['Welcome back']));
+  });
+
+  test('unsent words wait for the one who wrote them, and for nobody else', async ({ page }) => {
+    const house = await withAccounts(page);
+    const back = async (name: string) => {
+      house.leave();
+      await page.goto('/');
+      await signIn(page, name, 'opensesame');
+      await expect(box(page)).toBeVisible();
+    };
+    await back('ann');
+    await box(page).fill('a secret of mine');
+    await back('ann');
+    await expect(box(page)).toHaveValue('a secret of mine');
+    await back('bob');
+    await expect(box(page)).toHaveValue('');
   });
 });
+
+async function signIn(page: Page, name: string, password: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+}
+
+/** A server with accounts in front of the one under test. */
+async function withAccounts(page: Page) {
+  let who: string | null = null;
+  const me = () => ({ id: who ?? '', name: who ?? '', mode: 'accounts' });
+  await page.route('**/api/**', (route) => (who ? route.fallback() : refuse(route, 401, 'UNAUTHORIZED', 'Sign in first.')));
+  await page.route('**/api/auth/sign-in', (route) => {
+    const { name, password } = route.request().postDataJSON() as { name: string; password: string };
+    if (password !== 'opensesame') return refuse(route, 401, 'UNAUTHORIZED', 'Name or password is wrong.');
+    who = name;
+    return route.fulfill({ json: me() });
+  });
+  await page.route('**/api/auth/sign-out', (route) => {
+    who = null;
+    return route.fulfill({ status: 204 });
+  });
+  await page.route('**/api/me', (route) => (who ? route.fulfill({ json: me() }) : route.fallback()));
+  await withAbout(page, { mode: 'accounts' });
+  return { who: () => who, leave: () => (who = null) };
+}
 
 test('what the server cannot do is not shown', async ({ page }) => {
   await withAbout(page, { features: [], tidal: false });
@@ -53,45 +88,90 @@ test('what the server cannot do is not shown', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.waitForLoadState('networkidle');
   await expect(page.getByRole('button', { name: 'Add music' })).toHaveCount(0);
-  await expect(page.getByText('Drop a playlist')).toHaveCount(0);
+  await expect(page.getByText('Drop exports')).toHaveCount(0);
 });
 
-test('a dropped file is imported and its report is shown', async ({ page }) => {
-  await withAbout(page, { features: ['import'] });
-  await page.route('**/api/library/import', (route) => {
-    expect(route.request().headers()['content-type']).toContain('multipart/form-data');
-    return route.fulfill({
-      json: { read: 3, matched: 1, added: 1, ambiguous: [], unmatched: [{ line: 3, title: 'Nobody Knows This', artist: 'Nobody', reason: 'no source knows it' }] },
-    });
-  });
+test('a dropped file is imported, and what it leaves open is settled', async ({ page }) => {
+  const { done } = await withImport(page);
   await page.goto('/library');
-  const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'choose a file' }).click();
-  await (await choosing).setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('Title,Artist\n') });
-  await expect(page.getByText('3 rows read · 1 matched · 1 new · 1 not found')).toBeVisible();
-  await page.getByText('Not found (1)').click();
-  await expect(page.getByText('Nobody Knows This · Nobody')).toBeVisible();
+  await expect(page.getByText('Drop exports')).toBeVisible();
+  const dropped = await page.evaluateHandle(() => {
+    const files = new DataTransfer();
+    files.items.add(new File(['Title,Artist\n'], 'mine.csv', { type: 'text/csv' }));
+    return files;
+  });
+  // Anywhere on the page, not only on the box.
+  await page.getByRole('heading', { level: 1 }).dispatchEvent('dragover', { dataTransfer: dropped });
+  await expect(page.locator('.import-zone')).toHaveAttribute('data-over', 'true');
+  await page.getByRole('heading', { level: 1 }).dispatchEvent('drop', { dataTransfer: dropped });
+  await expect(page.getByText('4 tracks · 1 new · 1 already there · 1 to choose · 1 not found yet · 1 unreadable')).toBeVisible();
+  await expect(page.getByText('mine.csv (table), 5 entries. 2 left out: a podcast. MusicBrainz could not be asked')).toBeVisible();
+  await page.getByText('Unreadable (1)').click();
+  await expect(page.getByText('mine.csv, line 6: there is no title')).toBeVisible();
+
+  await page.getByText('From your imports: 1 to choose, 1 not found yet').click();
+  await page.getByRole('button', { name: /Low Tide \(Live\).*MusicBrainz.*84%/ }).click();
+  await expect(page.getByText('Added “Low Tide (Live)” to your library')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Which one is it?' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Look again' }).click();
+  await expect(page.getByText('Looking again for 1 entry')).toBeVisible();
+  await page.getByRole('button', { name: 'Forget Nobody Knows This' }).click();
+  await expect(page.getByText('From your imports')).toHaveCount(0);
+  expect(done).toEqual(['import filename="mine.csv"', 'POST 1 {"isrc":"QZXYZ1900002"}', 'POST y {}', 'DELETE 2']);
+});
+
+test.describe('a file that cannot be read', () => {
+  test.use({ allowedErrors: [/status of 400/] });
+
+  test('is refused in the words of the server', async ({ page }) => {
+    await withImport(page);
+    await page.route('**/api/library/import', (route) => refuse(route, 400, 'VALIDATION_ERROR', 'line 2: this is not JSON'));
+    await page.goto('/library');
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'choose files' }).click();
+    await (await choosing).setFiles({ name: 'history.json', mimeType: 'application/json', buffer: Buffer.from('[{') });
+    await expect(page.getByRole('alert')).toHaveText('line 2: this is not JSON');
+  });
+});
+
+test('indexing shows how far it has come and what failed, to its end', async ({ page }) => {
+  let status: IngestStatus = INGESTING;
+  await page.route('**/api/index', (route) => route.fulfill({ json: status }));
+  await page.goto('/library');
+  await expect(page.getByText('Indexing: 120 of 150 tracks · looking for 2 more · 1 step failed')).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Indexing' })).toHaveAttribute('value', '120');
+  await expect(page.getByText('140 of 150')).toBeVisible();
+  await page.getByText('What failed, and why').click();
+  await expect(page.getByText('Sodium by Latchkey Physics. Sound: ReccoBeats answered 500 three times')).toBeVisible();
+  status = { ...INGESTING, tracks: 150, pending: 0, lookingFor: 0, failed: 0, failures: [], steps: {} };
+  await expect(page.getByText('150 tracks can be searched by meaning')).toBeVisible();
+  await expect(page.getByRole('progressbar')).toHaveCount(0);
 });
 
 test('music is added from the catalogue', async ({ page }) => {
   await withAbout(page, { features: ['catalogue'], tidal: true });
-  let added: unknown;
-  const track = { isrc: 'XSGUE2699999', title: 'Elsewhere', artist: 'New Here', album: 'Door', inLibrary: false, isIndexed: false };
-  await page.route('**/api/tools/tidalSearch', (route) =>
-    route.fulfill({ json: { tracks: [track], albums: [], query: 'elsewhere', totalFound: { tracks: 1, albums: 0 }, summary: 'Found 1 track', durationMs: 5 } }),
-  );
+  const written: unknown[] = [];
+  await page.route('**/api/tools/tidalSearch', (route) => route.fulfill({ json: CATALOGUE }));
   await page.route('**/api/library/tracks', (route) => {
     if (route.request().method() !== 'POST') return route.fallback();
-    added = route.request().postDataJSON();
-    return route.fulfill({ status: 201, json: track });
+    written.push(route.request().postDataJSON());
+    return route.fulfill({ status: 201, json: { ...FOUND, inLibrary: true, addedAt: '2026-11-01T10:00:00Z' } });
+  });
+  await page.route(`**/api/library/tracks/${FOUND.isrc}`, (route) => {
+    written.push(route.request().method());
+    return route.fulfill({ status: 204 });
   });
   await page.goto('/library');
   await page.getByRole('button', { name: 'Add music' }).click();
   await page.getByRole('searchbox', { name: 'Search the catalogue' }).fill('elsewhere');
   await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Door: In library' })).toBeDisabled();
   await page.getByRole('button', { name: 'Add Elsewhere' }).click();
-  await expect(page.getByRole('button', { name: 'Elsewhere is in your library' })).toBeVisible();
-  expect(added).toEqual({ isrc: 'XSGUE2699999' });
+  await expect(page.getByRole('button', { name: 'Elsewhere: In library' })).toBeVisible();
+  // The way back stands inside the dialog: everything outside of it cannot be reached.
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('button', { name: 'Add Elsewhere' })).toBeEnabled();
+  expect(written).toEqual([{ isrc: FOUND.isrc }, 'DELETE']);
 });
 
 test.describe('while the server is away', () => {
@@ -105,6 +185,23 @@ test.describe('while the server is away', () => {
     away = false;
     await expect(page.getByText('Segue does not answer')).toHaveCount(0, { timeout: 15_000 });
     await expect(page.getByRole('textbox', { name: 'New task' })).toBeVisible();
+  });
+});
+
+test.describe('when a part of the page cannot be had', () => {
+  test.use({ allowedErrors: [/ERR_FAILED|Failed to load resource|dynamically imported module|drawing failed/] });
+
+  test('the rest of it goes on', async ({ page }) => {
+    await page.route('**/assets/library-page*.js', (route) => route.abort());
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'The page broke' })).toBeVisible();
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Tasks' })).toBeVisible();
+    await page.unroute('**/assets/library-page*.js');
+    await page.getByRole('link', { name: 'Library', exact: true }).click();
+    await page.getByRole('button', { name: 'Load it again' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Library' })).toBeVisible();
   });
 });
 

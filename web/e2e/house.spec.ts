@@ -1,4 +1,5 @@
 // Around the chat: tasks, history, music, settings.
+import { readFileSync } from 'node:fs';
 import { answered, ask, clearTasks, expect, test, token } from './fixtures';
 
 test('tasks are in step between chat, panel, page and another tab', async ({ page, context }) => {
@@ -26,6 +27,22 @@ test('tasks are in step between chat, panel, page and another tab', async ({ pag
   await ask(page, 'I am done with the first one');
   await answered(page);
   await expect(other.getByRole('checkbox', { checked: true })).toHaveCount(1);
+});
+
+test('what the agent deleted is brought back from its card', async ({ page }) => {
+  await clearTasks(page);
+  await page.goto('/?agent=tasks');
+  await ask(page, 'Remind me to buy guitar strings and call the venue');
+  await answered(page);
+  await ask(page, 'Forget about the first one');
+  await answered(page);
+  const panel = page.getByRole('complementary', { name: 'Your tasks' });
+  await expect(panel.getByRole('checkbox')).toHaveCount(1);
+  const card = page.getByRole('region', { name: 'Deleted a task' });
+  await card.getByRole('button').first().click();
+  await card.getByRole('button', { name: /Bring back/ }).click();
+  await expect(panel.getByRole('checkbox')).toHaveCount(2);
+  await expect(card.getByRole('checkbox')).toBeEnabled();
 });
 
 test('a task is added, edited in place, filtered, deleted and brought back', async ({ page }) => {
@@ -56,7 +73,7 @@ test('a task is added, edited in place, filtered, deleted and brought back', asy
   await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeChecked();
 });
 
-test('a conversation is found, renamed, deleted and brought back', async ({ page }) => {
+test('a conversation is found, renamed, linked to, deleted and brought back', async ({ page, context }) => {
   const mark = token();
   await page.goto('/');
   await ask(page, `Rainy songs ${mark}`);
@@ -74,6 +91,12 @@ test('a conversation is found, renamed, deleted and brought back', async ({ page
   await page.keyboard.press('Enter');
   await expect(entry.getByRole('link')).toHaveText(`Wet weather ${mark}`);
   await expect(page).toHaveTitle(`Wet weather ${mark} · Segue`);
+
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await entry.getByRole('button', { name: /More for/ }).click();
+  await page.getByRole('menuitem', { name: 'Copy link' }).click();
+  await expect(page.getByText('Link copied')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
 
   await entry.getByRole('button', { name: /More for/ }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -101,9 +124,37 @@ test('the library is searched, opened, emptied of a track and given it back', as
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(rows.filter({ hasText: title })).toHaveCount(1);
 
+  await page.getByRole('searchbox', { name: 'Find in your library' }).fill('');
+  await page.getByLabel('Sort').selectOption('Title');
+  const plain = (title: string) => title.toLowerCase();
+  const titles = async () => (await rows.locator('.track-title').allInnerTexts()).slice(0, 8).map(plain);
+  await expect.poll(async () => (await titles()).every((title, row, all) => row === 0 || all[row - 1]! <= title)).toBe(true);
+
   await page.getByRole('button', { name: 'By meaning' }).click();
   await page.getByRole('searchbox', { name: 'Find in your library' }).fill('rain on glass');
   await expect(page.getByText(/Found \d+ tracks matching/)).toBeVisible();
+});
+
+test('a library of thousands is drawn a window at a time', async ({ page }) => {
+  const total = 5_000;
+  await page.route('**/api/library/tracks?*', (route) => {
+    const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+    const tracks = Array.from({ length: 100 }, (_, i) => ({
+      isrc: `XSGUE${String(cursor + i).padStart(7, '0')}`, title: `Track ${cursor + i + 1}`, artist: 'Many', album: 'All', inLibrary: true, isIndexed: true, addedAt: '2026-11-01T10:00:00Z',
+    }));
+    return route.fulfill({ json: { tracks, total, ...(cursor + 100 < total && { next: cursor + 100 }) } });
+  });
+  await page.goto('/library');
+  await expect(page.getByText('5,000 tracks', { exact: true })).toBeVisible();
+  const rows = page.locator('.library-row');
+  for (const wanted of [150, 420]) {
+    await expect(async () => {
+      await page.locator('.page').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      const last = Number((await rows.last().locator('.track-title').innerText()).replace('Track ', ''));
+      expect(last).toBeGreaterThan(wanted);
+    }).toPass();
+    expect(await rows.count()).toBeLessThan(60);
+  }
 });
 
 test('a playlist from the chat is kept with its reasons and leaves in every format', async ({ page }) => {
@@ -118,6 +169,15 @@ test('a playlist from the chat is kept with its reasons and leaves in every form
   await page.getByRole('button', { name: 'Export' }).click();
   await expect(page.getByRole('menuitem')).toHaveText([/M3U8/, /XSPF/, /JSPF/, /CSV/]);
   await page.keyboard.press('Escape');
+  const first = await page.locator('.track-title').first().innerText();
+  for (const format of ['M3U8', 'XSPF', 'JSPF', 'CSV']) {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: format }).click();
+    const file = await saving;
+    expect(file.suggestedFilename().toLowerCase()).toBe(`lamplight.${format.toLowerCase()}`);
+    expect(readFileSync(await file.path(), 'utf8')).toContain(first);
+  }
   await page.locator('.track-head').first().click();
   await expect(page.locator('.track').first().getByText('Energy', { exact: true })).toBeVisible();
 

@@ -14,6 +14,7 @@ import { scenarioFor, speak } from './scenarios.mjs';
 const DIST = fileURLToPath(new URL('../dist', import.meta.url));
 const PORT = Number(process.argv[2] ?? 8091);
 const FEATURES = (process.env.MOCK_FEATURES ?? 'catalogue').split(',').filter(Boolean);
+const MAX_STEPS = 5;
 const ACCOUNTS = process.env.MOCK_AUTH === 'accounts';
 
 const conversations = new Map();
@@ -74,7 +75,7 @@ async function play(turn, answer, conversation, scenario, message) {
     answer.error = error;
     return finish('error', { type: 'error', ...error });
   }
-  for (const round of scenario.rounds) {
+  for (const round of scenario.rounds.slice(0, MAX_STEPS)) {
     usage.inputTokens += 412;
     const finished = await speak(round.text ?? '', round.paceMs ?? 18, (piece) => {
       if (turn.stopped) return false;
@@ -88,7 +89,8 @@ async function play(turn, answer, conversation, scenario, message) {
     }
   }
   answer.usage = usage;
-  finish('complete', { type: 'message_end', usage, stopReason: 'complete' });
+  const how = scenario.rounds.length > MAX_STEPS ? 'max_steps' : 'complete';
+  finish(how, { type: 'message_end', usage, stopReason: how });
 }
 
 function say(turn, answer, text) {
@@ -103,9 +105,9 @@ function callsOf(round) {
     const tracks = search(round.playlistFrom, 5).map((t) => ({ isrc: t.isrc, reasoning: `${t.shortDescription.split('.')[0]}: it keeps the light low.` }));
     return [{ name: 'suggestPlaylist', input: { title: round.title, tracks } }];
   }
-  if (round.completeFirst) {
+  if (round.withFirst) {
     const first = [...tasks.values()].find((task) => !task.completed) ?? { id: randomUUID() };
-    return [{ name: 'complete_task', input: { task_id: first.id } }];
+    return [{ name: round.withFirst, input: { task_id: first.id } }];
   }
   return round.calls ?? [];
 }
@@ -148,7 +150,7 @@ function runTool(name, input) {
     return { id, title: input.title, createdAt: now(), tracks, unknown: [], summary: `Saved '${input.title}' with ${tracks.length} tracks` };
   }
   if (name === 'add_task') {
-    const task = { id: randomUUID(), title: input.title, description: input.description ?? null, completed: false, createdAt: now(), updatedAt: now() };
+    const task = { id: randomUUID(), title: input.title, description: input.description ?? '', completed: false, createdAt: now(), updatedAt: now() };
     tasks.set(task.id, task);
     return { ...task, summary: `Added '${task.title}'` };
   }
@@ -158,6 +160,10 @@ function runTool(name, input) {
   }
   const task = tasks.get(input.task_id);
   if (!task) return { error: 'There is no such task' };
+  if (name === 'delete_task') {
+    move(tasks, deletedTasks, task.id);
+    return { task_id: task.id, title: task.title, message: `Deleted '${task.title}'`, summary: `Deleted '${task.title}'` };
+  }
   if (name === 'complete_task') Object.assign(task, { completed: true, updatedAt: now() });
   return { ...task, summary: `Completed '${task.title}'` };
 }
@@ -187,7 +193,7 @@ const routes = [
   ['POST', '/api/auth/sign-in', ({ body }) => {
     if (body.password !== 'opensesame') return fail(401, 'UNAUTHORIZED', 'Name or password is wrong.');
     signedIn = true;
-    return [204];
+    return [200, { id: body.name, name: body.name, mode: 'accounts' }];
   }],
   ['POST', '/api/auth/sign-out', () => ((signedIn = false), [204])],
   ['GET', '/api/conversations', ({ query }) => {
@@ -256,7 +262,12 @@ const routes = [
   ['POST', '/api/tools/:id', ({ id, body }) => [200, { ...runTool(id, body), durationMs: 20 }]],
   ['GET', '/api/index', () => [200, { tracks: TRACKS.length, embedder: 'built-in', pending: 0, failed: 0 }]],
   ['GET', '/api/playlists', () => [200, { playlists: [...playlists.values()].map(({ tracks, ...p }) => ({ ...p, trackCount: tracks.length })) }]],
-  ['GET', '/api/playlists/:id', ({ id }) => (playlists.has(id) ? [200, playlists.get(id)] : notFound())],
+  ['GET', '/api/playlists/:id', ({ id, query }) => {
+    const playlist = playlists.get(id);
+    if (!playlist) return notFound();
+    const titles = playlist.tracks.map((t) => t.title).join('\n');
+    return query.has('format') ? [200, `${query.get('format')} of ${playlist.title}\n${titles}`] : [200, playlist];
+  }],
   ['DELETE', '/api/playlists/:id', ({ id }) => move(playlists, deletedPlaylists, id)],
   ['POST', '/api/playlists/:id/restore', ({ id }) => move(deletedPlaylists, playlists, id)],
   ['GET', '/api/export', () => [200, { conversations: [...conversations.values()], tasks: [...tasks.values()] }]],

@@ -17,9 +17,14 @@ export const SCENARIOS = [
     rounds: [
       {
         text: Array.from({ length: 70 }, (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`).join('\n'),
-        paceMs: 5,
+        paceMs: 4.5,
       },
     ],
+  },
+  {
+    name: 'endless',
+    when: /without end/i,
+    rounds: Array.from({ length: 9 }, (_, i) => ({ text: `Search ${i + 1}.`, calls: [{ name: 'semanticSearch', input: { query: `rain ${i + 1}`, limit: 2 } }] })),
   },
   {
     name: 'breaks once',
@@ -73,11 +78,20 @@ export const SCENARIOS = [
     ],
   },
   {
+    name: 'tasks: delete',
+    when: /forget about/i,
+    rounds: [
+      { calls: [{ name: 'list_tasks', input: { filter: 'all' } }] },
+      { withFirst: 'delete_task' },
+      { text: 'It is off your list.' },
+    ],
+  },
+  {
     name: 'tasks: finish',
     when: /done with|finished/i,
     rounds: [
       { calls: [{ name: 'list_tasks', input: { filter: 'all' } }] },
-      { completeFirst: true },
+      { withFirst: 'complete_task' },
       { text: 'Checked off. One less thing.' },
     ],
   },

@@ -22,9 +22,9 @@ function callsOf(round, after) {
     const isrcs = [...new Set([...seen.matchAll(/"isrc"\s*:\s*"([A-Z0-9]{12})"/g)].map((hit) => hit[1]))].slice(0, 5);
     return [{ name: 'suggestPlaylist', input: { title: round.title, tracks: isrcs.map((isrc) => ({ isrc, reasoning: 'It keeps the light low.' })) } }];
   }
-  if (round.completeFirst) {
+  if (round.withFirst) {
     const id = /"id"\s*:\s*"([0-9a-f-]{36})"/.exec(seen)?.[1] ?? 'none';
-    return [{ name: 'complete_task', input: { task_id: id } }];
+    return [{ name: round.withFirst, input: { task_id: id } }];
   }
   return round.calls ?? [];
 }

@@ -1,14 +1,15 @@
 // Which page stands at which address, and what all of them share.
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
-import { useAbout } from './api/queries';
+import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
 import { SkeletonRows } from './ui/states';
+import { keepFor } from './ui/storage';
 
 const TasksPage = lazy(() => import('./tasks/tasks-page'));
 const LibraryPage = lazy(() => import('./library/library-page'));
@@ -20,7 +21,13 @@ export function App() {
   const [queries] = useState(newQueryClient);
   const [sessions] = useState(() => new Sessions(queries));
   return (
-    <ErrorBoundary fallback={<Broken />}>
+    <ErrorBoundary
+      fallback={
+        <main>
+          <Broken />
+        </main>
+      }
+    >
       <QueryClientProvider client={queries}>
         <SessionsContext value={sessions}>
           <Door onSignedIn={() => sessions.clear()}>
@@ -36,9 +43,11 @@ export function App() {
 function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn: () => void }) {
   const [signedOut, setSignedOut] = useState(false);
   const { data: about } = useAbout();
+  const { data: me, isPending, failureCount } = useMe();
   const queries = useQueryClient();
   useEffect(() => onSignedOut(() => setSignedOut(true)), []);
-  if (!signedOut) return children;
+  // Before the first answer nobody knows whose house this is; a server that does not answer at all may have an old friend waiting.
+  if (!signedOut) return isPending && failureCount === 0 ? null : <Owned by={me?.id}>{children}</Owned>;
 
   const enter = () => {
     // Another person may have come in: nothing of the former one stays.
@@ -53,27 +62,37 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
   );
 }
 
+/** Drafts left in this tab by someone else are gone before anything reads them. */
+function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
+  if (by !== undefined) keepFor(by);
+  return children;
+}
+
 function Pages() {
   useNews(useQueryClient());
+  const [location] = useLocation();
   return (
     <Shell>
-      <Suspense fallback={<PageSkeleton />}>
-        <Switch>
-          <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
-          <Route path="/tasks" component={TasksPage} />
-          <Route path="/library" component={LibraryPage} />
-          <Route path="/playlists" component={PlaylistsPage} />
-          <Route path="/settings" component={SettingsPage} />
-          <Route component={NewChat} />
-        </Switch>
-      </Suspense>
+      {/* One page that breaks leaves the way to the others. */}
+      <ErrorBoundary key={location} fallback={<Broken />}>
+        <Suspense fallback={<PageSkeleton />}>
+          <Switch>
+            <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
+            <Route path="/tasks" component={TasksPage} />
+            <Route path="/library" component={LibraryPage} />
+            <Route path="/playlists" component={PlaylistsPage} />
+            <Route path="/settings" component={SettingsPage} />
+            <Route component={NewChat} />
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
     </Shell>
   );
 }
 
 function Broken() {
   return (
-    <main className="page">
+    <div className="page">
       <div className="page-inner narrow">
         <h1>The page broke</h1>
         <p style={{ margin: '12px 0 20px' }}>Nothing you said is lost: conversations live on the server.</p>
@@ -81,7 +100,7 @@ function Broken() {
           Load it again
         </button>
       </div>
-    </main>
+    </div>
   );
 }
 

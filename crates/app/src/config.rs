@@ -1,15 +1,19 @@
 //! Settings: flags, environment or `segue.toml`, in that order of strength. The only reader of the environment.
 
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
+use std::{collections::HashMap, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use engine::Limits;
 
 use crate::{
+    ingest::SourceUrls,
     limits::TurnLimits,
-    music::tidal::{Credentials, TidalConfig},
+    music::{
+        deezer, lrclib, musicbrainz, reccobeats,
+        tidal::{Credentials, TidalConfig},
+    },
     observe::Content,
-    outside::OutsideServer,
+    outside::{self, OutsideServer},
 };
 
 /// One setting, as the reference (`--help`) shows it.
@@ -48,6 +52,10 @@ pub const SETTINGS: &[Setting] = &[
     setting("TIDAL_API_URL", "https://openapi.tidal.com/v2", "Where the Tidal API is"),
     setting("TIDAL_AUTH_URL", "https://auth.tidal.com/v1", "Where Tidal gives out tokens"),
     setting("TIDAL_COUNTRY", "US", "Whose catalogue to search"),
+    setting("LRCLIB_URL", lrclib::DEFAULT_URL, "Where lyrics are looked up; off for nowhere"),
+    setting("RECCOBEATS_URL", reccobeats::DEFAULT_URL, "Where audio features are looked up; off for nowhere"),
+    setting("MUSICBRAINZ_URL", musicbrainz::DEFAULT_URL, "Where recordings are looked up by name; off for nowhere"),
+    setting("DEEZER_URL", deezer::DEFAULT_URL, "Where recordings are looked up by name; off for nowhere"),
     setting("LANGFUSE_PUBLIC_KEY", "", "Traces of turns go to Langfuse; off without keys"),
     setting("LANGFUSE_SECRET_KEY", "", "Traces of turns go to Langfuse; off without keys"),
     setting("LANGFUSE_BASE_URL", "https://cloud.langfuse.com", "Where Langfuse is"),
@@ -70,6 +78,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("SEGUE_MAX_STEPS", "5", "Tool-calling rounds per turn"),
     setting("SEGUE_RATE_PER_MINUTE", "20", "Turns a user may start per minute; 0 = no limit"),
     setting("SEGUE_CONCURRENT_TURNS", "3", "Turns a user may run at once; 0 = no limit"),
+    setting(
+        "SEGUE_OPEN_REQUESTS",
+        "64",
+        "Requests and streams a user may have open; 0, or while SEGUE_AUTH=local, no limit",
+    ),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
     setting("SEGUE_MAX_CONNECTIONS", "4096", "Connections open at once"),
     setting("SEGUE_DRAIN_SECONDS", "25", "How long running turns may go on when the server is asked to end"),
@@ -92,11 +105,15 @@ pub struct Config {
     /// None: the built-in embedder.
     pub embeddings: Option<Embeddings>,
     pub tidal: TidalConfig,
+    /// Services that enrich and match tracks, without a key.
+    pub sources: SourceUrls,
     pub auth: AuthMode,
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
     pub turn_limits: TurnLimits,
     pub max_connections: usize,
+    /// Of one user. None: no limit, as for the one person of local mode.
+    pub open_requests: Option<NonZeroUsize>,
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
     /// None: no traces.
@@ -224,6 +241,7 @@ impl Config {
             qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
             embeddings: values.embeddings(),
             tidal: values.tidal()?,
+            sources: values.sources(),
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
             jwt: values.jwt()?,
@@ -232,7 +250,8 @@ impl Config {
                 at_once: values.parsed("SEGUE_CONCURRENT_TURNS")?,
                 tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
             },
-            max_connections: values.parsed::<std::num::NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
+            open_requests: values.open_requests()?,
+            max_connections: values.parsed::<NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
             artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             traces: values.traces()?,
@@ -260,7 +279,9 @@ fn key_of(name: &str) -> String {
 
 /// `[mcp.<name>]`: other servers whose tools agents may use.
 fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, ConfigError> {
-    let Some(tables) = tables else { return Ok(Vec::new()) };
+    let Some(tables) = tables.filter(|_| std::env::var_os(outside::STARTED_BY_SEGUE).is_none()) else {
+        return Ok(Vec::new());
+    };
     let toml::Value::Table(tables) = tables else {
         return Err(problem("segue.toml", "'mcp' holds one table for each server: [mcp.<name>]"));
     };
@@ -357,6 +378,16 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         Some(Embeddings { url, model, key: self.secret("OPENAI_API_KEY") })
     }
 
+    fn sources(&self) -> SourceUrls {
+        let source = |name: &str| Some(self.or_default(name)).filter(|url| url != "off");
+        SourceUrls {
+            lrclib: source("LRCLIB_URL"),
+            reccobeats: source("RECCOBEATS_URL"),
+            musicbrainz: source("MUSICBRAINZ_URL"),
+            deezer: source("DEEZER_URL"),
+        }
+    }
+
     fn tidal(&self) -> Result<TidalConfig, ConfigError> {
         let credentials = match (self.text("TIDAL_CLIENT_ID"), self.text("TIDAL_CLIENT_SECRET")) {
             (Some(client_id), Some(client_secret)) => Some(Credentials { client_id, client_secret }),
@@ -449,6 +480,11 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             }
         }
         Ok(Some(JwtConfig { keys, issuer, audience }))
+    }
+
+    fn open_requests(&self) -> Result<Option<NonZeroUsize>, ConfigError> {
+        let most = NonZeroUsize::new(self.parsed("SEGUE_OPEN_REQUESTS")?);
+        Ok(most.filter(|_| self.auth().is_ok_and(|mode| mode != AuthMode::Local)))
     }
 
     fn auth(&self) -> Result<AuthMode, ConfigError> {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::{
     library::SavedAlbum,
     store::{
-        Conversation, LibrarySort, LibraryTrack, Listing, Playlist, Store, StoreError, StoredMessage, Task, TaskFilter,
+        Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
+        TaskFilter,
     },
     tools::results::AlbumResult,
 };
@@ -23,6 +24,7 @@ pub struct Export {
     pub library: Vec<LibraryTrack>,
     pub albums: Vec<AlbumResult>,
     pub playlists: Vec<ExportedPlaylist>,
+    pub feedback: Vec<Opinion>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -61,6 +63,7 @@ impl Export {
             library: store.library_tracks(owner, EVERYTHING).await?.0,
             albums: store.albums::<SavedAlbum>(owner, None).await?.into_iter().map(|saved| saved.album.album).collect(),
             playlists: store.playlists(owner).await?.into_iter().map(ExportedPlaylist::from).collect(),
+            feedback: store.feedback(owner).await?,
         })
     }
 }

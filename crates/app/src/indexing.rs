@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -13,7 +14,6 @@ use crate::{
     index::{IndexError, LiveIndex, QdrantIndex, QdrantSettings, TrackIndex, catch_up},
     outgoing::client_builder,
     store::Store,
-    turns::pause,
 };
 
 /// Other processes may write tracks too; nobody tells us, so we look.
@@ -76,15 +76,17 @@ impl Indexing {
     }
 
     /// Keeps the index up with the database until the process ends.
-    pub(crate) async fn keep_up(self, store: Store, shutdown: CancellationToken) {
+    pub(crate) async fn keep_up(self, store: Store, put: Arc<Notify>, shutdown: CancellationToken) {
         loop {
             match self.follow(&store).await {
                 Ok(0) => {}
                 Ok(n) => info!("Indexed {n} changed tracks"),
                 Err(error) => warn!("The index could not catch up, trying again: {error}"),
             }
-            if !pause(LOOK_EVERY, &shutdown).await {
-                return;
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = put.notified() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
             }
         }
     }

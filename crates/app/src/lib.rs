@@ -8,8 +8,10 @@ pub mod embed;
 pub mod export;
 mod history;
 pub mod import;
+pub mod importing;
 pub mod index;
 mod indexing;
+pub mod ingest;
 pub mod library;
 pub mod limits;
 pub mod models;
@@ -23,6 +25,7 @@ pub mod sample;
 pub mod store;
 pub mod tools;
 pub mod turns;
+mod wordings;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -32,8 +35,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent},
-    config::Config,
+    config::{Config, ModelChoice},
     indexing::Indexing,
+    ingest::{Counters, Describer, Pipeline, Sources},
     music::tidal::Tidal,
     node::Node,
     observe::{
@@ -44,6 +48,7 @@ use crate::{
     store::Store,
     tools::Shelf,
     turns::Turns,
+    wordings::Wordings,
 };
 
 pub use crate::{
@@ -63,6 +68,7 @@ pub struct App {
     pub shelf: Shelf,
     pub tidal: Tidal,
     indexing: Indexing,
+    pipeline: Arc<Pipeline>,
     pub turns: Arc<Turns>,
     pub observer: Arc<Observer>,
     /// Everything spawned, so that stopping waits for it.
@@ -86,9 +92,14 @@ impl App {
         let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;
-        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal));
+        let has_real_model = config.model != ModelChoice::Offline;
+        let wordings = Wordings::new(has_real_model.then(|| model.clone()));
+        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal, wordings));
         let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
         let shutdown = CancellationToken::new();
+        let sources = Sources::new(&config.sources)?;
+        let describer = Describer::new(&config.model, &model);
+        let pipeline = Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer);
         let app = Arc::new(Self {
             observer: Arc::new(observer),
             agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
@@ -103,6 +114,7 @@ impl App {
             shelf,
             tidal,
             indexing,
+            pipeline: Arc::new(pipeline),
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
@@ -119,9 +131,20 @@ impl App {
         let (store, token) = (self.store.clone(), self.background.clone());
         self.tasks.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
-        self.tasks.spawn(async move { indexing.keep_up(store, token).await });
+        let put = self.pipeline.put.clone();
+        self.tasks.spawn(async move { indexing.keep_up(store, put, token).await });
         self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
         self.observer.start(&self.tasks, self.background.clone());
+    }
+
+    /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
+    pub async fn start_ingestion(&self) -> Result<(), store::StoreError> {
+        self.pipeline.start(self.node.is_reborn, &self.tasks, &self.background).await
+    }
+
+    /// What this process has ingested since it started.
+    pub fn ingest_counters(&self) -> &Counters {
+        &self.pipeline.counters
     }
 
     /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
@@ -154,6 +177,7 @@ impl App {
         if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
             tracing::warn!("Left with work still running");
         }
+        self.pipeline.let_go().await;
         self.store.close().await;
     }
 

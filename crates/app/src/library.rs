@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     App,
     index::IndexError,
+    ingest::{Progress, Step, StepProgress, progress},
     music::{Isrc, Track, tidal::TidalError},
-    store::{Candidate, LibraryTrack, Store, StoreError},
+    store::{Candidate, Failure, LibraryTrack, StoreError},
     tools::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
 };
 
@@ -31,13 +32,38 @@ pub enum LibraryError {
 pub struct IndexStatus {
     /// Tracks that can be found now.
     pub tracks: u64,
-    /// Tracks that are known but not indexed yet.
+    /// Tracks on their way into the index, or out of it.
     pub pending: u64,
     /// `embedded` or `qdrant`.
     pub engine: String,
     /// The model that turns text into vectors.
     pub embedder: String,
 }
+
+/// How much is indexed, how much is on its way, and what is in its way.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IngestStatus {
+    #[serde(flatten)]
+    pub index: IndexStatus,
+    /// Steps that failed and will not be tried again by themselves.
+    pub failed: u64,
+    /// Which of your tracks they are of, newest first.
+    pub failures: Vec<Failure>,
+    /// Entries of imports that are being looked for.
+    pub looking_for: u64,
+    /// How far each step has come.
+    pub steps: Progress,
+}
+
+impl IngestStatus {
+    /// Nothing is left to be done now.
+    pub fn is_done(&self) -> bool {
+        self.index.pending == 0 && self.looking_for == 0 && self.steps.values().all(|step| step.left() == 0)
+    }
+}
+
+const MOST_FAILURES: u32 = 100;
 
 /// A saved album as it is kept: what the catalogue said, with the tracks on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,10 +78,11 @@ impl App {
     pub async fn add_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryTrack, LibraryError> {
         let track = self.find_track(isrc).await?;
         self.store.add_to_library(owner, std::slice::from_ref(&track)).await?;
+        self.pipeline.tell();
         Ok(self.store.library_track(owner, isrc).await?)
     }
 
-    async fn find_track(&self, isrc: &Isrc) -> Result<Track, LibraryError> {
+    pub(crate) async fn find_track(&self, isrc: &Isrc) -> Result<Track, LibraryError> {
         let codes = std::slice::from_ref(isrc);
         if let Some(track) = self.store.known_tracks(codes).await?.remove(isrc) {
             return Ok(track);
@@ -77,7 +104,9 @@ impl App {
             None => self.store.known_tracks(codes).await?.remove(isrc).ok_or(StoreError::NotFound)?,
         };
         let owned = self.store.owned(owner, &[Candidate::from(&track)]).await?;
+        let provenance = track.provenance.clone();
         let mut details = IndexedTrackResult::of_track(track, owned.contains(&true));
+        details.provenance = provenance;
         details.track.is_indexed = is_indexed;
         Ok(details)
     }
@@ -114,23 +143,43 @@ impl App {
             tracks: found.tracks.iter().filter_map(remembered).collect(),
         };
         self.store.remember_catalogue(&saved.tracks).await?;
-        let candidates: Vec<_> = saved.tracks.iter().map(Candidate::from).collect();
         let names = (saved.album.title.as_str(), saved.album.artist.as_str());
-        self.store.add_album(owner, &saved.album.id, names, &saved, &candidates).await?;
+        self.store.add_album(owner, &saved.album.id, names, &saved, &saved.tracks).await?;
+        self.pipeline.tell();
         Ok(saved)
     }
 
     pub async fn index_status(&self) -> Result<IndexStatus, LibraryError> {
-        index_status(&self.store, self.shelf.index.as_ref()).await
+        self.status_after(&progress(&self.store.step_counts().await?)).await
     }
-}
 
-async fn index_status(store: &Store, index: &dyn crate::index::TrackIndex) -> Result<IndexStatus, LibraryError> {
-    let (info, n_known) = (index.info().await?, store.n_tracks().await?);
-    Ok(IndexStatus {
-        tracks: info.n_tracks,
-        pending: u64::try_from(n_known).unwrap_or(0).saturating_sub(info.n_tracks),
-        engine: info.engine.to_owned(),
-        embedder: info.embedder.to_string(),
-    })
+    async fn status_after(&self, steps: &Progress) -> Result<IndexStatus, LibraryError> {
+        let info = self.shelf.index.info().await?;
+        let n_unread = self.store.n_changes_after(info.revision).await?;
+        let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
+        Ok(IndexStatus {
+            tracks: info.n_tracks,
+            pending: n_unread + n_on_their_way,
+            engine: info.engine.to_owned(),
+            embedder: info.embedder.to_string(),
+        })
+    }
+
+    /// How far ingestion has come, and which of the owner's tracks need a person.
+    pub async fn ingest_status(&self, owner: &UserId) -> Result<IngestStatus, LibraryError> {
+        let steps = progress(&self.store.step_counts().await?);
+        let n_looked_for = self.store.n_open_entries().await?;
+        Ok(IngestStatus {
+            index: self.status_after(&steps).await?,
+            failed: steps.values().map(|step| step.failed).sum(),
+            failures: self.store.failures(owner, MOST_FAILURES).await?,
+            looking_for: u64::try_from(n_looked_for).unwrap_or(0),
+            steps,
+        })
+    }
+
+    /// Wakes whoever waits for news of ingestion.
+    pub fn ingest_news(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.pipeline.news()
+    }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Catalogue {
     world: World,
     by_isrc: HashMap<String, Id>,
     by_name: HashMap<(String, String), Vec<Id>>,
+    /// What a search looks at, in the order of ids.
+    names: Vec<(Id, String)>,
 }
 
 impl Desk {
@@ -124,7 +126,12 @@ impl Catalogue {
             let key = (normalised(&title_of(piece)), normalised(&artist_of(&world, piece)));
             by_name.entry(key).or_default().push(piece.id);
         }
-        Self { world, by_isrc, by_name }
+        let named = |piece: &Piece| {
+            let album = world.albums.get(&piece.album).map_or("", |album| album.title.as_str());
+            (piece.id, normalised(&format!("{} {} {album}", title_of(piece), artist_of(&world, piece))))
+        };
+        let names = world.pieces.values().filter(|piece| !piece.is_video).map(named).collect();
+        Self { world, by_isrc, by_name, names }
     }
 
     pub(crate) fn by_isrc(&self, isrc: &str) -> Option<&Piece> {
@@ -144,11 +151,8 @@ impl Catalogue {
     /// Every word somewhere in title, artist or album.
     pub(crate) fn search(&self, words: &str) -> Vec<&Piece> {
         let words = normalised(words);
-        let found = |piece: &&Piece| {
-            let names = normalised(&format!("{} {} {}", title_of(piece), self.artist(piece), self.album(piece)));
-            !words.is_empty() && words.split(' ').all(|word| names.contains(word))
-        };
-        self.world.pieces.values().filter(|piece| !piece.is_video).filter(found).collect()
+        let is_it = |names: &str| !words.is_empty() && words.split(' ').all(|word| names.contains(word));
+        self.names.iter().filter(|(_, names)| is_it(names)).filter_map(|(id, _)| self.by_id(*id)).collect()
     }
 
     pub(crate) fn artist(&self, piece: &Piece) -> String {

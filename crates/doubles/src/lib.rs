@@ -4,6 +4,7 @@
 //! recording agrees with what the others say. A double is made with `new`, served with [`serve`], and told to
 //! misbehave through its methods (tests) or its admin routes (a demo).
 
+pub mod crowd;
 pub mod deezer;
 pub mod desk;
 pub mod fiction;

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures::{StreamExt, future::join_all};
+use futures::{StreamExt, stream::FuturesUnordered};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,9 @@ pub enum End {
     Answered(StopReason),
     Failed { code: FailureCode, message: String, retryable: bool },
 }
+
+/// One call that is over, with the name of its tool.
+type Ended<'g> = (CallId, &'g str, Result<Outcome, JournalError>);
 
 /// The third time a model makes the very same call, it is told so instead.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -165,37 +168,44 @@ impl Run<'_, '_> {
                 None => self.call_together(group).await,
                 Some(_) => self.interrupt(group),
             };
-            for ((id, name, _), result) in group.iter().zip(results) {
+            for (id, name, result) in results {
                 let outcome = result.unwrap_or_else(|error| {
                     halt.get_or_insert(Halt::Journal(error));
                     interrupted()
                 });
-                self.keep_result(*id, name, outcome);
+                self.keep_result(id, name, outcome);
             }
         }
         halt.or_else(|| self.halted()).map_or(Ok(()), Err)
     }
 
-    fn interrupt(&mut self, group: &[(CallId, String, Value)]) -> Vec<Result<Outcome, JournalError>> {
+    fn interrupt<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
         for (id, name, _) in group {
             (self.emit)(closing_event(*id, name, &interrupted()));
         }
-        group.iter().map(|_| Ok(interrupted())).collect()
+        group.iter().map(|(id, name, _)| (*id, name.as_str(), Ok(interrupted()))).collect()
     }
 
-    async fn call_together(&mut self, group: &[(CallId, String, Value)]) -> Vec<Result<Outcome, JournalError>> {
+    /// The results in the order the calls ended, which is the order they are streamed and stored in.
+    async fn call_together<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
         let repeated: Vec<bool> = group.iter().map(|(_, name, input)| self.is_repeated(name, input)).collect();
-        let emit = std::sync::Mutex::new(&mut *self.emit);
         let (turn, deadline) = (&self.turn, self.deadline);
-        join_all(group.iter().zip(repeated).map(async |((id, name, input), repeated)| {
-            let outcome =
-                if repeated { Ok(said_before(name)) } else { call_one(turn, deadline, *id, name, input).await };
+        let mut running: FuturesUnordered<_> = group
+            .iter()
+            .zip(repeated)
+            .map(async |((id, name, input), repeated)| {
+                let outcome =
+                    if repeated { Ok(said_before(name)) } else { call_one(turn, deadline, *id, name, input).await };
+                (*id, name.as_str(), outcome)
+            })
+            .collect();
+        let mut ended = Vec::with_capacity(group.len());
+        while let Some((id, name, outcome)) = running.next().await {
             let shown = outcome.as_ref().map_or_else(|_| interrupted(), Outcome::clone);
-            let mut emit = emit.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            (emit)(closing_event(*id, name, &shown));
-            outcome
-        }))
-        .await
+            (self.emit)(closing_event(id, name, &shown));
+            ended.push((id, name, outcome));
+        }
+        ended
     }
 
     fn is_repeated(&mut self, name: &str, input: &Value) -> bool {

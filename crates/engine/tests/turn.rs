@@ -1,5 +1,7 @@
 //! How a turn runs, with the clock in our hands: retries, deadlines, order and interruption.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -194,6 +196,31 @@ async fn reads_run_together_and_writes_in_order() {
     let expected = "0 r1 begins, 0 r2 begins, 2 r1 ends, 2 r2 ends, 2 w1 begins, 4 w1 ends, 4 w2 begins, 6 w2 ends, \
                     6 r3 begins, 8 r3 ends";
     assert_eq!(diary, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_that_end_in_another_order_are_stored_as_they_were_streamed() {
+    let fake = Fake::new([Attempt::Takes(3), Attempt::Takes(1), Attempt::Takes(2)]);
+    let reply =
+        ["r1", "r2", "r3"].into_iter().fold(Reply::default(), |reply, name| reply.calls("read", json!({"name": name})));
+    let (finished, emitted) = turn(&fake, [reply, says("Done.")], CancellationToken::new()).await;
+    let streamed: Vec<_> = emitted
+        .iter()
+        .filter_map(|kind| match kind {
+            Kind::ToolDone { call, done, .. } => Some((*call, done.summary.as_str())),
+            _ => None,
+        })
+        .collect();
+    let stored: Vec<_> = finished
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            engine::Block::ToolResult { tool_use_id, .. } => Some(*tool_use_id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(streamed.iter().map(|(_, summary)| *summary).collect::<Vec<_>>(), ["did r2", "did r3", "did r1"]);
+    assert_eq!(stored, streamed.into_iter().map(|(call, _)| call).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,8 +2,8 @@
 
 use aide::OperationOutput;
 use app::{
-    ConverseError, index::IndexError, library::LibraryError, music::tidal::TidalError, store::StoreError,
-    turns::FollowError,
+    ConverseError, import::ImportError, importing::ImportFailure, index::IndexError, library::LibraryError,
+    music::tidal::TidalError, store::StoreError, turns::FollowError,
 };
 use axum::{
     Json,
@@ -41,7 +41,7 @@ pub struct ErrorBody {
 struct ErrorContent {
     code: &'static str,
     message: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail>,
 }
 
@@ -71,6 +71,10 @@ impl ApiError {
     pub fn rate_limited(message: impl Into<String>, retry_after_seconds: u64) -> Self {
         let retry_after_seconds = Some(retry_after_seconds);
         Self { retry_after_seconds, ..Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message) }
+    }
+
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
     }
 
     /// Someone we depend on does not answer.
@@ -174,6 +178,23 @@ impl From<LibraryError> for ApiError {
             LibraryError::Index(cause) => {
                 error!("The index failed: {cause}");
                 unavailable(IndexError::MESSAGE)
+            }
+        }
+    }
+}
+
+impl From<ImportFailure> for ApiError {
+    fn from(error: ImportFailure) -> Self {
+        match error {
+            ImportFailure::Store(error) => error.into(),
+            ImportFailure::File(ImportError::Unreadable(cause)) => {
+                error!("An upload could not be read: {cause}");
+                Self::internal()
+            }
+            ImportFailure::File(cause) => Self::invalid_field("file", cause.to_string()),
+            ImportFailure::Bug(cause) => {
+                error!("An import died: {cause}");
+                Self::internal()
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    num::NonZeroUsize,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,13 +12,14 @@ use http_body_util::BodyExt;
 
 use crate::error::ApiError;
 
-/// Far more than the tabs of one person need.
-pub const MAX_PER_USER: usize = 64;
-
 type Counts = Mutex<HashMap<UserId, usize>>;
 
-#[derive(Clone, Default)]
-pub(crate) struct OpenRequests(Arc<Counts>);
+#[derive(Clone)]
+pub(crate) struct OpenRequests {
+    counts: Arc<Counts>,
+    /// None: as many as there are connections.
+    most: Option<NonZeroUsize>,
+}
 
 /// A place among a user's open requests, free again when dropped.
 pub(crate) struct Place {
@@ -26,14 +28,18 @@ pub(crate) struct Place {
 }
 
 impl OpenRequests {
+    pub(crate) fn up_to(most: Option<NonZeroUsize>) -> Self {
+        Self { counts: Arc::default(), most }
+    }
+
     pub(crate) fn enter(&self, user: &UserId) -> Result<Place, ApiError> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let n_open = counts.entry(user.clone()).or_default();
-        if *n_open >= MAX_PER_USER {
+        if self.most.is_some_and(|most| *n_open >= most.get()) {
             return Err(ApiError::rate_limited("Too many open requests. Please close some windows.", 5));
         }
         *n_open += 1;
-        Ok(Place { counts: self.0.clone(), user: user.clone() })
+        Ok(Place { counts: self.counts.clone(), user: user.clone() })
     }
 }
 

@@ -32,7 +32,7 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 pub fn router(app: Arc<App>) -> Router {
     let doors = Arc::new(Doors {
         auth: Auth::new(&app.config),
-        open_requests: OpenRequests::default(),
+        open_requests: OpenRequests::up_to(app.config.open_requests),
         artwork: Artwork::new(&app.config.artwork_hosts),
         app,
     });

@@ -1,16 +1,12 @@
 // How the page talks to the server: one way in, one kind of error out.
-
-export interface ErrorDetail {
-  field: string;
-  message: string;
-}
+import type { Detail, ErrorBody } from './types';
 
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    readonly details: ErrorDetail[] = [],
+    readonly details: Detail[] = [],
     /** From `Retry-After`: the server asks for this much patience. */
     readonly retryAfterSeconds?: number,
   ) {
@@ -114,7 +110,7 @@ async function readError(response: Response): Promise<ApiError> {
   const retryAfter = Number(response.headers.get('retry-after'));
   const patience = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : undefined;
   try {
-    const { error } = (await response.json()) as { error: { code: string; message: string; details?: ErrorDetail[] } };
+    const { error } = (await response.json()) as ErrorBody;
     return new ApiError(response.status, error.code, error.message, error.details, patience);
   } catch {
     // A proxy in front of Segue answers in its own words; the status is all that can be relied on.

@@ -1,24 +1,29 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
-  AlbumDetails,
+  AlbumList,
   AlbumTracksOutput,
-  ConversationSummary,
-  ImportReport,
-  IndexStatus,
+  ConversationList,
+  ImportAnswer,
   IndexedTrackResult,
-  LibraryAlbum,
+  IngestStatus,
+  LibrarySort,
   Me,
-  Playlist,
-  PlaylistSummary,
+  NewTask,
+  OpenAlbum,
+  OpenList,
+  OpenPlaylist,
+  PlaylistList,
+  Retried,
   SemanticSearchOutput,
   Task,
+  TaskList,
   TidalSearchOutput,
   TrackPage,
-  TrackSort,
 } from './types';
 
 type Kind = Exclude<News['kind'], 'turn'>;
@@ -26,10 +31,13 @@ type Kind = Exclude<News['kind'], 'turn'>;
 /** Marks a kind of thing as changed: here, and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
   const queries = useQueryClient();
-  return (kind) => {
-    void queries.invalidateQueries({ queryKey: [kind] });
-    announce({ kind });
-  };
+  return useCallback(
+    (kind) => {
+      void queries.invalidateQueries({ queryKey: [kind] });
+      announce({ kind });
+    },
+    [queries],
+  );
 }
 
 export const useAbout = () =>
@@ -39,20 +47,21 @@ export const useMe = () => useQuery({ queryKey: ['me'], queryFn: ({ signal }) =>
 
 // ---- conversations ---------------------------------------------------------------------------------------------
 
-interface ConversationPage {
-  conversations: ConversationSummary[];
-  next?: string;
-}
-
 export const useConversations = (q: string) =>
   useInfiniteQuery({
     queryKey: ['conversations', q],
     queryFn: ({ pageParam, signal }) =>
-      getJson<ConversationPage>(`/api/conversations?${params({ limit: 40, q, before: pageParam })}`, signal),
+      getJson<ConversationList>(`/api/conversations?${params({ limit: 40, q, before: pageParam })}`, signal),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
   });
+
+/** As the list has it: a new conversation gets its title from the server, a renamed one from another tab. */
+export function useTitle(id: string | null): string | undefined {
+  const { data } = useConversations('');
+  return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
+}
 
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
@@ -66,7 +75,7 @@ const TASKS = ['tasks'];
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS,
-    queryFn: async ({ signal }) => (await getJson<{ tasks: Task[] }>('/api/tasks?filter=all', signal)).tasks,
+    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
     // Another device or an assistant over MCP may change tasks too.
     refetchInterval: 20_000,
   });
@@ -97,7 +106,7 @@ export const useUpdateTask = () =>
   );
 
 export const useAddTask = () =>
-  useTaskWrite<{ title: string; description?: string }>(
+  useTaskWrite<NewTask>(
     (task) => post('/api/tasks', task),
     (tasks) => tasks,
   );
@@ -116,7 +125,7 @@ export const useRestoreTask = () =>
 
 // ---- library ---------------------------------------------------------------------------------------------------
 
-export const useTracks = (q: string, sort: TrackSort) =>
+export const useTracks = (q: string, sort: LibrarySort) =>
   useInfiniteQuery({
     queryKey: ['library', 'tracks', q, sort],
     queryFn: ({ pageParam, signal }) =>
@@ -129,7 +138,7 @@ export const useTracks = (q: string, sort: TrackSort) =>
 export const useAlbums = (q: string) =>
   useQuery({
     queryKey: ['library', 'albums', q],
-    queryFn: async ({ signal }) => (await getJson<{ albums: LibraryAlbum[] }>(`/api/library/albums?${params({ q })}`, signal)).albums,
+    queryFn: async ({ signal }) => (await getJson<AlbumList>(`/api/library/albums?${params({ q })}`, signal)).albums,
     placeholderData: keepPreviousData,
   });
 
@@ -144,7 +153,7 @@ export const useTrack = (isrc: string | null) =>
 export const useAlbum = (id: string | null) =>
   useQuery({
     queryKey: ['library', 'album', id],
-    queryFn: ({ signal }) => getJson<AlbumDetails>(`/api/library/albums/${id}`, signal),
+    queryFn: ({ signal }) => getJson<OpenAlbum>(`/api/library/albums/${id}`, signal),
     enabled: id !== null,
   });
 
@@ -179,31 +188,52 @@ export const addAlbum = (albumId: string) => post('/api/library/albums', { album
 export const removeAlbum = (id: string) => remove(`/api/library/albums/${id}`);
 export const restoreAlbum = (id: string) => post(`/api/library/albums/${id}/restore`, {});
 
-export async function importFile(file: File): Promise<ImportReport> {
-  const body = new FormData();
-  body.append('file', file);
-  return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportReport;
-}
-
 export const useIndexStatus = () =>
   useQuery({
     queryKey: ['library', 'index'],
-    queryFn: ({ signal }) => getJson<IndexStatus>('/api/index', signal),
-    refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? 1_500 : 30_000),
+    queryFn: ({ signal }) => getJson<IngestStatus>('/api/index', signal),
+    refetchInterval: (query) => (isBusy(query.state.data) ? 1_500 : 30_000),
   });
+
+function isBusy(status: IngestStatus | undefined): boolean {
+  return status !== undefined && (status.pending > 0 || (status.lookingFor ?? 0) > 0 || stepsAreBusy(status));
+}
+
+export function stepsAreBusy({ steps = {} }: IngestStatus): boolean {
+  return Object.values(steps).some(({ waiting, running }) => waiting + running > 0);
+}
+
+// ---- importing -------------------------------------------------------------------------------------------------
+
+export async function importFiles(files: File[]): Promise<ImportAnswer> {
+  const body = new FormData();
+  for (const file of files) body.append('file', file);
+  return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportAnswer;
+}
+
+/** What imports left open: several recordings fit, or none is known yet. */
+export const useOpenEntries = () =>
+  useQuery({
+    queryKey: ['library', 'open'],
+    queryFn: async ({ signal }) => (await getJson<OpenList>('/api/library/unmatched', signal)).entries,
+  });
+
+export const chooseRecording = (entry: string, isrc: string) => post(`/api/library/unmatched/${entry}`, { isrc });
+export const forgetEntry = (entry: string) => remove(`/api/library/unmatched/${entry}`);
+export const lookAgain = () => post<Retried>('/api/library/unmatched/retry', {});
 
 // ---- playlists -------------------------------------------------------------------------------------------------
 
 export const usePlaylists = () =>
   useQuery({
     queryKey: ['playlists'],
-    queryFn: async ({ signal }) => (await getJson<{ playlists: PlaylistSummary[] }>('/api/playlists', signal)).playlists,
+    queryFn: async ({ signal }) => (await getJson<PlaylistList>('/api/playlists', signal)).playlists,
   });
 
 export const usePlaylist = (id: string | null) =>
   useQuery({
     queryKey: ['playlists', id],
-    queryFn: ({ signal }) => getJson<Playlist>(`/api/playlists/${id}`, signal),
+    queryFn: ({ signal }) => getJson<OpenPlaylist>(`/api/playlists/${id}`, signal),
     enabled: id !== null,
   });
 

@@ -1,262 +1,102 @@
-// What the server sends and takes, word for word as the contract has it.
+// The server's types, as generated from its OpenAPI document, and the few words the page narrows them by.
+import type { IndexStatus, TidalSearchOutput } from './schema';
+
+export type * from './schema';
 
 export type AgentId = 'discover' | 'tasks';
-export type AuthMode = 'local' | 'accounts' | 'jwt';
 
-export interface Usage {
-  inputTokens: number;
-  outputTokens: number;
-}
+/** The document says `string`: an agent this page was not built for is talked to like Discover. */
+export const agentOf = (agent: string): AgentId => (agent === 'tasks' ? 'tasks' : 'discover');
 
-// ---- the chat stream -------------------------------------------------------------------------------------------
+export type AlbumResult = NonNullable<TidalSearchOutput['albums']>[number];
+export type PlaylistFormat = 'm3u8' | 'xspf' | 'jspf' | 'csv';
 
-export type StopReason = 'complete' | 'stopped' | 'max_steps';
+// ---- importing and ingestion: said here until the document says it; then these lines go and the generated ones serve --------
 
-export interface TurnError {
-  code: string;
-  message: string;
-  retryable: boolean;
-}
-
-export type Frame = { seq: number } & (
-  | { type: 'message_start'; messageId: string; conversationId: string; turnId: string }
-  | { type: 'text_delta'; content: string }
-  | { type: 'tool_call_start'; toolCallId: string; toolName: string; input: unknown }
-  | {
-      type: 'tool_call_end';
-      toolCallId: string;
-      summary: string;
-      resultCount: number;
-      durationMs: number;
-      output?: unknown;
-    }
-  | {
-      type: 'tool_call_error';
-      toolCallId: string;
-      error: string;
-      retryable: boolean;
-      wasRetried: boolean;
-      durationMs: number;
-    }
-  | { type: 'message_end'; usage: Usage; stopReason: StopReason }
-  | ({ type: 'error' } & TurnError)
-);
-
-// ---- conversations ---------------------------------------------------------------------------------------------
-
-export interface ConversationSummary {
-  id: string;
-  agent: AgentId;
-  title: string;
-  preview: string;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export type ContentBlock =
-  | { type: 'text'; text: string }
-  | { type: 'tool_use'; id: string; name: string; input: unknown }
-  | { type: 'tool_result'; tool_use_id: string; content: unknown; is_error?: boolean };
-
-export type MessageStatus = 'running' | 'error' | StopReason;
-
-export interface StoredMessage {
-  id: string;
-  role: 'user' | 'assistant';
-  content: ContentBlock[];
-  status: MessageStatus;
-  createdAt: string;
-  turnId?: string;
-  usage?: Usage;
-  error?: TurnError;
-}
-
-export interface Conversation extends ConversationSummary {
-  messages: StoredMessage[];
-}
-
-// ---- music -----------------------------------------------------------------------------------------------------
-
-export interface AudioFeatures {
-  acousticness?: number;
-  danceability?: number;
-  energy?: number;
-  instrumentalness?: number;
-  key?: number;
-  liveness?: number;
-  loudness?: number;
-  mode?: number;
-  speechiness?: number;
-  tempo?: number;
-  valence?: number;
-}
-
-export interface WhyMatched {
-  lyric?: string;
-  words?: string[];
-  features?: string[];
-}
-
-export interface TrackResult {
-  /** Empty where the catalogue does not tell. */
+export interface CandidateItem {
   isrc: string;
   title: string;
   artist: string;
-  album: string;
-  artworkUrl?: string;
-  duration?: number;
-  inLibrary: boolean;
-  isIndexed: boolean;
-  score?: number;
-  tidalId?: string;
+  album?: string | null;
+  duration?: number | null;
+  source: string;
+  confidence: number;
+  reason: string;
 }
 
-export interface IndexedTrackResult extends TrackResult {
-  shortDescription?: string;
-  lyrics?: string;
-  interpretation?: string;
-  tags?: string[];
-  releaseDate?: string;
-  audioFeatures?: AudioFeatures;
-  why?: WhyMatched;
-}
-
-export interface AlbumResult {
+export interface OpenItem {
   id: string;
+  file: string;
+  line: number;
   title: string;
   artist: string;
-  artworkUrl?: string;
-  releaseDate?: string;
-  trackCount: number;
-  inLibrary: boolean;
+  album?: string | null;
+  duration?: number | null;
+  /** `ambiguous` or `unmatched`. */
+  outcome: string;
+  reason: string;
+  candidates?: CandidateItem[];
 }
 
-interface ToolOutput {
-  summary: string;
-  durationMs: number;
+export interface OpenList {
+  entries: OpenItem[];
 }
 
-export interface SemanticSearchOutput extends ToolOutput {
-  tracks: IndexedTrackResult[];
-  query: string;
-  totalFound: number;
+export interface LineFailure {
+  file: string;
+  line: number;
+  reason: string;
 }
 
-export interface TidalSearchOutput extends ToolOutput {
-  tracks?: TrackResult[];
-  albums?: AlbumResult[];
-  query: string;
-  totalFound: { tracks: number; albums: number };
-}
-
-export interface AlbumTracksOutput extends ToolOutput {
-  albumId: string;
-  albumTitle: string;
-  artist: string;
-  tracks: TrackResult[];
-}
-
-export interface BatchMetadataOutput extends ToolOutput {
-  tracks: IndexedTrackResult[];
-  found: string[];
-  notFound: string[];
-  invalid: { isrc: string; reason: string }[];
-}
-
-export type PlaylistTrack = TrackResult & { reasoning: string };
-
-export interface SuggestPlaylistOutput extends ToolOutput {
-  id: string;
-  title: string;
-  createdAt: string;
-  tracks: PlaylistTrack[];
-  unknown: string[];
-}
-
-export type LibraryTrack = TrackResult & { addedAt: string };
-export type LibraryAlbum = AlbumResult & { addedAt: string };
-export type TrackSort = 'added' | 'title' | 'artist' | 'album';
-
-export interface TrackPage {
-  tracks: LibraryTrack[];
-  next?: number;
-  total: number;
-}
-
-export interface AlbumDetails extends AlbumResult {
-  tracks: TrackResult[];
-}
-
-export interface PlaylistSummary {
-  id: string;
-  title: string;
-  createdAt: string;
-  trackCount: number;
-}
-
-export interface Playlist {
-  id: string;
-  title: string;
-  createdAt: string;
-  tracks: PlaylistTrack[];
-}
-
-export type PlaylistFormat = 'm3u8' | 'xspf' | 'jspf' | 'csv';
-
-export interface IndexStatus {
+export interface FileCounts {
+  file: string;
+  kind: string;
+  read: number;
   tracks: number;
-  embedder: string;
-  pending: number;
+  matched: number;
+  ambiguous: number;
+  unmatched: number;
+  unusable: number;
+  leftOut: Record<string, number>;
+  silent: Record<string, string>;
+}
+
+export interface ImportAnswer {
+  read: number;
+  tracks: number;
+  matched: number;
+  added: number;
+  alreadyThere: number;
+  ambiguous: OpenItem[];
+  unmatched: OpenItem[];
+  failures: LineFailure[];
+  files: FileCounts[];
+}
+
+export interface Retried {
+  entries: number;
+}
+
+export interface StepProgress {
+  done: number;
+  waiting: number;
+  running: number;
+  failed: number;
+  off: number;
+}
+
+export interface StepFailure {
+  isrc: string;
+  title: string;
+  artist: string;
+  step: string;
+  reason: string;
+  at: string;
+}
+
+export interface IngestStatus extends IndexStatus {
   failed?: number;
-  failures?: { isrc: string; title?: string; reason: string }[];
-}
-
-/** Counts first, then what needs a person's eye. Fields a server does not know yet are simply absent. */
-export interface ImportReport {
-  read?: number;
-  matched?: number;
-  added?: number;
-  ambiguous?: { line?: number; title: string; artist?: string; reason?: string }[];
-  unmatched?: { line?: number; title: string; artist?: string; reason?: string }[];
-}
-
-// ---- tasks -----------------------------------------------------------------------------------------------------
-
-export interface Task {
-  id: string;
-  title: string;
-  description?: string | null;
-  completed: boolean;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export type TaskFilter = 'all' | 'pending' | 'completed';
-
-// ---- the house -------------------------------------------------------------------------------------------------
-
-export interface Me {
-  id: string;
-  name: string;
-  mode: AuthMode;
-}
-
-export interface Agent {
-  id: AgentId;
-  title: string;
-  description: string;
-  examples: string[];
-}
-
-export type Feature = 'import' | 'catalogue' | 'ingest' | 'accounts';
-
-export interface About {
-  version: string;
-  mode?: AuthMode;
-  model: { id: string; offline: boolean; hint?: string };
-  agents: Agent[];
-  tidal: boolean;
-  /** Absent while the index does not answer. */
-  index?: { tracks: number; embedder: string };
-  features?: string[];
+  failures?: StepFailure[];
+  lookingFor?: number;
+  steps?: Partial<Record<'lyrics' | 'features' | 'describe' | 'index', StepProgress>>;
 }

@@ -38,7 +38,7 @@ export function Announcer({ message }: { message: ChatMessage | undefined }) {
 }
 
 function spoken(part: Part): string {
-  if (part.kind === 'text') return part.text.replace(/[*_`#>]+/g, '');
+  if (part.kind === 'text') return part.text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`#>]+/g, '');
   const { call } = part;
   return call.error ? whatHappened(call.error) : (call.summary ?? 'Done.');
 }

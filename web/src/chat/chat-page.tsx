@@ -3,12 +3,13 @@ import { WifiOff } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
+import { useTitle } from '../api/queries';
 import type { AgentId } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
 import { TaskPanel } from '../tasks/task-panel';
 import { Failed, Skeleton } from '../ui/states';
 import { Announcer } from './announcer';
-import { Composer } from './composer';
+import { Composer, moveDraft } from './composer';
 import type { Session } from './session';
 import { useSession, useSessions } from './sessions';
 import { Thread } from './thread';
@@ -28,11 +29,15 @@ export function NewChat() {
   const session = useMemo(() => sessions.newChat(agent), [sessions, agent]);
 
   useEffect(() => {
-    sessions.onOpened = (opened, id) => opened === session && navigate(`/c/${id}`, { replace: true });
+    sessions.onOpened = (opened, id) => {
+      if (opened !== session) return;
+      moveDraft(`new-${agent}`, id);
+      navigate(`/c/${id}`, { replace: true });
+    };
     return () => {
       sessions.onOpened = () => undefined;
     };
-  }, [sessions, session, navigate]);
+  }, [sessions, session, agent, navigate]);
 
   return <Chat session={session} draftKey={`new-${agent}`} />;
 }
@@ -46,7 +51,8 @@ export function OpenChat({ id }: { id: string }) {
 function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const { state, load } = useSession(session);
   const { turn, messages, agent } = state;
-  usePageTitle(state.title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
+  const title = useTitle(state.conversationId) ?? state.title;
+  usePageTitle(title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
   useStopOnEscape(turn !== null, session);
 
   if (load.status === 'loading') return <ChatSkeleton />;
@@ -56,11 +62,11 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   return (
     <div className="chat" data-agent={agent}>
       <div className="chat-main">
-        {!fresh && <h1 className="visually-hidden">{state.title ?? 'Conversation'}</h1>}
+        {!fresh && <h1 className="visually-hidden">{title ?? 'Conversation'}</h1>}
         {fresh ? (
           <Welcome agent={agent} onPick={(text) => session.send(text)} />
         ) : (
-          <Thread state={state} conversation={draftKey} onRetry={(message) => session.retry(message)} />
+          <Thread state={state} conversation={draftKey} onRetry={(message) => session.retry(message)} onGoOn={() => session.send('Please go on.')} />
         )}
         <Announcer message={messages.findLast((message) => message.role === 'assistant')} />
         <div className="chat-foot">
@@ -131,10 +137,15 @@ function useStopOnEscape(running: boolean, session: Session): void {
   useEffect(() => {
     if (!running) return;
     const onKeyDown = (event: KeyboardEvent) => {
-      const elsewhere = document.querySelector('dialog[open], [role="menu"]');
+      const elsewhere = document.querySelector('dialog[open], [role="menu"]') ?? filledSearch(event.target);
       if (event.key === 'Escape' && !event.defaultPrevented && !elsewhere) void session.stop();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, [running, session]);
+}
+
+/** There Escape empties the field first. */
+function filledSearch(target: EventTarget | null): HTMLInputElement | null {
+  return target instanceof HTMLInputElement && target.type === 'search' && target.value !== '' ? target : null;
 }

@@ -34,7 +34,10 @@ export function Composer({ draftKey, placeholder, turn, queue, onSend, onStop, o
   }, [text]);
   useEffect(() => {
     // On a phone the keyboard would cover half of what the person came to read.
-    if (window.matchMedia('(hover: hover)').matches) area.current?.focus();
+    if (!window.matchMedia('(hover: hover)').matches) return;
+    area.current?.focus();
+    // Behind the words that are already there, where the next one belongs.
+    area.current?.setSelectionRange(area.current.value.length, area.current.value.length);
   }, [draftKey]);
 
   const submit = () => {
@@ -127,8 +130,16 @@ function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
   );
 }
 
+/** A new conversation got its address: what was typed meanwhile goes along. */
+export function moveDraft(from: string, to: string): void {
+  remember(draftName(to), recall(draftName(from)));
+  remember(draftName(from), null);
+}
+
+const draftName = (key: string) => `segue.draft.${key}`;
+
 function useDraft(key: string): [string, (text: string) => void] {
-  const storageKey = `segue.draft.${key}`;
+  const storageKey = draftName(key);
   const [draft, setDraft] = useState({ storageKey, text: recall(storageKey) ?? '' });
   if (draft.storageKey !== storageKey) setDraft({ storageKey, text: recall(storageKey) ?? '' });
   const set = (text: string) => {

@@ -33,6 +33,15 @@ describe('markdown from a model', () => {
     expect(link?.getAttribute('rel')).toContain('noreferrer');
   });
 
+  it.each([
+    ['https://example.org/a/b', 'https://example.org/a/b'],
+    ['<https://good.example@evil.example/>', 'https://good.example@evil.example/ (evil.example)'],
+    ['[https://good.example/](https://evil.example/)', 'https://good.example/ (evil.example)'],
+    ['[good.example](https://evil.example/)', 'good.example (evil.example)'],
+  ])('repeats the host of %s only where the words hide it', (text, shown) => {
+    expect(html(text).querySelector('a')?.textContent).toBe(shown);
+  });
+
   it('describes a picture instead of fetching it', () => {
     const dom = html('![a cat](https://evil.example/pixel.png)');
     expect(dom.querySelector('img')).toBeNull();

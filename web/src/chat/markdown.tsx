@@ -1,5 +1,5 @@
 // An answer's words as they arrive: markdown without HTML, without remote images, with links that show where they lead.
-import { memo, useMemo } from 'react';
+import { memo, useMemo, type ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { CopyButton } from '../ui/copy';
@@ -34,7 +34,7 @@ const COMPONENTS: Components = {
     return (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">
         {children}
-        <span className="link-host"> ({host})</span>
+        {!says(children, host) && <span className="link-host"> ({host})</span>}
       </a>
     );
   },
@@ -70,6 +70,13 @@ function hostOf(href: string | undefined): string | null {
   const url = new URL(href);
   if (url.protocol === 'mailto:') return url.pathname;
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : null;
+}
+
+/** A bare address that begins with its host has said it already; `good.example@evil.example` has not. */
+function says(children: ReactNode, host: string): boolean {
+  if (typeof children !== 'string') return false;
+  const [first] = children.replace(/^https?:\/\//, '').split(/[/?#]/);
+  return first === host;
 }
 
 interface HastNode {

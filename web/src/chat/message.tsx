@@ -1,5 +1,5 @@
 // One message of a conversation: the words, the work between them, how it ended.
-import { CircleAlert, OctagonPause, RotateCcw } from 'lucide-react';
+import { CircleAlert, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
 import { memo } from 'react';
 import { CopyButton } from '../ui/copy';
 import { ToolCard } from '../tools/card';
@@ -11,10 +11,12 @@ interface Props {
   message: ChatMessage;
   /** Given while trying again makes sense: only for the last message of an idle conversation. */
   onRetry?: (message: ChatMessage) => void;
+  /** Given for the last answer, when it ended before it was done. */
+  onGoOn?: () => void;
 }
 
-export const Message = memo(function Message({ message, onRetry }: Props) {
-  return message.role === 'user' ? <UserMessage message={message} onRetry={onRetry} /> : <Answer message={message} onRetry={onRetry} />;
+export const Message = memo(function Message(props: Props) {
+  return props.message.role === 'user' ? <UserMessage {...props} /> : <Answer {...props} />;
 });
 
 function UserMessage({ message, onRetry }: Props) {
@@ -26,7 +28,7 @@ function UserMessage({ message, onRetry }: Props) {
   );
 }
 
-function Answer({ message, onRetry }: Props) {
+function Answer({ message, onRetry, onGoOn }: Props) {
   const running = message.status === 'running';
   const waiting = running && message.parts.length === 0;
   return (
@@ -40,7 +42,16 @@ function Answer({ message, onRetry }: Props) {
           <OctagonPause size={14} aria-hidden /> Stopped
         </p>
       )}
-      {message.status === 'max_steps' && <p className="ending">Stopped after the most steps one answer may take.</p>}
+      {message.status === 'max_steps' && (
+        <p className="ending">
+          <Footprints size={14} aria-hidden /> That was as many steps as one answer may take.
+          {onGoOn && (
+            <button type="button" className="button small" onClick={onGoOn}>
+              Go on
+            </button>
+          )}
+        </p>
+      )}
       {message.error && <TurnProblem message={message} onRetry={onRetry} />}
       {!running && <Footer message={message} />}
     </article>

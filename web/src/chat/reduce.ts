@@ -1,5 +1,5 @@
 // What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
-import type { AgentId, Conversation, Frame, MessageStatus, StoredMessage, TurnError, Usage } from '../api/types';
+import { agentOf, type AgentId, type Frame, type MessageStatus, type OpenConversation, type StoredMessage, type UsageFrame } from '../api/types';
 
 export interface ToolCall {
   id: string;
@@ -20,8 +20,15 @@ export interface ChatMessage {
   role: 'user' | 'assistant';
   parts: Part[];
   status: MessageStatus;
-  usage?: Usage;
-  error?: TurnError;
+  usage?: UsageFrame;
+  error?: Failure;
+}
+
+/** Why there is no (whole) answer: the server's own code, or the page's where the server never spoke. */
+export interface Failure {
+  code: string;
+  message: string;
+  retryable: boolean;
 }
 
 export interface QueuedMessage {
@@ -48,14 +55,14 @@ export interface ChatState {
 }
 
 export type Action =
-  | { type: 'loaded'; conversation: Conversation }
+  | { type: 'loaded'; conversation: OpenConversation }
   | { type: 'sent'; message: QueuedMessage }
   | { type: 'attached' }
   | { type: 'detached' }
   | { type: 'frame'; frame: Frame }
   | { type: 'connection'; connected: boolean }
   | { type: 'stopping' }
-  | { type: 'refused'; clientMessageId: string; error: TurnError }
+  | { type: 'refused'; clientMessageId: string; error: Failure }
   | { type: 'withdrawn'; clientMessageId: string }
   | { type: 'queued'; message: QueuedMessage }
   | { type: 'unqueued'; clientMessageId: string }
@@ -138,8 +145,8 @@ export function textOf(message: ChatMessage): string {
   return message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');
 }
 
-function loaded(state: ChatState, conversation: Conversation): ChatState {
-  const base = { ...state, conversationId: conversation.id, agent: conversation.agent, title: conversation.title };
+function loaded(state: ChatState, conversation: OpenConversation): ChatState {
+  const base = { ...state, conversationId: conversation.id, agent: agentOf(conversation.agent), title: conversation.title };
   // While a turn is followed live, what this page has is newer than what was stored when the answer was written.
   if (state.turn) return base;
   return { ...base, messages: conversation.messages.map(fromStored) };

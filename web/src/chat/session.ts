@@ -1,10 +1,10 @@
 // One open conversation: loading, sending, queueing, following, stopping. State changes only through `reduce`.
 import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api/client';
 import { announce } from '../api/news';
-import type { AgentId, Conversation, Frame, TurnError } from '../api/types';
+import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
 import { newId } from '../ui/id';
 import { recall, remember } from '../ui/storage';
-import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
+import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type Failure, type QueuedMessage } from './reduce';
 import { follow } from './stream';
 
 export interface SessionEvents {
@@ -47,7 +47,7 @@ export class Session {
     const id = this.state.conversationId;
     if (!id || this.following) return;
     try {
-      const conversation = await getJson<Conversation>(`/api/conversations/${id}`);
+      const conversation = await getJson<OpenConversation>(`/api/conversations/${id}`);
       this.dispatch({ type: 'loaded', conversation });
       this.setLoad({ status: 'ready' });
     } catch (error) {
@@ -104,7 +104,7 @@ export class Session {
     this.stopWanted = false;
     this.dispatch({ type: 'sent', message });
     const { conversationId, agent } = this.state;
-    const body = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
+    const body: ChatRequest = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
       if (outcome === 'idle') await this.afterLosingSight(message);
@@ -135,7 +135,7 @@ export class Session {
     try {
       const outcome = await this.run((signal) => send(`/api/conversations/${id}/stream`, { signal }));
       const stale = outcome === 'idle' && this.state.messages.some((message) => message.status === 'running');
-      if (stale) this.dispatch({ type: 'loaded', conversation: await getJson<Conversation>(`/api/conversations/${id}`) });
+      if (stale) this.dispatch({ type: 'loaded', conversation: await getJson<OpenConversation>(`/api/conversations/${id}`) });
     } catch (error) {
       // The stored conversation is on screen; only following it live failed. The next look at the tab tries again.
       console.warn('could not follow the running turn:', explain(error));
@@ -230,7 +230,7 @@ function wordsOf(message: ChatMessage): string {
   return message.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }
 
-function refusal(error: unknown): TurnError {
+function refusal(error: unknown): Failure {
   const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
   const patience = error instanceof ApiError && error.retryAfterSeconds ? ` Try again in ${error.retryAfterSeconds} s.` : '';
   const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;

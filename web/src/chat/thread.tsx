@@ -9,9 +9,10 @@ interface Props {
   state: ChatState;
   conversation: string;
   onRetry: (message: ChatMessage) => void;
+  onGoOn: () => void;
 }
 
-export function Thread({ state, conversation, onRetry }: Props) {
+export function Thread({ state, conversation, onRetry, onGoOn }: Props) {
   const { messages, turn } = state;
   const { box, content, atEnd, toEnd, onScroll, release } = useFollowScroll(conversation, turn !== null);
   const shown = useMemo(() => messages.filter((message, index) => !isRepeat(messages, index, message)), [messages]);
@@ -28,7 +29,12 @@ export function Thread({ state, conversation, onRetry }: Props) {
       <div className="thread" ref={box} onScroll={onScroll} tabIndex={-1}>
         <div className="thread-inner" ref={content} onClickCapture={release}>
           {shown.map((message) => (
-            <Message key={message.id} message={message} onRetry={canRetry && message === last ? onRetry : undefined} />
+            <Message
+              key={message.id}
+              message={message}
+              onRetry={canRetry && message === last ? onRetry : undefined}
+              onGoOn={turn === null && message === last ? onGoOn : undefined}
+            />
           ))}
           {turn && !turn.messageId && <Thinking />}
         </div>

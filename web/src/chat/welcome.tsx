@@ -6,6 +6,7 @@ import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
+import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import './welcome.css';
 
@@ -38,10 +39,10 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
           <>
             <p className="welcome-lead">{current.description}</p>
             <ul className="examples" aria-label="Examples">
-              {current.examples.map((example) => (
+              {current.examples.map((example, row) => (
                 <li key={example}>
                   <button type="button" onClick={() => onPick(example)}>
-                    <Artwork seed={example} size={38} />
+                    <Artwork seed={`${row} ${example}`} size={38} />
                     <span>{example}</span>
                     <ArrowUpRight size={16} aria-hidden />
                   </button>
@@ -73,7 +74,9 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
       {model.offline && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
-          <span>{model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'}</span>
+          <span>
+            <SettingNames text={model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'} />
+          </span>
         </p>
       )}
     </div>

@@ -1,13 +1,13 @@
 // Conversations under the days a person remembers them by.
-import type { ConversationSummary } from '../api/types';
+import type { Conversation } from '../api/types';
 
 export interface Day {
   label: string;
-  conversations: ConversationSummary[];
+  conversations: Conversation[];
 }
 
 /** Expects newest first, as the server lists them; keeps that order. */
-export function byDay(conversations: ConversationSummary[], now: Date): Day[] {
+export function byDay(conversations: Conversation[], now: Date): Day[] {
   const days: Day[] = [];
   for (const conversation of conversations) {
     const label = labelOf(new Date(conversation.updatedAt), now);

@@ -3,8 +3,9 @@ import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucid
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
-import type { ConversationSummary } from '../api/types';
+import type { Conversation } from '../api/types';
 import { useSessions } from '../chat/sessions';
+import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
 import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
@@ -48,7 +49,7 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-function Entry({ conversation, onNavigate }: { conversation: ConversationSummary; onNavigate?: () => void }) {
+function Entry({ conversation, onNavigate }: { conversation: Conversation; onNavigate?: () => void }) {
   const { id, title, agent } = conversation;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
@@ -68,10 +69,7 @@ function Entry({ conversation, onNavigate }: { conversation: ConversationSummary
     changed('conversations');
     toast(`Deleted “${title}”`, { undo: () => restoreConversation(id).then(() => changed('conversations')) });
   };
-  const copyLink = () =>
-    navigator.clipboard
-      ? void navigator.clipboard.writeText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError)
-      : toast(`${window.location.origin}/c/${id}`);
+  const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
 
   if (renaming) return <Rename conversation={conversation} onDone={() => setRenaming(false)} />;
   return (
@@ -96,7 +94,7 @@ function Entry({ conversation, onNavigate }: { conversation: ConversationSummary
   );
 }
 
-function Rename({ conversation, onDone }: { conversation: ConversationSummary; onDone: () => void }) {
+function Rename({ conversation, onDone }: { conversation: Conversation; onDone: () => void }) {
   const [title, setTitle] = useState(conversation.title);
   const changed = useChanged();
   const sessions = useSessions();

@@ -1,12 +1,12 @@
 // The albums of your library, cover by cover.
 import { Disc3 } from 'lucide-react';
 import { useAlbums } from '../api/queries';
-import type { LibraryAlbum, TrackSort } from '../api/types';
-import { Artwork } from '../music/artwork';
+import type { AlbumEntry, LibrarySort } from '../api/types';
+import { Artwork, coverOf } from '../music/artwork';
 import { count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
-export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onOpen: (id: string) => void }) {
+export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: LibrarySort; onOpen: (id: string) => void }) {
   const { data, error, refetch } = useAlbums(q);
   const albums = sorted(data ?? [], sort);
 
@@ -15,7 +15,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
   if (albums.length === 0) {
     return (
       <Empty icon={Disc3} title={q ? 'No such album' : 'No albums yet'}>
-        <p>{q ? `No album or artist contains “${q}”.` : 'Albums you add appear here.'}</p>
+        <p>{q ? `No album or artist contains “${q}”.` : 'Albums you add as a whole appear here; every single track is under “Tracks”.'}</p>
       </Empty>
     );
   }
@@ -26,7 +26,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
         {albums.map((album) => (
           <li key={album.id}>
             <button type="button" className="album" onClick={() => onOpen(album.id)}>
-              <Artwork seed={album.id} url={album.artworkUrl} size={400} />
+              <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={400} />
               <span className="track-title">{album.title}</span>
               <span className="track-by">{[album.artist, album.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
             </button>
@@ -38,7 +38,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: TrackSort; onO
 }
 
 /** The server lists the newest first; a shelf of albums is short enough to be put in order here. */
-function sorted(albums: LibraryAlbum[], sort: TrackSort): LibraryAlbum[] {
+function sorted(albums: AlbumEntry[], sort: LibrarySort): AlbumEntry[] {
   if (sort === 'added') return albums;
   const key = sort === 'artist' ? 'artist' : 'title';
   return albums.toSorted((a, b) => a[key].localeCompare(b[key]));

@@ -1,11 +1,11 @@
 // Adding music you do not have yet, from the catalogue. Shown only where a catalogue is connected.
-import { Check, Plus, Search } from 'lucide-react';
-import { useState, type FormEvent } from 'react';
-import { addAlbum, addTrack, useCatalogueSearch, useChanged } from '../api/queries';
-import { Artwork } from '../music/artwork';
+import { Plus, Search } from 'lucide-react';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useCatalogueSearch } from '../api/queries';
+import { AddButton } from '../music/add-button';
+import { Artwork, coverOf } from '../music/artwork';
 import { Dialog } from '../ui/dialog';
 import { Failed, SkeletonRows } from '../ui/states';
-import { toast, toastError } from '../ui/toast';
 
 export function CatalogueButton() {
   const [open, setOpen] = useState(false);
@@ -43,11 +43,15 @@ function CatalogueSearch() {
       {isFetching && <SkeletonRows rows={4} label="Searching the catalogue" />}
       {data && !isFetching && (
         <ul>
-          {data.albums?.map((album) => (
-            <Candidate key={album.id} seed={album.id} url={album.artworkUrl} title={album.title} by={`${album.artist} · Album`} owned={album.inLibrary} add={() => addAlbum(album.id)} />
+          {data.albums?.map(({ id, title, artist, artworkUrl, inLibrary }) => (
+            <Candidate key={id} cover={{ seed: coverOf({ artist, title }), url: artworkUrl }} title={title} by={`${artist} · Album`}>
+              <AddButton title={title} owned={inLibrary} what={{ albumId: id }} />
+            </Candidate>
           ))}
           {data.tracks?.filter(({ isrc }) => isrc !== '').map((track) => (
-            <Candidate key={track.tidalId ?? track.isrc} seed={track.isrc} url={track.artworkUrl} title={track.title} by={`${track.artist} · ${track.album}`} owned={track.inLibrary} add={() => addTrack(track.isrc)} />
+            <Candidate key={track.tidalId ?? track.isrc} cover={{ seed: coverOf(track), url: track.artworkUrl }} title={track.title} by={`${track.artist} · ${track.album}`}>
+              <AddButton title={track.title} owned={track.inLibrary} what={{ isrc: track.isrc }} />
+            </Candidate>
           ))}
         </ul>
       )}
@@ -57,40 +61,21 @@ function CatalogueSearch() {
 }
 
 interface CandidateProps {
-  seed: string;
-  url?: string;
+  cover: { seed: string; url?: string | null };
   title: string;
   by: string;
-  owned: boolean;
-  add: () => Promise<unknown>;
+  children: ReactNode;
 }
 
-function Candidate({ seed, url, title, by, owned, add }: CandidateProps) {
-  const [state, setState] = useState<'new' | 'busy' | 'owned'>(owned ? 'owned' : 'new');
-  const changed = useChanged();
-  const onClick = async () => {
-    setState('busy');
-    try {
-      await add();
-      setState('owned');
-      changed('library');
-      toast(`Added “${title}”`);
-    } catch (error) {
-      setState('new');
-      toastError(error);
-    }
-  };
+function Candidate({ cover, title, by, children }: CandidateProps) {
   return (
     <li className="candidate">
-      <Artwork seed={seed} url={url} />
+      <Artwork {...cover} />
       <span className="track-names">
         <span className="track-title">{title}</span>
         <span className="track-by">{by}</span>
       </span>
-      <button type="button" className="button small" disabled={state !== 'new'} aria-label={state === 'owned' ? `${title} is in your library` : `Add ${title}`} onClick={() => void onClick()}>
-        {state === 'owned' ? <Check size={14} aria-hidden /> : <Plus size={14} aria-hidden />}
-        {state === 'owned' ? 'In library' : 'Add'}
-      </button>
+      {children}
     </li>
   );
 }

@@ -1,7 +1,7 @@
 // One track or album of the library, with everything known about it.
 import { Trash2 } from 'lucide-react';
 import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
-import { Artwork } from '../music/artwork';
+import { Artwork, coverOf } from '../music/artwork';
 import { TrackDetails } from '../music/track-details';
 import { TrackMarks, TrackRow } from '../music/track-row';
 import { Dialog } from '../ui/dialog';
@@ -19,11 +19,11 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
       {track && (
         <>
           <header className="sleeve">
-            <Artwork seed={track.isrc} url={track.artworkUrl} size={112} />
+            <Artwork seed={coverOf(track)} url={track.artworkUrl} size={112} />
             <div>
               <p className="sleeve-title">{track.title}</p>
               <p>{track.artist}</p>
-              <p className="sleeve-facts">{[track.album, track.duration !== undefined && clock(track.duration)].filter(Boolean).join(' · ')}</p>
+              <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
               <TrackMarks track={track} />
             </div>
           </header>
@@ -53,7 +53,7 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
       {album && (
         <>
           <header className="sleeve">
-            <Artwork seed={album.id} url={album.artworkUrl} size={112} />
+            <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={112} />
             <div>
               <p className="sleeve-title">{album.title}</p>
               <p>{album.artist}</p>

@@ -1,104 +1,86 @@
-// Bringing a library in: drop a file, read what matched. Shown only where the server can import.
-import { FileUp } from 'lucide-react';
-import { useRef, useState, type DragEvent } from 'react';
-import { importFile, useChanged } from '../api/queries';
-import type { ImportReport } from '../api/types';
+// Bringing a library in: drop files anywhere on the page, read what became of them. Shown only where the server can import.
+import { FileUp, LoaderCircle } from 'lucide-react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { importFiles, useChanged } from '../api/queries';
+import type { ImportAnswer } from '../api/types';
 import { count } from '../ui/format';
 import { Failed } from '../ui/states';
+import { ImportReport } from './import-report';
 
-type State = { step: 'ready' } | { step: 'busy'; name: string } | { step: 'done'; name: string; report: ImportReport } | { step: 'failed'; error: unknown };
+const KINDS = '.csv,.tsv,.txt,.json,.jsonl,.xml,.m3u,.m3u8,.xspf,.jspf,.zip,audio/*';
+
+type State = { step: 'ready' } | { step: 'busy'; what: string } | { step: 'done'; answer: ImportAnswer } | { step: 'failed'; error: unknown };
 
 export function ImportZone() {
   const [state, setState] = useState<State>({ step: 'ready' });
-  const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const changed = useChanged();
 
-  const take = async (file: File | undefined) => {
-    if (!file) return;
-    setState({ step: 'busy', name: file.name });
-    try {
-      const report = await importFile(file);
-      setState({ step: 'done', name: file.name, report });
+  const take = useCallback(
+    async (files: File[]) => {
+      if (files.length === 0) return;
+      setState({ step: 'busy', what: files.length === 1 ? (files[0]?.name ?? '') : count(files.length, 'file') });
+      try {
+        setState({ step: 'done', answer: await importFiles(files) });
+      } catch (error) {
+        setState({ step: 'failed', error });
+      }
+      // A list in the file is a playlist here; and even a refused file may stand beside one that came in.
       changed('library');
-    } catch (error) {
-      setState({ step: 'failed', error });
-    }
-  };
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    void take(event.dataTransfer.files[0]);
-  };
+      changed('playlists');
+    },
+    [changed],
+  );
+  const over = useDroppedFiles(take);
 
   return (
-    <div
-      className="import-zone"
-      data-over={over}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
-    >
-      <FileUp size={20} aria-hidden />
-      <p>
+    <section className="import-zone" data-over={over} aria-label="Import">
+      {state.step === 'busy' ? <LoaderCircle className="spin" size={20} aria-hidden /> : <FileUp size={20} aria-hidden />}
+      <p role="status">
         {state.step === 'busy' ? (
-          <span role="status">Reading {state.name}…</span>
+          `Reading ${state.what}…`
         ) : (
           <>
-            Drop a playlist or library export here, or{' '}
+            Drop exports, playlists or audio files here, or{' '}
             <button type="button" className="link-button" onClick={() => input.current?.click()}>
-              choose a file
+              choose files
             </button>
             .
           </>
         )}
       </p>
-      <input ref={input} type="file" hidden onChange={(event) => void take(event.target.files?.[0])} />
+      <input ref={input} type="file" multiple accept={KINDS} hidden onChange={(event) => void take([...(event.target.files ?? [])])} />
       {state.step === 'failed' && <Failed error={state.error} />}
-      {state.step === 'done' && <Report name={state.name} report={state.report} />}
-    </div>
+      {state.step === 'done' && <ImportReport answer={state.answer} />}
+    </section>
   );
 }
 
-function Report({ name, report }: { name: string; report: ImportReport }) {
-  const { read, matched, added, ambiguous = [], unmatched = [] } = report;
-  const facts = [
-    read !== undefined && `${count(read, 'row')} read`,
-    matched !== undefined && `${matched.toLocaleString('en')} matched`,
-    added !== undefined && `${added.toLocaleString('en')} new`,
-    ambiguous.length > 0 && `${ambiguous.length.toLocaleString('en')} unclear`,
-    unmatched.length > 0 && `${unmatched.length.toLocaleString('en')} not found`,
-  ].filter(Boolean);
-  return (
-    <div className="import-report" role="status">
-      <strong>{name}</strong>
-      <p>{facts.join(' · ')}</p>
-      <Rows title="Unclear" rows={ambiguous} />
-      <Rows title="Not found" rows={unmatched} />
-    </div>
-  );
-}
-
-function Rows({ title, rows }: { title: string; rows: NonNullable<ImportReport['unmatched']> }) {
-  if (rows.length === 0) return null;
-  return (
-    <details>
-      <summary>
-        {title} ({rows.length})
-      </summary>
-      <ul>
-        {rows.map((row, index) => (
-          <li key={index}>
-            {row.line !== undefined && <span className="line">{row.line}</span>}
-            {row.title}
-            {row.artist && ` · ${row.artist}`}
-            {row.reason && <em> {row.reason}</em>}
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
+/** The whole page takes files: a browser that was not told would leave the page to show the file. */
+function useDroppedFiles(take: (files: File[]) => void): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const onDragOver = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const onDragLeave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
+    const onDrop = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      take([...(event.dataTransfer?.files ?? [])]);
+    };
+    window.addEventListener('dragover', onDragOver);
+    window.addEventListener('dragleave', onDragLeave);
+    window.addEventListener('drop', onDrop);
+    return () => {
+      window.removeEventListener('dragover', onDragOver);
+      window.removeEventListener('dragleave', onDragLeave);
+      window.removeEventListener('drop', onDrop);
+    };
+  }, [take]);
+  return over;
 }

@@ -1,31 +1,65 @@
-// How far the index has come, and what it could not read and why.
-import { useIndexStatus } from '../api/queries';
+// How far the index has come, and what is in its way.
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { stepsAreBusy, useIndexStatus } from '../api/queries';
+import type { IngestStatus } from '../api/types';
 import { count } from '../ui/format';
 
+const STEPS = { lyrics: 'Lyrics', features: 'Sound', describe: 'Meaning', index: 'Index' };
+const isStep = (step: string): step is keyof typeof STEPS => step in STEPS;
+
 export function IndexProgress() {
-  const { data: index } = useIndexStatus();
-  if (!index) return null;
-  const failed = index.failed ?? 0;
-  const whole = index.tracks + index.pending;
+  const { data: status } = useIndexStatus();
+  const queries = useQueryClient();
+  const { tracks, lookingFor } = status ?? {};
+  useEffect(() => {
+    // Rows say whether they are indexed, and entries are found in the background: what has moved is looked at again.
+    for (const kind of ['tracks', 'open']) void queries.invalidateQueries({ queryKey: ['library', kind] });
+  }, [queries, tracks, lookingFor]);
+
+  if (!status) return null;
   return (
     <div className="index-progress">
-      <p>
-        {index.pending > 0 ? `Indexing: ${index.tracks.toLocaleString('en')} of ${count(whole, 'track')}` : `${count(index.tracks, 'track')} indexed`}
-        {failed > 0 && ` · ${failed.toLocaleString('en')} failed`}
-      </p>
-      {index.pending > 0 && <progress max={whole} value={index.tracks} aria-label="Indexing" />}
-      {index.failures && index.failures.length > 0 && (
-        <details>
-          <summary>What failed</summary>
-          <ul>
-            {index.failures.map(({ isrc, title, reason }) => (
-              <li key={isrc}>
-                {title ?? isrc}: {reason}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <p>{summary(status)}</p>
+      {status.pending > 0 && <progress max={status.tracks + status.pending} value={status.tracks} aria-label="Indexing" />}
+      {stepsAreBusy(status) && status.steps && <Steps steps={status.steps} />}
+      {status.failures && status.failures.length > 0 && <Failures failures={status.failures} />}
     </div>
+  );
+}
+
+function summary({ tracks, pending, failed = 0, lookingFor = 0 }: IngestStatus): string {
+  const indexed = pending > 0 ? `Indexing: ${tracks.toLocaleString('en')} of ${count(tracks + pending, 'track')}` : `${count(tracks, 'track')} can be searched by meaning`;
+  const looking = lookingFor > 0 && `looking for ${lookingFor.toLocaleString('en')} more`;
+  return [indexed, looking, failed > 0 && `${count(failed, 'step')} failed`].filter(Boolean).join(' · ');
+}
+
+function Steps({ steps }: { steps: NonNullable<IngestStatus['steps']> }) {
+  return (
+    <dl className="steps">
+      {Object.entries(steps).map(([step, { done, waiting, running }]) => (
+        <div key={step}>
+          <dt>{isStep(step) ? STEPS[step] : step}</dt>
+          <dd>
+            {done.toLocaleString('en')} of {(done + waiting + running).toLocaleString('en')}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Failures({ failures }: { failures: NonNullable<IngestStatus['failures']> }) {
+  return (
+    <details>
+      <summary>What failed, and why</summary>
+      <ul className="plain-rows">
+        {failures.map(({ isrc, title, artist, step, reason }) => (
+          <li key={`${isrc} ${step}`}>
+            <strong>{title}</strong> by {artist}. {isStep(step) ? STEPS[step] : step}: {reason}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

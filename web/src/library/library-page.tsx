@@ -1,9 +1,9 @@
 // Your music: tracks and albums, found by words or by meaning.
-import { Search } from 'lucide-react';
+import { ChevronsUpDown, Search } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAbout } from '../api/queries';
-import type { TrackSort } from '../api/types';
+import type { LibrarySort } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
@@ -13,12 +13,13 @@ import { CatalogueButton } from './catalogue';
 import { ImportZone } from './import-zone';
 import { IndexProgress } from './index-progress';
 import { MeaningResults } from './meaning-results';
+import { OpenEntries } from './open-entries';
 import { TrackList } from './track-list';
 import './library.css';
 
 type View = 'tracks' | 'albums' | 'meaning';
 
-const SORTS: { value: TrackSort; label: string }[] = [
+const SORTS: { value: LibrarySort; label: string }[] = [
   { value: 'added', label: 'Recently added' },
   { value: 'title', label: 'Title' },
   { value: 'artist', label: 'Artist' },
@@ -30,7 +31,7 @@ export default function LibraryPage() {
   const page = useRef<HTMLDivElement>(null);
   const [search, setSearch] = useSearchParams();
   const [words, setWords] = useState('');
-  const [sort, setSort] = useState<TrackSort>('added');
+  const [sort, setSort] = useState<LibrarySort>('added');
   const { data: about } = useAbout();
   const q = useDebounced(words.trim());
   const view = (search.get('view') ?? 'tracks') as View;
@@ -55,7 +56,12 @@ export default function LibraryPage() {
           </div>
           {features.includes('catalogue') && <CatalogueButton />}
         </header>
-        {features.includes('import') && <ImportZone />}
+        {features.includes('import') && (
+          <>
+            <ImportZone />
+            <OpenEntries />
+          </>
+        )}
         <div className="library-tools">
           <Segments
             label="View"
@@ -79,13 +85,16 @@ export default function LibraryPage() {
             />
           </label>
           {view !== 'meaning' && (
-            <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as TrackSort)}>
-              {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
-                <option key={option.value} value={option.value}>
-                  {option.label}
-                </option>
-              ))}
-            </select>
+            <div className="select">
+              <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as LibrarySort)}>
+                {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
+                  <option key={option.value} value={option.value}>
+                    {option.label}
+                  </option>
+                ))}
+              </select>
+              <ChevronsUpDown size={15} aria-hidden />
+            </div>
           )}
         </div>
         {view === 'tracks' && <TrackList q={q} sort={sort} page={page} onOpen={(isrc) => show('track', isrc)} />}

@@ -3,8 +3,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Disc3 } from 'lucide-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useTracks } from '../api/queries';
-import type { LibraryTrack, TrackSort } from '../api/types';
-import { Artwork } from '../music/artwork';
+import type { LibraryEntry, LibrarySort } from '../api/types';
+import { Artwork, coverOf } from '../music/artwork';
 import { clock, count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
@@ -12,7 +12,7 @@ const ROW_PX = 62;
 
 interface Props {
   q: string;
-  sort: TrackSort;
+  sort: LibrarySort;
   page: RefObject<HTMLDivElement | null>;
   onOpen: (isrc: string) => void;
 }
@@ -70,17 +70,17 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
   );
 }
 
-function Row({ track, onOpen }: { track: LibraryTrack; onOpen: (isrc: string) => void }) {
+function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
   return (
     <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
-      <Artwork seed={track.isrc} url={track.artworkUrl} />
+      <Artwork seed={coverOf(track)} url={track.artworkUrl} />
       <span className="track-names">
         <span className="track-title">{track.title}</span>
         <span className="track-by">{track.artist}</span>
       </span>
       <span className="library-album">{track.album}</span>
       {!track.isIndexed && <span className="chip">Not indexed yet</span>}
-      {track.duration !== undefined && <span className="track-length">{clock(track.duration)}</span>}
+      {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
     </button>
   );
 }

@@ -5,8 +5,9 @@ import { useAlbumTracks } from '../api/queries';
 import type { AlbumResult } from '../api/types';
 import { count } from '../ui/format';
 import { Failed, SkeletonRows } from '../ui/states';
-import { Artwork } from './artwork';
-import { TrackRow } from './track-row';
+import { AddButton } from './add-button';
+import { Artwork, coverOf } from './artwork';
+import { TrackRows } from './track-rows';
 
 export function AlbumRow({ album }: { album: AlbumResult }) {
   const [open, setOpen] = useState(false);
@@ -15,7 +16,7 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
   return (
     <li className="track" data-open={open}>
       <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? tracksId : undefined} onClick={() => setOpen(!open)}>
-        <Artwork seed={album.id} url={album.artworkUrl} />
+        <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} />
         <span className="track-names">
           <span className="track-title">{album.title}</span>
           <span className="track-by">{facts.join(' · ')}</span>
@@ -32,6 +33,11 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
       {open && (
         <div id={tracksId} className="album-tracks">
           <AlbumTracks albumId={album.id} />
+          {!album.inLibrary && (
+            <p className="album-add">
+              <AddButton title={album.title} owned={false} what={{ albumId: album.id }} />
+            </p>
+          )}
         </div>
       )}
     </li>
@@ -43,10 +49,6 @@ function AlbumTracks({ albumId }: { albumId: string }) {
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={3} height={44} label="Loading the album" />;
   return (
-    <ol>
-      {data.tracks.map((track, row) => (
-        <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />
-      ))}
-    </ol>
+    <TrackRows tracks={data.tracks} numbered />
   );
 }

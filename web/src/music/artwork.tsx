@@ -3,16 +3,19 @@ import { memo, useState } from 'react';
 import './artwork.css';
 
 interface Props {
-  /** What the drawing grows from: an ISRC or an album id. */
+  /** What the drawing grows from; `coverOf` says it for music. */
   seed: string;
-  url?: string;
+  url?: string | null;
   size?: number;
 }
 
+/** Pictures their host would not give: not asked for again before the page is loaded anew. */
+const missing = new Set<string>();
+
 export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
-  const [broken, setBroken] = useState(false);
+  const [, lookAgain] = useState(0);
   const frame = { width: size, height: size, borderRadius: Math.max(5, size / 9) };
-  if (url && !broken) {
+  if (url && !missing.has(url)) {
     return (
       <img
         className="artwork"
@@ -21,7 +24,10 @@ export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
         alt=""
         loading="lazy"
         decoding="async"
-        onError={() => setBroken(true)}
+        onError={() => {
+          missing.add(url);
+          lookAgain((times) => times + 1);
+        }}
       />
     );
   }
@@ -33,6 +39,11 @@ export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
     </svg>
   );
 });
+
+/** Tracks of one album share its cover, in every list and on the album itself. */
+export function coverOf({ artist, album, title }: { artist: string; album?: string; title: string }): string {
+  return `${artist} / ${album || title}`;
+}
 
 type Palette = [ground: string, main: string, second: string, spark: string];
 
@@ -47,6 +58,11 @@ const PALETTES: Palette[] = [
   ['#3a1f1c', '#e9a15b', '#a63d2b', '#f4e4c9'],
   ['#d3e2ea', '#24506e', '#e56b4f', '#f6f0df'],
   ['#23291d', '#b9c26b', '#657a3e', '#efe6c4'],
+  ['#efe9dd', '#1f2f46', '#c98b2b', '#7fa3a0'],
+  ['#0f2f3a', '#e4572e', '#f3a712', '#cfe3d8'],
+  ['#f4c95d', '#2d3047', '#e0594b', '#fff4dc'],
+  ['#452b3d', '#c9a7c7', '#e2c391', '#f3eadf'],
+  ['#c7d3bd', '#8a3324', '#47624f', '#f5efe0'],
 ];
 
 function design(seed: string) {
@@ -127,7 +143,30 @@ const petals: Composition = ([, main, second, spark], pick) => {
   );
 };
 
-const COMPOSITIONS: Composition[] = [rings, horizon, bars, arcs, overlap, petals];
+const moons: Composition = ([, main, second, spark], pick) => {
+  const full = pick(9);
+  return (
+    <>
+      {Array.from({ length: 9 }, (_, moon) => {
+        const [x, y] = [22 + (moon % 3) * 28, 22 + Math.floor(moon / 3) * 28];
+        return <circle key={moon} cx={x} cy={y} r={moon === full ? 12 : 6 + pick(5)} fill={moon === full ? spark : moon % 2 === 0 ? main : second} />;
+      })}
+    </>
+  );
+};
+
+const bands: Composition = ([, main, second, spark], pick) => {
+  const lean = [-35, -20, 20, 35][pick(4)] ?? 20;
+  return (
+    <g transform={`rotate(${lean} 50 50)`}>
+      {[main, second, spark, main].map((fill, band) => (
+        <rect key={band} x="-30" y={-4 + band * 29 + pick(8)} width="160" height={9 + pick(13)} fill={fill} />
+      ))}
+    </g>
+  );
+};
+
+const COMPOSITIONS: Composition[] = [rings, horizon, bars, arcs, overlap, petals, moons, bands];
 
 /**
  * The same code draws the same cover everywhere. FNV-1a over the characters, then a counter whose every step is well

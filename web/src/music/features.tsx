@@ -20,7 +20,7 @@ export function Features({ features }: { features: AudioFeatures }) {
       <dl className="feature-bars">
         {BARS.map(({ key, label }) => {
           const value = features[key];
-          if (value === undefined) return null;
+          if (value == null) return null;
           const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
           return (
             <div key={key} className="feature">
@@ -50,9 +50,9 @@ export function Features({ features }: { features: AudioFeatures }) {
 
 export function factsOf({ tempo, key, mode, loudness }: AudioFeatures): string[] {
   const facts: string[] = [];
-  if (tempo !== undefined) facts.push(`${Math.round(tempo)} BPM`);
-  const tonic = key === undefined ? undefined : KEYS[key];
-  if (tonic) facts.push(mode === undefined ? tonic : `${tonic} ${mode === 1 ? 'major' : 'minor'}`);
-  if (loudness !== undefined) facts.push(`${loudness.toFixed(1)} dB`);
+  if (tempo != null) facts.push(`${Math.round(tempo)} BPM`);
+  const tonic = key == null ? undefined : KEYS[key];
+  if (tonic) facts.push(mode == null ? tonic : `${tonic} ${mode === 1 ? 'major' : 'minor'}`);
+  if (loudness != null) facts.push(`${loudness.toFixed(1)} dB`);
   return facts;
 }

@@ -1,16 +1,16 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
-import { BookOpenText, MicVocal, Plus, Sparkles } from 'lucide-react';
+import { BookOpenText, MicVocal, Sparkles } from 'lucide-react';
 import { useState } from 'react';
-import { addTrack, useAbout, useChanged, useTrack } from '../api/queries';
-import type { IndexedTrackResult, WhyMatched } from '../api/types';
+import { useTrack } from '../api/queries';
+import type { IndexedTrackResult } from '../api/types';
 import { SkeletonRows } from '../ui/states';
-import { toast, toastError } from '../ui/toast';
+import { AddButton } from './add-button';
 import { Features } from './features';
 import './track-details.css';
 
 /** Lists tell little about a track; what is known beyond that is fetched when someone opens it. */
 export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
-  const known = listed.interpretation !== undefined || listed.audioFeatures !== undefined || listed.isrc === '';
+  const known = listed.interpretation != null || listed.audioFeatures != null || listed.isrc === '';
   const { data: fetched, isPending } = useTrack(known ? null : listed.isrc);
   // The listing wins: its flags were true when the agent saw them.
   const track = { ...fetched, ...listed };
@@ -32,13 +32,13 @@ export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
       )}
       <p className="track-codes">
         <span>{[track.isrc && `ISRC ${track.isrc}`, track.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
-        {!track.inLibrary && track.isrc !== '' && <AddButton isrc={track.isrc} title={track.title} />}
+        {!track.inLibrary && track.isrc !== '' && <AddButton title={track.title} owned={false} what={{ isrc: track.isrc }} />}
       </p>
     </div>
   );
 }
 
-function Why({ why }: { why: WhyMatched }) {
+function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
   const hints = [...(why.words ?? []).map((word) => `“${word}”`), ...(why.features ?? [])];
   if (!why.lyric && hints.length === 0) return null;
   return (
@@ -83,30 +83,5 @@ function Texts({ track }: { track: IndexedTrackResult }) {
       {shown === 'interpretation' && <p className="interpretation rise">{track.interpretation}</p>}
       {shown === 'lyrics' && <p className="lyrics rise">{track.lyrics}</p>}
     </div>
-  );
-}
-
-function AddButton({ isrc, title }: { isrc: string; title: string }) {
-  const { data: about } = useAbout();
-  const changed = useChanged();
-  const [state, setState] = useState<'idle' | 'busy' | 'added'>('idle');
-  if (!about?.features?.includes('catalogue')) return null;
-
-  const add = async () => {
-    setState('busy');
-    try {
-      await addTrack(isrc);
-      setState('added');
-      changed('library');
-      toast(`Added “${title}” to your library`);
-    } catch (error) {
-      setState('idle');
-      toastError(error);
-    }
-  };
-  return (
-    <button type="button" className="button small" disabled={state !== 'idle'} onClick={() => void add()}>
-      <Plus size={14} aria-hidden /> {state === 'added' ? 'Added' : 'Add to library'}
-    </button>
   );
 }

@@ -3,7 +3,7 @@ import { BookmarkCheck, ChevronDown, Waves } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import type { IndexedTrackResult } from '../api/types';
 import { clock } from '../ui/format';
-import { Artwork } from './artwork';
+import { Artwork, coverOf } from './artwork';
 import { TrackDetails } from './track-details';
 import './track-row.css';
 
@@ -14,7 +14,7 @@ export const TrackRow = memo(function TrackRow({ track, reason, number }: { trac
     <li className="track" data-open={open}>
       <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? detailsId : undefined} onClick={() => setOpen(!open)}>
         {number !== undefined && <span className="track-number">{number}</span>}
-        <Artwork seed={track.isrc || `${track.artist} ${track.title}`} url={track.artworkUrl} />
+        <Artwork seed={coverOf(track)} url={track.artworkUrl} />
         <span className="track-names">
           <span className="track-title">{track.title}</span>
           <span className="track-by">
@@ -23,7 +23,7 @@ export const TrackRow = memo(function TrackRow({ track, reason, number }: { trac
           </span>
         </span>
         <TrackMarks track={track} />
-        {track.duration !== undefined && <span className="track-length">{clock(track.duration)}</span>}
+        {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
         <ChevronDown className="track-chevron" size={16} aria-hidden />
       </button>
       {reason && <p className="track-reason">{reason}</p>}
@@ -49,7 +49,7 @@ export function TrackMarks({ track }: { track: Pick<IndexedTrackResult, 'inLibra
           <Waves size={11} aria-hidden /> Indexed
         </span>
       )}
-      {track.score !== undefined && <Score value={track.score} />}
+      {track.score != null && <Score value={track.score} />}
     </span>
   );
 }

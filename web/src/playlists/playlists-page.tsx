@@ -1,8 +1,8 @@
 // Saved playlists: one reason per track, and a way out to any player.
-import { Download, ListMusic, Trash2 } from 'lucide-react';
+import { ArrowLeft, Download, ListMusic, Trash2 } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
-import type { Playlist, PlaylistFormat, PlaylistSummary } from '../api/types';
+import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { TrackRow } from '../music/track-row';
 import { usePageTitle } from '../shell/page-title';
@@ -17,7 +17,7 @@ export default function PlaylistsPage() {
   const changed = useChanged();
   const id = search.get('id');
 
-  const remove = async (playlist: Playlist) => {
+  const remove = async (playlist: OpenPlaylist) => {
     // Leave its page first: what is deleted must not be asked for again.
     setSearch({});
     try {
@@ -65,7 +65,7 @@ function AllPlaylists() {
   );
 }
 
-function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
+function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
   const facts = [count(playlist.trackCount, 'track'), shortDate(playlist.createdAt)];
   return (
     <Link className="playlist-card" href={`/playlists?id=${playlist.id}`}>
@@ -78,7 +78,7 @@ function PlaylistCard({ playlist }: { playlist: PlaylistSummary }) {
   );
 }
 
-function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: Playlist) => void }) {
+function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPlaylist) => void }) {
   const { data: playlist, error, refetch } = usePlaylist(id);
   usePageTitle(playlist?.title ?? 'Playlist');
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
@@ -90,13 +90,15 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: Playli
         <Artwork seed={playlist.id} size={132} />
         <div>
           <p className="playlist-back">
-            <Link href="/playlists">Playlists</Link>
+            <Link href="/playlists">
+              <ArrowLeft size={14} aria-hidden /> Playlists
+            </Link>
           </p>
           <h1>{playlist.title}</h1>
           <p className="track-by">{[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)].filter(Boolean).join(' · ')}</p>
           <div className="playlist-actions">
             <ExportMenu playlist={playlist} />
-            <button type="button" className="button danger" onClick={() => onRemove(playlist)}>
+            <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>
               <Trash2 size={16} aria-hidden /> Delete
             </button>
           </div>
@@ -118,7 +120,7 @@ const FORMATS: { format: PlaylistFormat; label: string }[] = [
   { format: 'csv', label: 'CSV, for spreadsheets' },
 ];
 
-function ExportMenu({ playlist }: { playlist: Playlist }) {
+function ExportMenu({ playlist }: { playlist: OpenPlaylist }) {
   const download = (format: PlaylistFormat) => {
     const link = document.createElement('a');
     link.href = `/api/playlists/${playlist.id}?format=${format}`;

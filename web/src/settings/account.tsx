@@ -23,7 +23,10 @@ export function Account({ me }: { me: Me }) {
       </p>
       {me.mode === 'accounts' && (
         <>
-          <ChangePassword />
+          <details className="account-password">
+            <summary>Change password</summary>
+            <ChangePassword />
+          </details>
           <div className="account-actions">
             <button type="button" className="button" onClick={() => void leave('/api/auth/sign-out')}>
               <LogOut size={16} aria-hidden /> Sign out

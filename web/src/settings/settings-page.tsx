@@ -5,6 +5,7 @@ import { useAbout, useMe } from '../api/queries';
 import { usePageTitle } from '../shell/page-title';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
+import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
 import { currentTheme, setTheme, type Theme } from './theme';
@@ -90,7 +91,11 @@ function AboutSection() {
           <dt>Model</dt>
           <dd>
             {about.model.offline ? 'Offline model' : about.model.id}
-            {about.model.hint && <span>{about.model.hint}</span>}
+            {about.model.hint && (
+              <span>
+                <SettingNames text={about.model.hint} />
+              </span>
+            )}
           </dd>
           <dt>Index</dt>
           <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : 'Not answering'}</dd>

@@ -1,17 +1,18 @@
 // The door, where the mode asks for one: sign in, or sign up with an invitation.
 import { useState, type FormEvent } from 'react';
 import { explain, post } from '../api/client';
-import type { AuthMode } from '../api/types';
 import { Logo } from '../shell/logo';
 import { usePageTitle } from '../shell/page-title';
 import './settings.css';
 
-export default function SignIn({ mode, onSignedIn }: { mode: AuthMode; onSignedIn: () => void }) {
+export default function SignIn({ mode, onSignedIn }: { mode: string; onSignedIn: () => void }) {
   usePageTitle('Sign in');
   return (
     <main className="sign-in">
       <div className="sign-in-card rise">
-        <Logo size={40} />
+        <p className="brand">
+          <Logo size={34} /> Segue
+        </p>
         {mode === 'accounts' ? (
           <AccountDoor onSignedIn={onSignedIn} />
         ) : (
@@ -49,7 +50,10 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
 
   return (
     <>
-      <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+      <header>
+        <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+        <p>{joining ? 'An invitation comes from whoever runs this server.' : 'Your conversations, tasks and music are as you left them.'}</p>
+      </header>
       <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
         {joining && (
           <label>

@@ -1,8 +1,9 @@
 // The frame around every page: sidebar on a desk, drawer on a phone, one bar when the network is gone.
 import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useRoute } from 'wouter';
 import { reachability } from '../api/client';
+import { useTitle } from '../api/queries';
 import { Dialog } from '../ui/dialog';
 import { Toasts } from '../ui/toast';
 import { Logo } from './logo';
@@ -25,17 +26,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Sidebar />
         </aside>
       ) : (
-        <header className="topbar">
-          <button type="button" className="icon-button" aria-label="Open menu" aria-haspopup="dialog" onClick={() => setDrawer(true)}>
-            <MenuIcon size={20} />
-          </button>
-          <Link href="/" className="brand">
-            <Logo size={24} /> Segue
-          </Link>
-          <Link href="/" className="icon-button" aria-label="New chat">
-            <SquarePen size={19} />
-          </Link>
-        </header>
+        <Topbar onMenu={() => setDrawer(true)} />
       )}
       <main className="shell-main" id="main" tabIndex={-1}>
         <OfflineBar />
@@ -48,6 +39,29 @@ export function Shell({ children }: { children: ReactNode }) {
       )}
       <Toasts />
     </div>
+  );
+}
+
+/** In a conversation its title takes the place of the name of the house. */
+function Topbar({ onMenu }: { onMenu: () => void }) {
+  const [, chat] = useRoute('/c/:id');
+  const title = useTitle(chat?.id ?? null);
+  return (
+    <header className="topbar">
+      <button type="button" className="icon-button" aria-label="Open menu" aria-haspopup="dialog" onClick={onMenu}>
+        <MenuIcon size={20} />
+      </button>
+      {title ? (
+        <span className="topbar-title">{title}</span>
+      ) : (
+        <Link href="/" className="brand">
+          <Logo size={24} /> Segue
+        </Link>
+      )}
+      <Link href="/" className="icon-button" aria-label="New chat">
+        <SquarePen size={19} />
+      </Link>
+    </header>
   );
 }
 

@@ -1,5 +1,5 @@
 // One task: check it, change its words in place, delete it and take that back.
-import { Check, Pencil, Trash2 } from 'lucide-react';
+import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/queries';
 import type { Task } from '../api/types';
@@ -8,7 +8,7 @@ import './task-row.css';
 
 interface Props {
   task: Task;
-  /** It was deleted since: shown as it was, without controls. */
+  /** It was deleted since: shown as it was, with the way back. */
   gone?: boolean;
   compact?: boolean;
 }
@@ -48,7 +48,12 @@ export function TaskRow({ task, gone = false, compact = false }: Props) {
         {task.description && <span className="task-description">{task.description}</span>}
       </div>
       {gone ? (
-        <span className="chip">Deleted</span>
+        <>
+          <span className="chip">Deleted</span>
+          <button type="button" className="button small" aria-label={`Bring back ${task.title}`} onClick={() => restore.mutate(task.id, { onError: toastError })}>
+            <Undo2 size={14} aria-hidden /> Bring back
+          </button>
+        </>
       ) : (
         <div className="task-actions">
           <button ref={editButton} type="button" className="icon-button small" aria-label={`Edit ${task.title}`} onClick={() => setEditing(true)}>

@@ -1,7 +1,7 @@
 // `albumTracks`: one album, in playing order.
 import { ListMusic } from 'lucide-react';
 import type { AlbumTracksOutput } from '../api/types';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
 import type { CardSpec } from './spec';
 
 export const albumTracks: CardSpec = {
@@ -15,11 +15,7 @@ export const albumTracks: CardSpec = {
           {albumTitle}
           {artist && ` · ${artist}`}
         </p>
-        <ol>
-          {tracks.map((track, row) => (
-            <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} numbered />
       </>
     );
   },

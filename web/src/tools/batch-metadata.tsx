@@ -1,7 +1,7 @@
 // `batchMetadata`: what is known about these codes, and which of them nobody knows.
 import { ScanBarcode } from 'lucide-react';
 import type { BatchMetadataOutput } from '../api/types';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
 import { count } from '../ui/format';
 import type { CardSpec } from './spec';
 
@@ -17,11 +17,7 @@ export const batchMetadata: CardSpec = {
     const reasons = new Map(invalid.map(({ isrc, reason }) => [isrc, reason]));
     return (
       <>
-        <ol>
-          {tracks.map((track) => (
-            <TrackRow key={track.isrc} track={track} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} />
         {notFound.length > 0 && <p className="label">Not found</p>}
         {notFound.map((isrc) => (
           <p key={isrc} className="tool-note">

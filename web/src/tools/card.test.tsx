@@ -87,6 +87,20 @@ describe('a tool card', () => {
     expect(first.getByText(/leaves room around every line/)).toBeTruthy();
   });
 
+  it('begins with the first few of many and shows the rest on demand', async () => {
+    const track = (n: number) => ({ isrc: `XSGUE26${n}`, title: `Song ${n}`, artist: 'A', album: 'B', inLibrary: false, isIndexed: true });
+    const albums = Array.from({ length: 6 }, (_, n) => ({ id: String(n), title: `Album ${n}`, artist: 'A', trackCount: 1, inLibrary: false }));
+    const tracks = Array.from({ length: 20 }, (_, n) => track(10000 + n));
+    draw(<ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />);
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('26 results')).toBeTruthy();
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+    await userEvent.click(screen.getByRole('button', { name: 'Show all 20' }));
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 20);
+    await userEvent.click(screen.getByRole('button', { name: 'Show the first 8' }));
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+  });
+
   it('draws an unknown tool with its question and its answer', async () => {
     draw(<ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />);
     await userEvent.click(screen.getByRole('button'));

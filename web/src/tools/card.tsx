@@ -27,7 +27,8 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
         {call.summary && call.summary !== title && <span className="tool-summary">{call.summary}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
-      <Outcome call={call} />
+      <Facts call={call} />
+      <StatusMark status={call.status} />
       {canOpen && <ChevronDown className="tool-chevron" size={17} aria-hidden />}
     </>
   );
@@ -52,13 +53,13 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
   );
 });
 
-function Outcome({ call }: { call: ToolCall }) {
+function Facts({ call }: { call: ToolCall }) {
   const results = countResults(call.output);
+  if (results === 0 && call.durationMs === undefined) return null;
   return (
-    <span className="tool-outcome">
+    <span className="tool-facts">
       {results > 0 && <span className="chip">{count(results, 'result')}</span>}
       {call.durationMs !== undefined && <span className="tool-time">{took(call.durationMs)}</span>}
-      <StatusMark status={call.status} />
     </span>
   );
 }

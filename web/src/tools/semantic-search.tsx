@@ -1,7 +1,7 @@
 // `semanticSearch`: tracks of the index, and why each of them came up.
 import { AudioLines } from 'lucide-react';
 import type { SemanticSearchOutput } from '../api/types';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
 import { field, quoted, type CardSpec } from './spec';
 
 export const semanticSearch: CardSpec = {
@@ -15,11 +15,7 @@ export const semanticSearch: CardSpec = {
     const { tracks, totalFound } = output as unknown as SemanticSearchOutput;
     return (
       <>
-        <ol>
-          {tracks.map((track) => (
-            <TrackRow key={track.isrc} track={track} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} />
         {totalFound > tracks.length && (
           <p className="tool-note">
             The best {tracks.length} of {totalFound}.

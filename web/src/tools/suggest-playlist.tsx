@@ -2,7 +2,7 @@
 import { ArrowRight, ListPlus } from 'lucide-react';
 import { Link } from 'wouter';
 import type { SuggestPlaylistOutput } from '../api/types';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
 import { field, quoted, type CardSpec } from './spec';
 
 export const suggestPlaylist: CardSpec = {
@@ -16,11 +16,7 @@ export const suggestPlaylist: CardSpec = {
     const { id, tracks, unknown = [] } = output as unknown as SuggestPlaylistOutput;
     return (
       <>
-        <ol>
-          {tracks.map((track, row) => (
-            <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={row + 1} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} numbered />
         {unknown.length > 0 && <p className="tool-note">Left out, because nobody knows these codes: {unknown.join(', ')}</p>}
         {id && (
           <p className="playlist-foot">

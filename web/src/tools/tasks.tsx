@@ -1,7 +1,7 @@
 // The five task tools: a checklist you can use where it stands, in step with the tasks page.
 import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
 import { useTasks } from '../api/queries';
-import type { Task } from '../api/types';
+import type { DeleteTaskOutput, Task } from '../api/types';
 import { TaskRow } from '../tasks/task-row';
 import { field, quoted, type BodyProps, type CardSpec } from './spec';
 import './tasks.css';
@@ -42,13 +42,19 @@ export const updateTask: CardSpec = {
 export const deleteTask: CardSpec = {
   icon: Trash2,
   title: (_input, running) => (running ? 'Deleting a task' : 'Deleted a task'),
-  Body: OneTask,
+  Body: DeletedTask,
 };
 
 function OneTask({ output }: BodyProps) {
   const task = (output.task ?? output) as Partial<Task>;
   if (!task.id || !task.title) return <p className="tool-note">{String(output.message ?? 'Done.')}</p>;
   return <Checklist tasks={[task as Task]} />;
+}
+
+/** Its words are all that is left of it here; enough to show what would come back. */
+function DeletedTask({ output }: BodyProps) {
+  const { task_id: id, title } = output as unknown as DeleteTaskOutput;
+  return <Checklist tasks={[{ id, title, description: '', completed: false, createdAt: '', updatedAt: '' }]} />;
 }
 
 /** Tasks as they are now where they still exist, as they were then where they do not. */

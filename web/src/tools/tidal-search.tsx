@@ -2,7 +2,8 @@
 import { Disc3 } from 'lucide-react';
 import type { TidalSearchOutput } from '../api/types';
 import { AlbumRow } from '../music/album-row';
-import { TrackRow } from '../music/track-row';
+import { TrackRows } from '../music/track-rows';
+import { ShortList } from '../ui/short-list';
 import { field, quoted, type CardSpec } from './spec';
 
 export const tidalSearch: CardSpec = {
@@ -13,21 +14,14 @@ export const tidalSearch: CardSpec = {
     return query ? `${verb} the Tidal catalogue for ${quoted(query)}` : `${verb} the Tidal catalogue`;
   },
   Body: ({ output }) => {
-    const { albums = [], tracks = [] } = output as unknown as TidalSearchOutput;
+    const found = output as unknown as TidalSearchOutput;
+    const [albums, tracks] = [found.albums ?? [], found.tracks ?? []];
     return (
       <>
         {albums.length > 0 && <p className="label">Albums</p>}
-        <ol>
-          {albums.map((album) => (
-            <AlbumRow key={album.id} album={album} />
-          ))}
-        </ol>
+        <ShortList items={albums} first={4} render={(album) => <AlbumRow key={album.id} album={album} />} />
         {tracks.length > 0 && <p className="label">Tracks</p>}
-        <ol>
-          {tracks.map((track, row) => (
-            <TrackRow key={`${track.isrc} ${row}`} track={track} />
-          ))}
-        </ol>
+        <TrackRows tracks={tracks} />
       </>
     );
   },

@@ -1,6 +1,7 @@
 // A modal dialog: the browser's own, so focus, Escape and the inert page behind it come right by themselves.
 import { X } from 'lucide-react';
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { entered } from './top-dialog';
 import './dialog.css';
 
 interface Props {
@@ -16,11 +17,16 @@ export function Dialog({ title, onClose, children, shape = 'card', hideTitle = f
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
 
-  useEffect(() => {
+  // A layout effect: closing before the element is taken away is what gives the focus back to whoever opened it.
+  useLayoutEffect(() => {
     const dialog = ref.current;
-    if (!dialog || dialog.open) return;
+    if (!dialog) return;
     dialog.showModal();
-    return () => dialog.close();
+    const left = entered(dialog);
+    return () => {
+      left();
+      dialog.close();
+    };
   }, []);
 
   return (

@@ -6,6 +6,7 @@ export function clock(seconds: number): string {
 }
 
 export function took(durationMs: number): string {
+  if (durationMs < 1) return '< 1 ms';
   return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
 }
 

@@ -16,15 +16,14 @@ export function Menu({ trigger, items, align = 'end' }: { trigger: ReactNode; it
     // Not modal: the modal kind locks scrolling with an injected style element, which the page's CSP refuses.
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content className="menu" align={align} sideOffset={6} collisionPadding={10}>
-          {items.map(({ label, icon: Icon, danger, onSelect }) => (
-            <Radix.Item key={label} className={danger ? 'menu-item danger' : 'menu-item'} onSelect={onSelect}>
-              <Icon size={16} aria-hidden /> {label}
-            </Radix.Item>
-          ))}
-        </Radix.Content>
-      </Radix.Portal>
+      {/* In place, not in a portal: inside a modal drawer everything outside of it is inert. */}
+      <Radix.Content className="menu" align={align} sideOffset={6} collisionPadding={10}>
+        {items.map(({ label, icon: Icon, danger, onSelect }) => (
+          <Radix.Item key={label} className={danger ? 'menu-item danger' : 'menu-item'} onSelect={onSelect}>
+            <Icon size={16} aria-hidden /> {label}
+          </Radix.Item>
+        ))}
+      </Radix.Content>
     </Radix.Root>
   );
 }

@@ -1,7 +1,9 @@
 // Short words at the edge of the screen: what just happened, and the way back.
 import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
+import { createPortal } from 'react-dom';
 import { explain } from '../api/client';
+import { topDialog } from './top-dialog';
 import './toast.css';
 
 interface Toast {
@@ -27,7 +29,8 @@ export function toastError(error: unknown): void {
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
-  return (
+  const dialog = useSyncExternalStore(topDialog.subscribe, topDialog.get);
+  return createPortal(
     <div className="toasts" role="status" aria-live="polite">
       {shown.map((item) => (
         <div key={item.id} className={`toast rise ${item.tone}`} onPointerEnter={() => hold(item.id)} onPointerLeave={() => release(item.id)}>
@@ -42,7 +45,8 @@ export function Toasts() {
           </button>
         </div>
       ))}
-    </div>
+    </div>,
+    dialog ?? document.body,
   );
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::UserId;
 use futures::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{
     catalogue::Matches,
@@ -30,9 +31,12 @@ pub struct Import {
     pub playlists: BTreeMap<String, Vec<Isrc>>,
     /// Ambiguous and unmatched entries: shown, exportable, tried again later.
     pub open: Vec<OpenEntry>,
+    /// Entries that are matched now: if an earlier import left them open, they no longer are.
+    #[serde(skip)]
+    pub settled: Vec<Uuid>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenEntry {
     pub entry: ImportedTrack,
@@ -51,47 +55,66 @@ pub struct Kept {
 
 /// Where an import is kept.
 pub trait Keeper {
-    /// All of it or nothing, in one transaction.
-    fn keep<'a>(&'a self, owner: &'a UserId, import: &'a Import) -> BoxFuture<'a, Result<Kept, StoreError>>;
+    /// All of it or nothing, in one transaction, with the report that tells of it.
+    fn keep<'a>(
+        &'a self,
+        owner: &'a UserId,
+        import: &'a Import,
+        report: &'a serde_json::Value,
+    ) -> BoxFuture<'a, Result<Kept, StoreError>>;
 }
 
 impl Import {
-    pub fn new(file: &str, kind: Kind, gathered: &Gathered, matches: &Matches) -> Self {
+    pub fn new(owner: &UserId, file: &str, kind: Kind, gathered: &Gathered, matches: &Matches) -> Self {
         let found = || gathered.tracks.iter().zip(&matches.matches);
         let mut seen = BTreeSet::new();
         let tracks = found().filter_map(|(entry, found)| {
             let isrc = found.isrc.clone()?;
-            seen.insert(isrc.clone()).then(|| track(entry, isrc, found, kind))
+            seen.insert(isrc.clone()).then(|| track_of(entry, isrc, found, kind))
         });
         let playlists = gathered.playlists.iter().map(|(name, positions)| {
             let codes = positions.iter().filter_map(|n| matches.matches.get(*n)?.isrc.clone());
             (name.clone(), codes.collect())
         });
+        let settled = found().filter(|(_, found)| found.outcome == Outcome::Matched);
         let open = found().enumerate().filter(|(_, (_, found))| found.outcome != Outcome::Matched);
         Self {
             file: file.into(),
             kind,
             tracks: tracks.collect(),
             playlists: playlists.collect(),
+            settled: settled.map(|(entry, _)| entry_id(owner, entry)).collect(),
             open: open.map(|(n, (entry, found))| OpenEntry::new(gathered, n, entry, found)).collect(),
         }
     }
 }
 
 impl OpenEntry {
+    pub fn id(&self, owner: &UserId) -> Uuid {
+        entry_id(owner, &self.entry)
+    }
+
     fn new(gathered: &Gathered, n: usize, entry: &ImportedTrack, found: &Match) -> Self {
         let holding = gathered.playlists.iter().filter(|(_, positions)| positions.contains(&n));
         Self { entry: entry.clone(), found: found.clone(), playlists: holding.map(|(name, _)| name.clone()).collect() }
     }
 }
 
+/// The same entry of the same listener has the same id, in whichever file it stands.
+fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
+    let ImportedTrack { title, artists, album, duration, isrcs, ids, .. } = entry;
+    let seconds = duration.map(|seconds| seconds.round() as u64);
+    let says = format!("{title}\n{artists:?}\n{album:?}\n{seconds:?}\n{isrcs:?}\n{:?}", ids.spotify);
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{owner}\n{says}").to_lowercase().as_bytes())
+}
+
 /// The file's own words first: they are what the listener calls it. The catalogue fills what the file leaves open.
-fn track(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) -> Track {
+pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) -> Track {
     let known = found.recording.as_ref();
     let from_file = format!("{kind}, imported");
     let mut provenance = BTreeMap::new();
     let mut say = |field: &str, is_from_file: bool| {
-        let source = known.filter(|_| !is_from_file).map_or(from_file.as_str(), |known| known.source);
+        let source = known.filter(|_| !is_from_file).map_or(from_file.as_str(), |known| known.source.as_ref());
         provenance.insert(field.to_owned(), source.to_owned());
     };
     // A line written title first was turned round by whoever matched it, so the catalogue's words are the right ones.

@@ -4,7 +4,7 @@ use std::{fmt, io::Read};
 
 use csv::{ReaderBuilder, StringRecord};
 use encoding_rs::Encoding;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     audio,
@@ -17,7 +17,7 @@ use super::{
 /// How much of a file `recognise` should be shown, if there is that much.
 pub const FIRST_BYTES: usize = 64 * 1024;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// watsonbox's: with ISRCs, headers in twelve languages.
@@ -53,7 +53,7 @@ pub enum Kind {
 pub enum Unrecognised {
     #[error("the file is empty")]
     Empty,
-    #[error("this is a ZIP archive; unpack it and import the files inside")]
+    #[error("this is a ZIP archive with nothing in it that can be imported")]
     Archive,
     #[error("this is a spreadsheet; save its sheet as CSV and import that")]
     Spreadsheet,

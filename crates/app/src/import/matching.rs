@@ -1,6 +1,8 @@
 //! Matching: which recording does this entry mean, how sure is that, and why?
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::{score, track::ImportedTrack};
 use crate::music::{
@@ -10,7 +12,7 @@ use crate::music::{
 };
 
 /// A recording that a catalogue knows: the library, the index, Tidal, Deezer, MusicBrainz.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     pub isrc: Isrc,
@@ -24,7 +26,7 @@ pub struct Candidate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
     /// Who knows it.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
 impl Candidate {
@@ -37,7 +39,7 @@ impl Candidate {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     Matched,
@@ -47,7 +49,7 @@ pub enum Outcome {
     Unmatched,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Match {
     pub outcome: Outcome,
@@ -61,11 +63,11 @@ pub struct Match {
     pub confidence: f64,
     pub reason: String,
     /// Best first; what an ambiguous entry is chosen from.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Scored>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Scored {
     #[serde(flatten)]

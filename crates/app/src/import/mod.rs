@@ -3,20 +3,23 @@
 //! [`recognise`] tells what a file is, [`read`] streams its entries, [`gather`] folds them into distinct tracks,
 //! [`match_all`] finds the recording each one means, and [`Report`] says how that went.
 
+mod archive;
 pub mod audio;
 mod catalogue;
 mod columns;
 mod documents;
 mod gather;
+mod home;
 mod json;
 mod keep;
 mod kind;
 mod lines;
+mod manners;
 mod matching;
 mod report;
 mod score;
 mod sources;
-mod spelling;
+pub(crate) mod spelling;
 mod table;
 mod text;
 mod track;
@@ -28,11 +31,13 @@ use std::{
     path::Path,
 };
 
+pub(crate) use self::manners::{Remembering, Until};
 use self::text::{SinceLastEntry, Text};
 pub use self::{
+    archive::{GatheredFile, gather_files, gather_uploaded},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     gather::{Gathered, gather},
-    keep::{Import, Keeper, Kept, OpenEntry},
+    keep::{Import, Keeper, Kept, OpenEntry, track_of},
     kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
@@ -47,6 +52,9 @@ pub enum ImportError {
     Unrecognised(#[from] Unrecognised),
     #[error(transparent)]
     Broken(#[from] LineError),
+    /// A file inside an archive, or the archive itself.
+    #[error("{file}: {why}")]
+    Archive { file: String, why: String },
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] io::Error),
 }

@@ -113,7 +113,7 @@ fn from_deezer(track: DeezerTrack) -> Option<Candidate> {
         artist: track.artist,
         album: track.album,
         duration: track.duration,
-        source: "Deezer",
+        source: "Deezer".into(),
     })
 }
 
@@ -125,7 +125,7 @@ fn from_musicbrainz(recording: &Recording, isrc: Isrc) -> Candidate {
         artist: recording.artist.clone(),
         album: None,
         duration: recording.duration,
-        source: "MusicBrainz",
+        source: "MusicBrainz".into(),
     }
 }
 
@@ -137,7 +137,7 @@ fn from_tidal(track: TidalTrack) -> Option<Candidate> {
         version: track.version,
         album: track.album.map(|album| album.title),
         duration: track.duration,
-        source: "Tidal",
+        source: "Tidal".into(),
     })
 }
 

@@ -7,7 +7,7 @@ const LONGEST_NAME: usize = 1000;
 
 /// A text from outside as one line: no control characters, none that turn the direction of what follows, no byte
 /// order marks. `None` when nothing is left.
-pub(super) fn clean(text: &str) -> Option<String> {
+pub(crate) fn clean(text: &str) -> Option<String> {
     let visible = text.chars().filter(|c| !is_unwanted(*c)).take(LONGEST_NAME * 2).collect::<String>();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let name: String = words.chars().take(LONGEST_NAME).collect();
@@ -15,7 +15,7 @@ pub(super) fn clean(text: &str) -> Option<String> {
 }
 
 /// Lyrics keep their lines.
-pub(super) fn clean_lines(text: &str) -> Option<String> {
+pub(crate) fn clean_lines(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().take(2000).map(|line| clean(line).unwrap_or_default()).collect();
     let text = lines.join("\n").trim_matches('\n').to_owned();
     (!text.is_empty()).then_some(text)

@@ -1,23 +1,23 @@
 //! What a file says about one track, before anyone has asked which recording that is.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::spelling::{clean, split_at_dash};
 use crate::music::{AudioFeatures, Isrc, isrc::Doubt};
 
 /// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
 /// id of some service.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ImportedTrack {
     /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
     pub line: u64,
     pub title: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artists: Vec<String>,
     /// The line was `one thing - another`: artist and title may be the other way round.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub either_way: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub album: Option<String>,
@@ -28,7 +28,7 @@ pub struct ImportedTrack {
     pub duration: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_date: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isrcs: Vec<Isrc>,
     /// What stood where a code should be, and why it is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,14 +45,14 @@ pub struct ImportedTrack {
     pub audio_features: Option<AudioFeatures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lyrics: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     pub ids: Ids,
 }
 
 /// What other services call the track.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Ids {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spotify: Option<String>,

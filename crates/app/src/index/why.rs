@@ -18,10 +18,10 @@ pub struct Why {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lyric: Option<String>,
     /// Words of the query that the track's names, meaning or lyrics have, as the query spells them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
     /// Audio features that fit the query, such as `low energy (0.12)`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
 }
 

@@ -42,6 +42,29 @@ pub struct Track {
     pub provenance: BTreeMap<String, String>,
 }
 
+impl Track {
+    /// A track of which no more is known than its names.
+    pub fn named(isrc: Isrc, title: String, artist: String, album: String) -> Self {
+        Self {
+            isrc,
+            title,
+            artist,
+            album,
+            track_number: None,
+            duration: None,
+            release_date: None,
+            artwork_url: None,
+            tidal_id: None,
+            lyrics: None,
+            interpretation: None,
+            short_description: None,
+            tags: vec![],
+            audio_features: None,
+            provenance: BTreeMap::new(),
+        }
+    }
+}
+
 /// The eleven audio features, each of which may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::{process::Command, sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::OutsideServer;
+use super::{OutsideServer, STARTED_BY_SEGUE};
 
 type Client = Arc<RunningService<RoleClient, ()>>;
 
@@ -87,7 +87,7 @@ impl Connection {
         let Some(url) = &self.server.url else {
             let (program, arguments) = self.server.command.split_first().expect("a server without url has a command");
             let mut command = Command::new(program);
-            command.args(arguments).kill_on_drop(true);
+            command.args(arguments).env(STARTED_BY_SEGUE, "1").kill_on_drop(true);
             return Ok(().serve(TokioChildProcess::new(command)?).await?);
         };
         let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());

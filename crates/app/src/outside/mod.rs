@@ -19,8 +19,18 @@ use self::{connection::Connection, consent::Consent};
 
 /// What a model reads of a description that someone else wrote.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
+/// Set for every server we start: one that is Segue itself, reading the same file, must not start the next.
+pub(crate) const STARTED_BY_SEGUE: &str = "SEGUE_STARTED_BY_SEGUE";
 /// Model providers accept no longer names.
 const MAX_NAME_CHARS: usize = 64;
+
+/// How many of a server's tools may be used, for whoever asks whether it is there.
+pub async fn n_offered(server: &OutsideServer) -> anyhow::Result<usize> {
+    let connection = Arc::new(Connection::new(server.clone()));
+    let offered = connection.tools().await?;
+    let consent = Arc::default();
+    Ok(offered.iter().filter_map(|tool| OutsideTool::new(tool, &connection, &consent)).count())
+}
 
 /// The tools found, and which agent may use which.
 #[derive(Default)]

@@ -1,8 +1,12 @@
 //! Feedback: what someone thought of a part of an answer.
 
+use chrono::{DateTime, Utc};
 use engine::{ConversationId, UserId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, now};
+use super::{Store, StoreError, in_transaction, now, reading};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -19,7 +23,23 @@ impl Feedback {
     }
 }
 
+/// An opinion as it was kept: on which part of which conversation.
+#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[serde(rename_all = "camelCase")]
+pub struct Opinion {
+    pub conversation_id: Uuid,
+    pub item_id: String,
+    pub kind: String,
+    pub created_at: DateTime<Utc>,
+}
+
 impl Store {
+    pub async fn feedback(&self, owner: &UserId) -> Result<Vec<Opinion>, StoreError> {
+        const SQL: &str = "SELECT conversation_id, item_id, kind, created_at FROM feedback
+            WHERE user_id = $1 ORDER BY created_at, item_id";
+        reading!(self, |db| Ok(sqlx::query_as(SQL).bind(owner.as_str()).fetch_all(db).await?))
+    }
+
     /// Keeps an opinion on each of `items`, in place of an earlier one. Whether the items are there is the caller's to know.
     pub async fn give_feedback(
         &self,

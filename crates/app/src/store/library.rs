@@ -7,8 +7,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sqlx::types::Json;
 use std::collections::BTreeSet;
 
-use super::{Store, StoreError, in_transaction, now, reading, writing};
-use crate::music::{Isrc, Track, identity::same_length};
+use super::{
+    Store, StoreError, in_transaction, now, reading,
+    schedule::{park, schedule, wake},
+};
+use crate::{
+    ingest::Priority,
+    music::{Isrc, Track, identity::same_length},
+};
 
 /// A track as the library lists it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
@@ -81,6 +87,37 @@ macro_rules! add_tracks {
     };
 }
 
+const CODES_OF_ALBUM: &str = "SELECT isrc FROM library_album_tracks WHERE user_id = $1 AND album_id = $2 ORDER BY isrc";
+
+/// What is there already stays where it is; what was removed comes back.
+pub(super) const ADD_TRACKS: &str = add_tracks!(
+    "DO UPDATE SET removed_at = NULL, added_at = excluded.added_at WHERE library_tracks.removed_at IS NOT NULL"
+);
+
+macro_rules! insert_library_tracks {
+    ($tx:ident, $sql:expr, $owner:expr, $tracks:expr) => {{
+        let mut n_added = 0;
+        for track in $tracks {
+            let done = sqlx::query($sql)
+                .bind($owner.as_str())
+                .bind(track.isrc.as_str())
+                .bind(track.tidal_id.as_deref())
+                .bind(track.recording_name().to_string())
+                .bind(track.duration)
+                .bind(&track.title)
+                .bind(&track.artist)
+                .bind(&track.album)
+                .bind($crate::store::library::searchable(&[&track.title, &track.artist, &track.album]))
+                .bind($crate::store::now())
+                .execute(&mut *$tx)
+                .await?;
+            n_added += done.rows_affected();
+        }
+        n_added
+    }};
+}
+pub(super) use insert_library_tracks;
+
 macro_rules! list_tracks {
     ($order:literal) => {
         concat!(
@@ -95,41 +132,20 @@ macro_rules! list_tracks {
 impl Store {
     /// Adds tracks. What is there already stays where it is; what was removed comes back.
     pub async fn add_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
-        const SQL: &str = add_tracks!(
-            "DO UPDATE SET removed_at = NULL, added_at = excluded.added_at WHERE library_tracks.removed_at IS NOT NULL"
-        );
-        self.insert_library_tracks(SQL, owner, tracks).await
+        let mut n_added = 0;
+        in_transaction!(self, |tx| {
+            n_added += insert_library_tracks!(tx, ADD_TRACKS, owner, tracks);
+            schedule!(self, tx, tracks, Priority::ByHand);
+        });
+        Ok(n_added)
     }
 
     /// Adds tracks that were never there. What the owner removed stays removed.
     pub async fn add_new_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
-        self.insert_library_tracks(add_tracks!("DO NOTHING"), owner, tracks).await
-    }
-
-    async fn insert_library_tracks(
-        &self,
-        sql: &'static str,
-        owner: &UserId,
-        tracks: &[Track],
-    ) -> Result<u64, StoreError> {
         let mut n_added = 0;
         in_transaction!(self, |tx| {
-            for track in tracks {
-                let done = sqlx::query(sql)
-                    .bind(owner.as_str())
-                    .bind(track.isrc.as_str())
-                    .bind(track.tidal_id.as_deref())
-                    .bind(track.recording_name().to_string())
-                    .bind(track.duration)
-                    .bind(&track.title)
-                    .bind(&track.artist)
-                    .bind(&track.album)
-                    .bind(searchable(&[&track.title, &track.artist, &track.album]))
-                    .bind(now())
-                    .execute(&mut *tx)
-                    .await?;
-                n_added += done.rows_affected();
-            }
+            n_added += insert_library_tracks!(tx, add_tracks!("DO NOTHING"), owner, tracks);
+            schedule!(self, tx, tracks, Priority::ByHand);
         });
         Ok(n_added)
     }
@@ -174,22 +190,25 @@ impl Store {
     pub async fn remove_from_library(&self, owner: &UserId, isrc: &Isrc) -> Result<(), StoreError> {
         const SQL: &str =
             "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND isrc = $2 AND removed_at IS NULL";
-        let done = writing!(self, |db| sqlx::query(SQL)
-            .bind(owner.as_str())
-            .bind(isrc.as_str())
-            .bind(now())
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected()))?;
-        if done == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+        in_transaction!(self, |tx| {
+            let query = sqlx::query(SQL).bind(owner.as_str()).bind(isrc.as_str()).bind(now());
+            if query.execute(&mut *tx).await?.rows_affected() == 0 {
+                return Err(StoreError::NotFound);
+            }
+            park!(tx, [isrc.as_str()]);
+        });
+        Ok(())
     }
 
     pub async fn restore_to_library(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryTrack, StoreError> {
         const SQL: &str = "UPDATE library_tracks SET removed_at = NULL WHERE user_id = $1 AND isrc = $2
             RETURNING isrc, tidal_id, title, artist, album, duration, added_at";
-        let found =
-            writing!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(isrc.as_str()).fetch_optional(db).await)?;
-        found.ok_or(StoreError::NotFound)
+        in_transaction!(self, |tx| {
+            let query = sqlx::query_as(SQL).bind(owner.as_str()).bind(isrc.as_str());
+            let found: Option<LibraryTrack> = query.fetch_optional(&mut *tx).await?;
+            wake!(tx, [isrc.as_str()]);
+            found.ok_or(StoreError::NotFound)
+        })
     }
 
     /// Which of these are in the library, by themselves or on a saved album: one query, whatever their number.
@@ -233,7 +252,7 @@ impl Store {
         album_id: &str,
         (title, artist): (&str, &str),
         album: &impl Serialize,
-        tracks: &[Candidate],
+        tracks: &[Track],
     ) -> Result<(), StoreError> {
         const ALBUM: &str = "INSERT INTO library_albums (user_id, album_id, album, title, artist, searchable, added_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -253,16 +272,16 @@ impl Store {
                 .execute(&mut *tx)
                 .await?;
             for track in tracks {
-                let Some(isrc) = &track.isrc else { continue };
                 sqlx::query(TRACK)
                     .bind(owner.as_str())
                     .bind(album_id)
-                    .bind(isrc.as_str())
-                    .bind(&track.recording)
+                    .bind(track.isrc.as_str())
+                    .bind(track.recording_name().to_string())
                     .bind(track.duration)
                     .execute(&mut *tx)
                     .await?;
             }
+            schedule!(self, tx, tracks, Priority::ByHand);
         });
         Ok(())
     }
@@ -287,22 +306,31 @@ impl Store {
 
     pub async fn remove_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_albums SET removed_at = $3
-            WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL RETURNING user_id";
-        let row: Option<(String,)> = writing!(self, |db| sqlx::query_as(SQL)
-            .bind(owner.as_str())
-            .bind(album_id)
-            .bind(now())
-            .fetch_optional(db)
-            .await)?;
-        row.map(drop).ok_or(StoreError::NotFound)
+            WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL";
+        in_transaction!(self, |tx| {
+            let query = sqlx::query(SQL).bind(owner.as_str()).bind(album_id).bind(now());
+            if query.execute(&mut *tx).await?.rows_affected() == 0 {
+                return Err(StoreError::NotFound);
+            }
+            let codes: Vec<(String,)> =
+                sqlx::query_as(CODES_OF_ALBUM).bind(owner.as_str()).bind(album_id).fetch_all(&mut *tx).await?;
+            park!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
+        });
+        Ok(())
     }
 
     pub async fn restore_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
-        const SQL: &str =
-            "UPDATE library_albums SET removed_at = NULL WHERE user_id = $1 AND album_id = $2 RETURNING user_id";
-        let row: Option<(String,)> =
-            writing!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(album_id).fetch_optional(db).await)?;
-        row.map(drop).ok_or(StoreError::NotFound)
+        const SQL: &str = "UPDATE library_albums SET removed_at = NULL WHERE user_id = $1 AND album_id = $2";
+        in_transaction!(self, |tx| {
+            let query = sqlx::query(SQL).bind(owner.as_str()).bind(album_id);
+            if query.execute(&mut *tx).await?.rows_affected() == 0 {
+                return Err(StoreError::NotFound);
+            }
+            let codes: Vec<(String,)> =
+                sqlx::query_as(CODES_OF_ALBUM).bind(owner.as_str()).bind(album_id).fetch_all(&mut *tx).await?;
+            wake!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
+        });
+        Ok(())
     }
 
     pub async fn owned_albums(&self, owner: &UserId, album_ids: &[&str]) -> Result<BTreeSet<String>, StoreError> {
@@ -335,6 +363,6 @@ impl OwnedRow {
     }
 }
 
-fn searchable(texts: &[&str]) -> String {
+pub(super) fn searchable(texts: &[&str]) -> String {
     texts.join(" ").to_lowercase()
 }

@@ -1,20 +1,33 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
 mod by_age;
+mod catalogue_answers;
 mod conversations;
 mod feedback;
+mod imports;
+mod ingest;
+mod ingest_again;
+mod ingest_seen;
 mod journal;
 mod leases;
 mod library;
 mod notices;
+mod open_entries;
 mod playlists;
 mod questions;
+mod schedule;
 mod tasks;
 mod tracks;
 mod turns;
 mod users;
 
-use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
@@ -28,9 +41,14 @@ use crate::observe::metrics::PoolReading;
 
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
-pub use feedback::Feedback;
+pub use feedback::{Feedback, Opinion};
+pub use imports::ImportLine;
+pub(crate) use ingest::LEASE;
+pub use ingest_seen::{Failure, StepCounts};
 pub(crate) use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use open_entries::OpenLine;
+pub(crate) use open_entries::{OpenClaim, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub(crate) use turns::TurnEnd;
@@ -118,7 +136,10 @@ impl Store {
             open_sqlite(url, pool_size).await?
         };
         let migrated = match &db {
-            Db::Sqlite { write, .. } => SQLITE_MIGRATIONS.run(write).await,
+            Db::Sqlite { write, .. } => {
+                let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
+                SQLITE_MIGRATIONS.run(write).await
+            }
             Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
         };
         migrated.map_err(|error| StoreError::Database(error.into()))?;
@@ -210,6 +231,16 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// Waits until no other process holds this file. The migrator takes turns by itself on PostgreSQL, not on SQLite.
+async fn alone(path: PathBuf) -> std::io::Result<File> {
+    let wait = move || {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    tokio::task::spawn_blocking(wait).await?
 }
 
 /// The file a `sqlite:` address names.

@@ -11,16 +11,18 @@ use crate::{
     music::{Isrc, Track, identity::RecordingName},
 };
 
-const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
+pub(super) const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
 
 /// Reserves `$n` revisions and answers the first. The counter's row lock is held to the end of the transaction.
 macro_rules! first_of {
     ($tx:ident, $n:expr) => {{
         let n = $n as i64;
-        let (last,): (i64,) = sqlx::query_as(NEXT_REVISIONS).bind(n).fetch_one(&mut *$tx).await?;
+        let (last,): (i64,) =
+            sqlx::query_as($crate::store::tracks::NEXT_REVISIONS).bind(n).fetch_one(&mut *$tx).await?;
         last - n + 1
     }};
 }
+pub(super) use first_of;
 
 impl Store {
     /// The revision of the newest change.
@@ -76,18 +78,20 @@ impl Store {
         Ok(n)
     }
 
-    /// The newest revision there is: where an index that has read everything stands.
-    pub async fn last_revision(&self) -> Result<i64, StoreError> {
-        const SQL: &str = "SELECT COALESCE(MAX(revision), 0) FROM tracks";
-        let (revision,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).fetch_one(db).await)?;
-        Ok(revision)
+    /// How many changes an index that stands at a revision has yet to read.
+    pub async fn n_changes_after(&self, revision: i64) -> Result<u64, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM tracks WHERE revision > $1";
+        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).bind(revision).fetch_one(db).await)?;
+        Ok(n.unsigned_abs())
     }
 
-    /// Recordings that are known to exist: indexed ones, and those the catalogue has shown.
+    /// Recordings that are known to exist: indexed ones, those on their way, and those the catalogue has shown.
     pub async fn known_tracks(&self, isrcs: &[Isrc]) -> Result<BTreeMap<Isrc, Track>, StoreError> {
         const SQLITE: &str = "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT value FROM json_each($1))
+            UNION ALL SELECT track FROM ingested_tracks WHERE isrc IN (SELECT value FROM json_each($1))
             UNION ALL SELECT track FROM tracks WHERE track IS NOT NULL AND isrc IN (SELECT value FROM json_each($1))";
         const POSTGRES: &str = "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1))
+            UNION ALL SELECT track FROM ingested_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1))
             UNION ALL SELECT track FROM tracks WHERE track IS NOT NULL AND isrc IN (SELECT jsonb_array_elements_text($1))";
         let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<(Json<Track>,)> = reading!(self, |db| sqlx::query_as(sql).bind(Json(isrcs)).fetch_all(db).await)?;
@@ -108,6 +112,28 @@ impl Store {
             }
         });
         Ok(())
+    }
+
+    /// Tracks of this title by this artist, whatever their version: indexed or on their way. The artist may be empty.
+    pub(crate) async fn tracks_named(&self, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
+        const SQLITE: &str = "SELECT track FROM tracks WHERE track IS NOT NULL AND recording >= $1 AND recording < $2
+                AND ($3 = '' OR substr(recording, length(recording) - length($3) + 1) = $3)
+            UNION ALL SELECT track FROM ingested_tracks WHERE recording >= $1 AND recording < $2
+                AND ($3 = '' OR substr(recording, length(recording) - length($3) + 1) = $3) LIMIT 50";
+        const POSTGRES: &str = "SELECT track FROM tracks WHERE track IS NOT NULL
+                AND recording COLLATE \"C\" >= $1 AND recording COLLATE \"C\" < $2
+                AND ($3 = '' OR substr(recording, length(recording) - length($3) + 1) = $3)
+            UNION ALL SELECT track FROM ingested_tracks
+                WHERE recording COLLATE \"C\" >= $1 AND recording COLLATE \"C\" < $2
+                AND ($3 = '' OR substr(recording, length(recording) - length($3) + 1) = $3) LIMIT 50";
+        let name = RecordingName::new(title, None, artist);
+        // A recording is `title|version|artist`, and `}` is the sign after `|`.
+        let (from, to) = (format!("{}|", name.title()), format!("{}}}", name.title()));
+        let ending = if name.artist().is_empty() { String::new() } else { format!("|{}", name.artist()) };
+        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let rows: Vec<(Json<Track>,)> =
+            reading!(self, |db| sqlx::query_as(sql).bind(from).bind(to).bind(ending).fetch_all(db).await)?;
+        Ok(rows.into_iter().map(|(Json(track),)| track).collect())
     }
 
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {

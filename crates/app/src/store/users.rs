@@ -7,7 +7,7 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, now, reading, writing};
+use super::{Store, StoreError, in_transaction, now, reading, schedule::park, writing};
 
 /// The hash of a secret; the secret itself is never stored.
 pub type Hash = [u8; 32];
@@ -77,8 +77,13 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM library_album_tracks WHERE user_id = $1",
     "DELETE FROM library_albums WHERE user_id = $1",
     "DELETE FROM library_tracks WHERE user_id = $1",
+    "DELETE FROM open_entries WHERE user_id = $1",
+    "DELETE FROM imports WHERE user_id = $1",
     "DELETE FROM token_days WHERE user_id = $1",
 ];
+
+const OWNED_CODES: &str = "SELECT isrc FROM library_tracks WHERE user_id = $1
+    UNION SELECT isrc FROM library_album_tracks WHERE user_id = $1 ORDER BY isrc";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
     RETURNING id, name, created_at";
@@ -119,9 +124,12 @@ impl Store {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
         in_transaction!(self, |tx| {
+            let codes: Vec<(String,)> = sqlx::query_as(OWNED_CODES).bind(owner.as_str()).fetch_all(&mut *tx).await?;
             for sql in DELETE_OWNED {
                 sqlx::query(*sql).bind(owner.as_str()).execute(&mut *tx).await?;
             }
+            // What only they had is not searched by others either.
+            park!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
             sqlx::query(SQL).bind(account.id).execute(&mut *tx).await?;
         });
         Ok(())

@@ -20,15 +20,16 @@ use engine::{ToolError, Toolbox};
 use crate::{
     music::tidal::Tidal,
     store::{Store, StoreError, TaskId},
+    wordings::Wordings,
 };
 
 pub use shelf::Shelf;
 pub use suggest_playlist::PlaylistTrackResult;
 
 /// Every tool there is. Agents use some of them; MCP and the API offer all.
-pub fn toolbox(store: &Store, shelf: &Shelf, tidal: &Tidal) -> Toolbox {
+pub fn toolbox(store: &Store, shelf: &Shelf, tidal: &Tidal, wordings: Wordings) -> Toolbox {
     Toolbox::default()
-        .with(semantic_search::SemanticSearch { shelf: shelf.clone() })
+        .with(semantic_search::SemanticSearch { shelf: shelf.clone(), wordings })
         .with(tidal_search::TidalSearch { tidal: tidal.clone(), shelf: shelf.clone() })
         .with(album_tracks::AlbumTracks { tidal: tidal.clone(), shelf: shelf.clone() })
         .with(batch_metadata::BatchMetadata { shelf: shelf.clone() })

@@ -1,5 +1,7 @@
 //! What tools say about tracks and albums, in the words of every door.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,6 +55,9 @@ pub struct IndexedTrackResult {
     pub release_date: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio_features: Option<AudioFeatures>,
+    /// Where each field came from; only with the details of one track.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub provenance: BTreeMap<String, String>,
     /// Why it matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
@@ -114,6 +119,7 @@ impl IndexedTrackResult {
             tags: track.tags,
             release_date: track.release_date,
             audio_features: track.audio_features,
+            provenance: BTreeMap::new(),
             why: None,
         }
     }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     index::{Hit, SearchPlan},
     music::identity::recording_groups,
+    wordings::Wordings,
 };
 
 /// Search the indexed collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
@@ -58,6 +59,7 @@ impl Report for Output {
 
 pub struct SemanticSearch {
     pub shelf: Shelf,
+    pub wordings: Wordings,
 }
 
 /// What lies below it has nothing to do with the question.
@@ -78,8 +80,7 @@ impl Tool for SemanticSearch {
         let limit = input.limit as usize;
         // A few more than asked: the same recording under two codes is one result.
         let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2).timed(&cx.timings);
-        let hits = cx.timings.measure("searchDurationMs", self.shelf.index.search(&plan)).await.map_err(index_error)?;
-        let hits = distinct(hits, limit);
+        let hits = distinct(self.search(cx, plan).await?, limit);
         let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
         let mut results = self.shelf.index_results(cx, tracks).await?;
         for (result, (score, why)) in results.iter_mut().zip(matches) {
@@ -92,6 +93,22 @@ impl Tool for SemanticSearch {
     fn for_model(output: &Value) -> Value {
         let fields = ["isrc", "title", "artist", "album", "shortDescription", "score", "inLibrary"];
         only(output, "tracks", &fields)
+    }
+}
+
+impl SemanticSearch {
+    /// When nothing really matches what was typed, it is said in other words, if there is a model to ask.
+    async fn search(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Vec<Hit>, ToolError> {
+        let hits = self.look_up(cx, &plan).await?;
+        if hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
+            return Ok(hits);
+        }
+        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&plan.queries[0])).await;
+        if wordings.is_empty() { Ok(hits) } else { self.look_up(cx, &plan.also(wordings)).await }
+    }
+
+    async fn look_up(&self, cx: &ToolContext, plan: &SearchPlan) -> Result<Vec<Hit>, ToolError> {
+        cx.timings.measure("searchDurationMs", self.shelf.index.search(plan)).await.map_err(index_error)
     }
 }
 

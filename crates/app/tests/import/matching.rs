@@ -27,7 +27,7 @@ fn known(isrc: &str, title: &str, artist: &str, duration: f64) -> Candidate {
         artist: artist.into(),
         album: None,
         duration: (duration > 0.0).then_some(duration),
-        source: "library",
+        source: "library".into(),
     }
 }
 
@@ -277,7 +277,7 @@ Nowhere,Nobody,,Morning,
     let gathered = gathered(text);
     let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
     let matches = match_all(&gathered, &[&library]).await;
-    let import = import::Import::new("mixed.csv", Kind::Table, &gathered, &matches);
+    let import = import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
 
     let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
     assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);

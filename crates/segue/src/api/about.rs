@@ -103,7 +103,7 @@ async fn about(State(doors): State<Arc<Doors>>) -> Json<About> {
 }
 
 fn features(doors: &Doors) -> Vec<&'static str> {
-    let mut features = Vec::new();
+    let mut features = vec!["import", "ingest"];
     if doors.app.tidal.is_configured() {
         features.push("catalogue");
     }

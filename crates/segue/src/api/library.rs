@@ -77,7 +77,7 @@ struct TrackPage {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct LibraryEntry {
+pub(super) struct LibraryEntry {
     #[serde(flatten)]
     track: TrackResult,
     added_at: DateTime<Utc>,
@@ -153,7 +153,7 @@ async fn restore_track(
     Ok(Json(entry(&doors, restored).await?))
 }
 
-async fn entry(doors: &Doors, track: LibraryTrack) -> Result<LibraryEntry, ApiError> {
+pub(super) async fn entry(doors: &Doors, track: LibraryTrack) -> Result<LibraryEntry, ApiError> {
     let mut entries = doors.app.with_flags(vec![track]).await?;
     entries.pop().map(LibraryEntry::from).ok_or_else(ApiError::not_found)
 }

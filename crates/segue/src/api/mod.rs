@@ -5,11 +5,13 @@ mod accounts;
 mod artwork;
 mod conversations;
 pub(crate) mod health;
+mod import;
 mod library;
 mod playlists;
 mod search;
 mod tasks;
 mod tools;
+mod upload;
 
 pub(crate) use accounts::checked_name;
 
@@ -21,6 +23,7 @@ pub(crate) fn routes() -> Routes {
         .merge(accounts::routes())
         .merge(artwork::routes())
         .merge(conversations::routes())
+        .merge(import::routes())
         .merge(library::routes())
         .merge(playlists::routes())
         .merge(search::routes())

@@ -1,10 +1,12 @@
 //! Search and the state of the index.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use aide::axum::routing::get_with;
-use app::library::IndexStatus;
+use app::{App, library::IngestStatus};
 use axum::{Json, extract::State, response::Response};
+use engine::UserId;
+use futures::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -14,6 +16,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::Params,
+    protocols::sse::{EventStream, respond_json},
     router::{Doors, Routes},
 };
 
@@ -23,7 +26,14 @@ pub(super) fn routes() -> Routes {
             "/api/search",
             get_with(search, |op| op.summary("Search the indexed collection by meaning and words")),
         )
-        .api_route("/api/index", get_with(index, |op| op.summary("What is indexed")))
+        .api_route("/api/index", get_with(index, |op| op.summary("What is indexed, what is on its way, what failed")))
+        .api_route(
+            "/api/index/stream",
+            get_with(follow, |op| {
+                op.summary("The same as it changes, to the end of what is on its way")
+                    .response::<200, EventStream<IngestStatus>>()
+            }),
+        )
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,6 +55,40 @@ async fn search(
     answer(doors.app.call_tool(&caller.id, "semanticSearch", input).await?)
 }
 
-async fn index(State(doors): State<Arc<Doors>>, _: Caller) -> Result<Json<IndexStatus>, ApiError> {
-    Ok(Json(doors.app.index_status().await?))
+async fn index(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Json<IngestStatus>, ApiError> {
+    Ok(Json(doors.app.ingest_status(&caller.id).await?))
+}
+
+/// Often enough to see it move; counting is work for the database.
+const NOT_OFTENER_THAN: Duration = Duration::from_millis(500);
+
+async fn follow(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Response, ApiError> {
+    let first = doors.app.ingest_status(&caller.id).await?;
+    Ok(respond_json(statuses(doors.app.clone(), caller.id, first)))
+}
+
+/// A status whenever it has changed; the last one says that nothing is left.
+fn statuses(app: Arc<App>, owner: UserId, first: IngestStatus) -> impl Stream<Item = IngestStatus> + Send {
+    async_stream::stream! {
+        let mut news = app.ingest_news();
+        let mut is_done = first.is_done();
+        yield first;
+        while !is_done {
+            tokio::select! {
+                () = app.shutdown.cancelled() => return,
+                () = tokio::time::sleep(NOT_OFTENER_THAN) => {}
+            }
+            // Other nodes work too, and do not tell us.
+            let _ = tokio::time::timeout(NOT_OFTENER_THAN, news.changed()).await;
+            let status = match app.ingest_status(&owner).await {
+                Ok(status) => status,
+                Err(error) => {
+                    tracing::warn!("The progress of ingestion cannot be told: {error}");
+                    return;
+                }
+            };
+            is_done = status.is_done();
+            yield status;
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use app::{
     config::{Config, ModelChoice},
     music::tidal::Tidal,
+    outside::{self, OutsideServer},
     store::Store,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -39,6 +40,9 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
     findings.extend([model(&config), tidal(&config).await, tracing(&config).await]);
+    for server in &config.mcp {
+        findings.push(outside_server(server).await);
+    }
     print(&findings, args.get_flag("json"))?;
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -112,6 +116,15 @@ async fn tidal(config: &Config) -> Finding {
     match tidal.search_tracks("hello", 1).await {
         Ok(_) => well("tidal", format!("answers, catalogue of {}", config.tidal.country)),
         Err(error) => ill("tidal", format!("{error}; check the credentials and TIDAL_API_URL")),
+    }
+}
+
+async fn outside_server(server: &OutsideServer) -> Finding {
+    let name = &server.name;
+    match outside::n_offered(server).await {
+        Ok(0) => ill("mcp", format!("{name} answers, but offers nothing that is allowed; see `tools` in [mcp.{name}]")),
+        Ok(n_tools) => well("mcp", format!("{name} offers {n_tools} tools")),
+        Err(error) => ill("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that it runs")),
     }
 }
 

@@ -4,6 +4,8 @@ mod backup;
 mod chat;
 mod doctor;
 mod export;
+mod import;
+mod ingest;
 mod mcp;
 mod sample;
 mod search;
@@ -43,6 +45,8 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,
         "doctor" => doctor::run(config, args).await,
+        "import" => import::run(config, args).await,
+        "ingest" => ingest::run(config, args).await,
         "sample" => sample::run(config).await,
         "search" => search::run(config, args).await,
         "backup" => backup::back_up(config, args).await,
@@ -73,6 +77,8 @@ fn command() -> Command {
                 serve::command(),
                 chat::command(),
                 search::command(),
+                import::command(),
+                ingest::command(),
                 sample::command(),
                 doctor::command(),
                 export::command(),

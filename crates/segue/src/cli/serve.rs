@@ -27,6 +27,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let app = super::open(config).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
+    app.start_ingestion().await?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::new(app.config.max_connections);

@@ -7,5 +7,5 @@ mod client_ids;
 pub(crate) mod mcp;
 pub mod native;
 pub(crate) mod resource_metadata;
-mod sse;
+pub(crate) mod sse;
 pub(crate) mod user_chat;

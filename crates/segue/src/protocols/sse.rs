@@ -30,6 +30,25 @@ pub(crate) fn respond(events: Events, encode: impl FnMut(&Event, &mut Vec<u8>) +
     as_stream(Body::from_stream(frames(events, encode)))
 }
 
+/// Answers with a stream of plain JSON objects, one event each.
+pub(crate) fn respond_json<T: serde::Serialize + Send>(values: impl Stream<Item = T> + Send + 'static) -> Response {
+    let frames = async_stream::stream! {
+        let mut values = std::pin::pin!(values);
+        loop {
+            match tokio::time::timeout(KEEP_ALIVE_EVERY, values.next()).await {
+                Err(_) => yield Ok::<_, Infallible>(Bytes::from_static(b": keep-alive\n\n")),
+                Ok(None) => return,
+                Ok(Some(value)) => {
+                    let mut buffer = Vec::new();
+                    write_data(&mut buffer, &value);
+                    yield Ok(Bytes::from(buffer));
+                }
+            }
+        }
+    };
+    as_stream(Body::from_stream(frames))
+}
+
 fn as_stream(body: Body) -> Response {
     let mut response = body.into_response();
     let headers = response.headers_mut();

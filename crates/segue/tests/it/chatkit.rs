@@ -117,4 +117,8 @@ async fn someone_elses_thread_is_no_thread() {
     let (_, list) = bob.answer(Method::POST, "/chatkit", Some(json!({"type": "threads.list", "params": {}}))).await;
     assert_eq!(list, json!({"data": [], "has_more": false}));
     assert_eq!(ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await, stored);
+    let opinion = json!({"thread_id": thread, "item_ids": [format!("{answer}.0")], "kind": "negative"});
+    ann.answer(Method::POST, "/chatkit", Some(json!({"type": "items.feedback", "params": opinion}))).await;
+    assert_eq!(ann.get("/api/export").await["feedback"][0]["kind"], "negative", "what was said can be taken along");
+    assert_eq!(bob.get("/api/export").await["feedback"], json!([]));
 }

@@ -77,6 +77,28 @@ async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
 }
 
 #[tokio::test]
+async fn a_wish_that_finds_nothing_is_said_in_other_words_by_the_model() {
+    let settings = [("SEGUE_MODEL", "anthropic:some"), ("ANTHROPIC_API_KEY", "k")];
+    let app =
+        TestApp::start(World::new().await, [says("1. rainy night drive\n2. neon streets in the rain")], &settings)
+            .await;
+    load_sample(&app).await;
+    let search = async |query: &str| {
+        let (status, found) =
+            app.answer(Method::POST, "/api/tools/semanticSearch", Some(json!({"query": query, "limit": 5}))).await;
+        assert_eq!(status, 200, "{found}");
+        found
+    };
+    let found = search("qxzv wqpl zzkj").await;
+    let best = found["tracks"][0]["score"].as_f64().unwrap();
+    assert!(best > 0.3, "{best}");
+    assert_eq!(app.model.asked().len(), 1);
+    search("rainy night drive").await;
+    assert_eq!(search("qxzv wqpl zzkj").await["tracks"], found["tracks"]);
+    assert_eq!(app.model.asked().len(), 1, "asked only when nothing matches, and once");
+}
+
+#[tokio::test]
 async fn inputs_that_cannot_be_served_are_refused_with_the_words_of_the_contract() {
     let stage = Stage::new().await;
     let too_many: Vec<String> = (0..101).map(|n| format!("XSGUE26{n:05}")).collect();

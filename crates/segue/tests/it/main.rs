@@ -12,6 +12,8 @@ mod backup;
 mod chatkit;
 mod discover;
 mod errors;
+mod import;
+mod ingest;
 mod killed;
 mod leaving;
 mod limits;

@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApp, World};
 
-/// A server whose agents may use `other`, as a table in `segue.toml` says.
+/// A server whose agents may use the one at `url`, as a table in `segue.toml` says.
 async fn beside(url: &str, table: &str, replies: impl IntoIterator<Item = Reply>) -> TestApp {
+    with_table(&format!("url = '{url}/mcp'\n{table}"), replies).await
+}
+
+async fn with_table(table: &str, replies: impl IntoIterator<Item = Reply>) -> TestApp {
     let world = World::new().await;
     let settings = world.settings();
     let mut config = Config::from_lookup(|name| settings.get(name).cloned()).unwrap();
-    let table = toml::from_str(&format!("url = '{url}/mcp'\n{table}")).unwrap();
-    config.mcp = vec![OutsideServer::parse("house", table, |_| None).unwrap()];
+    config.mcp = vec![OutsideServer::parse("house", toml::from_str(table).unwrap(), |_| None).unwrap()];
     TestApp::configured(world, replies, config).await
 }
 
@@ -41,6 +44,33 @@ async fn what_only_reads_is_offered_under_its_servers_name_and_answers_as_data_f
     assert_eq!(done["output"]["data"]["tasks"][0]["title"], "water the plants");
     let offered = offered(&app);
     assert!(offered.contains(&"house__list_tasks") && !offered.contains(&"house__add_task"), "{offered:?}");
+}
+
+#[tokio::test]
+async fn a_server_started_by_a_command_is_spoken_to_over_its_pipes_and_the_doctor_sees_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("other");
+    let segue = env!("CARGO_BIN_EXE_segue");
+    let command = format!("command = ['env', 'SEGUE_DATA_DIR={}', '{segue}', 'mcp']", data.display());
+    let table = format!("{command}\ntools = ['add_task', 'list_tasks']\ntimeout_ms = 60000");
+    let add = || calls("house__add_task", json!({"title": "over a pipe"}));
+    let replies = [add(), says("Shall I?"), add(), calls("house__list_tasks", json!({})), says("Done.")];
+    let app = with_table(&table, replies).await;
+    let asked = say(&app, None, "add it over there").await;
+    let frames = say(&app, Some(&asked[0]["conversationId"]), "yes, do").await;
+    let last = frames.iter().rfind(|frame| frame["type"] == "tool_call_end").unwrap();
+    assert_eq!(last["output"]["data"]["tasks"][0]["title"], "over a pipe");
+
+    std::fs::write(folder.path().join("segue.toml"), format!("[mcp.house]\n{table}\n")).unwrap();
+    let doctor = std::process::Command::new(segue)
+        .args(["doctor", "--json"])
+        .current_dir(&folder)
+        .env("SEGUE_DATA_DIR", folder.path().join("mine"))
+        .output()
+        .unwrap();
+    let said: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let line = said["findings"].as_array().unwrap().iter().find(|finding| finding["part"] == "mcp").unwrap();
+    assert_eq!((&line["well"], &line["says"]), (&json!(true), &json!("house offers 2 tools")));
 }
 
 #[tokio::test]

@@ -50,6 +50,7 @@ struct Things {
     isrc: String,
     album_id: String,
     playlist_id: String,
+    entry_id: String,
 }
 
 fn row(call: &'static str, door: Door, good: u16) -> Row {
@@ -131,15 +132,27 @@ fn rows() -> Vec<Row> {
         row("GET /api/library/albums/{album_id}", Thing, 200),
         row("DELETE /api/library/albums/{album_id}", Thing, 204),
         row("POST /api/library/albums/{album_id}/restore", Thing, 204),
+        with(row("POST /api/library/import", Own, 201), |_| Some(playlist("mine"))),
+        row("GET /api/library/imports", Own, 200),
+        row("GET /api/library/unmatched", Own, 200),
+        row("POST /api/library/unmatched/retry", Own, 202),
+        with(row("POST /api/library/unmatched/{entry_id}", Thing, 200), |_| Some(json!({"isrc": "XSGUE2600001"}))),
+        row("DELETE /api/library/unmatched/{entry_id}", Thing, 204),
         row("GET /api/playlists", Own, 200),
         row("GET /api/playlists/{playlist_id}", Thing, 200),
         row("DELETE /api/playlists/{playlist_id}", Thing, 204),
         row("POST /api/playlists/{playlist_id}/restore", Thing, 204),
         row("GET /api/search", Own, 200),
         row("GET /api/index", Own, 200),
+        row("GET /api/index/stream", Own, 200),
         row("GET /api/tools", Own, 200),
         with(row("POST /api/tools/{name}", Own, 200), |_| Some(json!({}))),
     ]
+}
+
+/// A playlist as a file, with one track that nobody knows.
+fn playlist(title: &str) -> Value {
+    json!({"playlist": {"title": "Unknown", "track": [{"title": title, "creator": title}]}})
 }
 
 /// A server with a catalogue next door. The people on it change with every row: what Bob adds to his own library in one
@@ -154,6 +167,7 @@ async fn house() -> (TestApp, Running) {
         ("TIDAL_AUTH_URL", auth.as_str()),
     ];
     let app = TestApp::shared([], &settings).await;
+    app.app.start_ingestion().await.unwrap();
     sample::load(&app.app.store, &UserId::new("someone")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, tidal)
@@ -187,6 +201,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
         isrc: "XSGUE2600002".into(),
         album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
         playlist_id: NOWHERE.into(),
+        entry_id: NOWHERE.into(),
     };
     let nobody = Seen::of(call(&app.nobody(), row, &anns).await).await;
     let expired = Seen::of(call(&expired, row, &anns).await).await;
@@ -226,6 +241,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{isrc}", &things.isrc)
         .replace("{album_id}", &things.album_id)
         .replace("{playlist_id}", &things.playlist_id)
+        .replace("{entry_id}", &things.entry_id)
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
@@ -244,10 +260,11 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
     let isrc = "XSGUE2600001";
     made("/api/library/tracks", json!({"isrc": isrc})).await;
     let tracks = json!([{"isrc": isrc, "reasoning": CANARY}]);
-    let playlist = made("/api/tools/suggestPlaylist", json!({"title": CANARY, "tracks": tracks})).await;
+    let saved = made("/api/tools/suggestPlaylist", json!({"title": CANARY, "tracks": tracks})).await;
     let found = made("/api/tools/tidalSearch", json!({"query": "a", "searchType": "albums"})).await;
     let album = &found["albums"][0]["id"];
     made("/api/library/albums", json!({"albumId": album})).await;
+    let imported = made("/api/library/import", playlist(CANARY)).await;
     let text = |value: &Value| value.as_str().expect("an id").to_owned();
     Things {
         user_id: "ann".into(),
@@ -256,7 +273,8 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
         task_id: person.add_task(CANARY).await,
         isrc: isrc.into(),
         album_id: text(album),
-        playlist_id: text(&playlist["id"]),
+        playlist_id: text(&saved["id"]),
+        entry_id: text(&imported["unmatched"][0]["id"]),
     }
 }
 

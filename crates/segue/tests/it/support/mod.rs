@@ -4,10 +4,14 @@ mod collector;
 mod people;
 mod process;
 mod redact;
+mod sources;
 mod sse;
 mod upstream;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use app::{App, config::Config};
 use engine::{
@@ -23,8 +27,9 @@ use tokio::net::TcpListener;
 pub(crate) use self::{
     collector::{Collector, Span, tree},
     people::{JWT_SECRET, Person, claims, signed},
-    process::Process,
+    process::{Process, command},
     redact::{frames, redacted},
+    sources::Sources,
     sse::Stream,
     upstream::Upstream,
 };
@@ -36,6 +41,8 @@ pub(crate) struct TestApp {
     client: reqwest::Client,
     _world: Arc<World>,
 }
+
+const SOURCES: [&str; 4] = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL"];
 
 /// What outlives a server: its data directory and its database.
 pub(crate) struct World {
@@ -58,8 +65,30 @@ impl World {
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
         ]);
+        // Nobody outside is asked; tests about sources bring their own.
+        settings.extend(SOURCES.map(|name| (name, "off".to_owned())));
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
+    }
+}
+
+impl World {
+    /// Steps of ingestion whose result is kept, by code: what must never be done again.
+    pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
+        const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";
+        use sqlx::Connection;
+        let rows: Vec<(String, String)> = match &self.database_url {
+            Some(url) => {
+                let mut connection = sqlx::PgConnection::connect(url).await.expect("the database answers");
+                sqlx::query_as(SQL).fetch_all(&mut connection).await.expect("steps")
+            }
+            None => {
+                let url = format!("sqlite:{}", self.data_dir.path().join("segue.db").display());
+                let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("the database opens");
+                sqlx::query_as(SQL).fetch_all(&mut connection).await.expect("steps")
+            }
+        };
+        rows.into_iter().collect()
     }
 }
 
@@ -114,6 +143,14 @@ impl TestApp {
             request = request.json(&body);
         }
         request.send().await.expect("the server answers")
+    }
+
+    /// Sends a file as the body itself.
+    pub(crate) async fn import(&self, name: &str, bytes: Vec<u8>) -> (u16, Value) {
+        let url = format!("{}/api/library/import", self.url);
+        let sent = self.client.post(url).query(&[("name", name)]).body(bytes).send().await;
+        let response = sent.expect("the server answers");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {

@@ -104,6 +104,16 @@ impl Process {
         self.client.request(Method::POST, format!("{}{path}", self.url)).json(&body).send().await.expect("an answer")
     }
 
+    pub(crate) async fn import(&self, name: &str, text: String) -> Value {
+        let url = format!("{}/api/library/import", self.url);
+        let sent = self.client.post(url).query(&[("name", name)]).body(text).send().await;
+        sent.expect("an answer").json().await.expect("JSON")
+    }
+
+    pub(crate) async fn follow_ingestion(&self) -> Stream {
+        Stream::new(self.client.get(format!("{}/api/index/stream", self.url)).send().await.expect("an answer"))
+    }
+
     pub(crate) async fn chat(&self, body: Value) -> Stream {
         Stream::new(self.post("/api/chat/stream", body).await)
     }
@@ -118,4 +128,17 @@ impl Process {
         let url = format!("{}/api/turns/{turn}/stream?after={after}", self.url);
         Stream::new(self.client.get(url).send().await.expect("an answer"))
     }
+}
+
+/// Runs a command to its end: exit code, stdout, stderr.
+pub(crate) async fn command(
+    world: &World,
+    settings: &[(&'static str, String)],
+    args: &[&str],
+) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.args(args).envs(world.settings()).envs(settings.iter().map(|(name, value)| (*name, value)));
+    let output = command.kill_on_drop(true).output().await.expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
 }

@@ -1,0 +1,74 @@
+-- One row a file that was imported: its report without what is still open.
+CREATE TABLE imports (
+    id         BLOB PRIMARY KEY,
+    user_id    TEXT NOT NULL,
+    report     TEXT NOT NULL,
+    created_at TEXT NOT NULL
+);
+CREATE INDEX imports_by_user ON imports (user_id, id);
+
+-- Entries that are still open: unmatched or ambiguous. The id follows from the owner and what the entry says, so that a
+-- second import of the same file finds it again. A lease keeps two nodes from looking for the same one.
+CREATE TABLE open_entries (
+    id          BLOB PRIMARY KEY,
+    user_id     TEXT NOT NULL,
+    import_id   BLOB NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
+    file        TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    entry       TEXT NOT NULL,
+    found       TEXT NOT NULL,
+    playlists   TEXT NOT NULL,
+    -- The listener does not want to see it again.
+    dismissed   BOOLEAN NOT NULL,
+    tries       INTEGER NOT NULL,
+    due_at      TEXT NOT NULL,
+    lease_until TEXT,
+    node        TEXT
+);
+CREATE INDEX open_entries_by_due ON open_entries (due_at) WHERE NOT dismissed;
+CREATE INDEX open_entries_by_import ON open_entries (import_id);
+CREATE INDEX open_entries_by_user ON open_entries (user_id, id);
+
+-- What a catalogue elsewhere answered to a question, so that nobody asks it twice within a while.
+CREATE TABLE catalogue_answers (
+    catalogue   TEXT NOT NULL,
+    question    TEXT NOT NULL,
+    candidates  TEXT NOT NULL,
+    answered_at TEXT NOT NULL,
+    PRIMARY KEY (catalogue, question)
+);
+
+-- A track on its way into the index, as the file or the catalogue described it. It stays when the track leaves every
+-- library, together with what its steps found: coming back asks nobody again.
+CREATE TABLE ingested_tracks (
+    isrc       TEXT PRIMARY KEY,
+    recording  TEXT NOT NULL,
+    track      TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+CREATE INDEX ingested_tracks_by_recording ON ingested_tracks (recording);
+CREATE INDEX tracks_by_recording ON tracks (recording);
+CREATE INDEX library_tracks_by_isrc ON library_tracks (isrc);
+CREATE INDEX library_album_tracks_by_code ON library_album_tracks (isrc);
+
+-- The steps of each track and what they found. States: blocked (an earlier step comes first), waiting, running (leased
+-- to a node), done, failed (needs a person), off (its source is switched off), parked (in nobody's library any more).
+CREATE TABLE ingest_steps (
+    isrc        TEXT NOT NULL REFERENCES ingested_tracks (isrc) ON DELETE CASCADE,
+    step        TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    priority    INTEGER NOT NULL,
+    tries       INTEGER NOT NULL,
+    due_at      TEXT NOT NULL,
+    lease_until TEXT,
+    node        TEXT,
+    -- By which prompt or method the result was made.
+    version     TEXT,
+    result      TEXT,
+    error       TEXT,
+    -- When the last try ended, well or not; empty while there was none.
+    settled_at  TEXT,
+    PRIMARY KEY (isrc, step)
+);
+CREATE INDEX ingest_steps_by_due ON ingest_steps (step, state, priority, due_at);
+CREATE INDEX ingest_steps_by_lease ON ingest_steps (lease_until) WHERE state = 'running';

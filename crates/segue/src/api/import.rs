@@ -1,0 +1,176 @@
+//! Imports: files in, a report out, and what is done about entries that are still open.
+
+use std::{sync::Arc, time::Duration};
+
+use aide::axum::routing::{get_with, post_with};
+use app::{
+    import::ImportError,
+    importing::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
+    music::Isrc,
+    store::{ImportLine, OpenLine},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    library::{LibraryEntry, entry},
+    upload::Upload,
+};
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Body, Named, Params},
+    router::{Doors, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/library/import",
+            post_with(import, |op| {
+                op.summary("Import files: exports, playlists, archives, audio").response::<201, Json<ImportAnswer>>()
+            }),
+        )
+        .api_route("/api/library/imports", get_with(imports, |op| op.summary("What was imported, newest first")))
+        .api_route(
+            "/api/library/unmatched",
+            get_with(unmatched, |op| {
+                op.summary("Entries that are still open; with `format=csv` a file").response::<200, Json<OpenList>>()
+            }),
+        )
+        .api_route(
+            "/api/library/unmatched/retry",
+            post_with(retry, |op| op.summary("Look for every open entry again").response::<202, Json<Retried>>()),
+        )
+        .api_route(
+            "/api/library/unmatched/{entry_id}",
+            post_with(choose, |op| op.summary("Say which recording an entry means"))
+                .delete_with(dismiss, |op| op.summary("Forget about an entry")),
+        )
+}
+
+/// How long catalogues elsewhere may be asked while a page waits; the rest is looked for in the background.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+async fn import(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    upload: Upload,
+) -> Result<(StatusCode, Json<ImportAnswer>), ApiError> {
+    let (mut imported, mut refused): (Vec<Imported>, Vec<(String, ImportError)>) = (vec![], vec![]);
+    for file in upload.files {
+        let given = Given::Upload { file: file.file, name: file.name.clone() };
+        match doors.app.import(&caller.id, given, PATIENCE).await {
+            Ok(files) => imported.extend(files),
+            Err(ImportFailure::File(error)) => refused.push((file.name, error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if imported.is_empty()
+        && let Some((_, error)) = refused.pop()
+    {
+        return Err(ImportFailure::File(error).into());
+    }
+    let mut answer = ImportAnswer::of(&imported);
+    answer.failures.extend(refused.into_iter().map(|(file, error)| refusal(file, &error)));
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// A file of which nothing was imported, beside others that were.
+fn refusal(file: String, error: &ImportError) -> LineFailure {
+    let line = if let ImportError::Broken(error) = error { error.line } else { 0 };
+    LineFailure { file, line, reason: error.to_string() }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ImportList {
+    imports: Vec<ImportLine>,
+}
+
+const MOST_IMPORTS: u32 = 100;
+
+async fn imports(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Json<ImportList>, ApiError> {
+    Ok(Json(ImportList { imports: doors.app.store.imports(&caller.id, MOST_IMPORTS).await? }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OpenQuery {
+    /// csv; JSON without it.
+    #[serde(default)]
+    format: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OpenList {
+    entries: Vec<OpenItem>,
+}
+
+async fn unmatched(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Params(query): Params<OpenQuery>,
+) -> Result<Response, ApiError> {
+    let open = doors.app.store.open_entries(&caller.id).await?;
+    match query.format.as_deref() {
+        None => Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect() }).into_response()),
+        Some("csv") => Ok(as_csv(&open)),
+        Some(_) => Err(ApiError::invalid_field("format", "must be csv, or left out for JSON")),
+    }
+}
+
+fn as_csv(open: &[OpenLine]) -> Response {
+    let file = app::importing::open_entries_csv(open);
+    let disposition = "attachment; filename=\"unmatched.csv\"";
+    ([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)], file)
+        .into_response()
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Retried {
+    /// Entries that are looked for again.
+    entries: u64,
+}
+
+async fn retry(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<(StatusCode, Json<Retried>), ApiError> {
+    let entries = doors.app.store.retry_entries(&caller.id).await?;
+    Ok((StatusCode::ACCEPTED, Json(Retried { entries })))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct EntryPath {
+    entry_id: Uuid,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Choice {
+    /// One of the candidates, or any recording that is known.
+    isrc: Isrc,
+}
+
+async fn choose(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<EntryPath>,
+    Body(choice): Body<Choice>,
+) -> Result<Json<LibraryEntry>, ApiError> {
+    let chosen = doors.app.choose(&caller.id, path.entry_id, &choice.isrc).await?;
+    Ok(Json(entry(&doors, chosen).await?))
+}
+
+async fn dismiss(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<EntryPath>,
+) -> Result<StatusCode, ApiError> {
+    doors.app.store.dismiss_entry(&caller.id, path.entry_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

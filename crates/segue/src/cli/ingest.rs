@@ -1,0 +1,141 @@
+//! `segue ingest`: enrich and index what libraries hold, with a bar for each step.
+
+use std::{
+    io::{IsTerminal, Write},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use app::{
+    App,
+    config::Config,
+    ingest::{Progress, Step},
+    library::IngestStatus,
+};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use engine::UserId;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{auth::LOCAL_USER, telemetry};
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new("ingest")
+        .about("Enrich and index what the library holds; goes on where it was when it is interrupted")
+        .arg(flag("status", "Only say how far it is"))
+        .arg(flag("retry-failed", "Try steps again that had failed for good"))
+        .arg(flag("force", "Ask every source again about every track; old results serve meanwhile"))
+        .arg(flag("json", "Print the status as JSON"))
+        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose failures to list"))
+}
+
+pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+    telemetry::init("error");
+    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
+    let app = super::open(config).await?;
+    let ended = ingest(&app, &owner, args).await;
+    app.stop().await;
+    let status = ended?;
+    print(&status, args.get_flag("json"))?;
+    Ok(if status.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Result<IngestStatus> {
+    if args.get_flag("status") {
+        return Ok(app.ingest_status(owner).await?);
+    }
+    if args.get_flag("retry-failed") {
+        let n = app.store.retry_failed_steps().await?;
+        eprintln!("{n} failed steps are tried again.");
+    }
+    if args.get_flag("force") {
+        let n = app.store.force_steps().await?;
+        eprintln!("Every source is asked again about {n} tracks.");
+    }
+    app.start_ingestion().await?;
+    let bars = Bars::new();
+    let mut news = app.ingest_news();
+    loop {
+        let status = app.ingest_status(owner).await?;
+        bars.show(&status);
+        if status.is_done() {
+            bars.finish();
+            return Ok(status);
+        }
+        // Often enough to look alive; other nodes work too, and do not tell us.
+        let _ = tokio::time::timeout(Duration::from_secs(1), news.changed()).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// A bar for each step; nothing where nobody looks.
+struct Bars {
+    bars: Vec<(Step, ProgressBar)>,
+}
+
+impl Bars {
+    fn new() -> Self {
+        let is_seen = std::io::stderr().is_terminal();
+        let target = if is_seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let all = MultiProgress::with_draw_target(target);
+        let template = "{prefix:>9} {bar:32} {pos}/{len}  {per_sec}  {eta} left  {msg}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bars = Step::ALL.into_iter().map(|step| {
+            let bar = all.add(ProgressBar::new(0).with_style(style.clone()).with_prefix(step.name()));
+            (step, bar)
+        });
+        Self { bars: bars.collect() }
+    }
+
+    fn show(&self, status: &IngestStatus) {
+        for (step, bar) in &self.bars {
+            let Some(progress) = status.steps.get(step) else { continue };
+            let ended = progress.done + progress.failed + progress.off;
+            if bar.length() == Some(0) {
+                // What was done before this run has no part in its rate.
+                bar.set_position(ended);
+                bar.reset_eta();
+            }
+            bar.set_length(ended + progress.left());
+            bar.set_position(ended);
+            if progress.failed > 0 {
+                bar.set_message(format!("{} failed", progress.failed));
+            }
+        }
+    }
+
+    fn finish(&self) {
+        self.bars.iter().for_each(|(_, bar)| bar.abandon());
+    }
+}
+
+fn print(status: &IngestStatus, as_json: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        writeln!(out, "{}", serde_json::to_string_pretty(status)?)?;
+        return Ok(());
+    }
+    let index = &status.index;
+    writeln!(out, "{} tracks are indexed, {} are on their way", index.tracks, index.pending)?;
+    write!(out, "{}", table(&status.steps))?;
+    if status.looking_for > 0 {
+        writeln!(out, "{} entries of imports are being looked for", status.looking_for)?;
+    }
+    for failure in &status.failures {
+        writeln!(out, "{} {} - {}: {}: {}", failure.isrc, failure.artist, failure.title, failure.step, failure.reason)?;
+    }
+    if status.failed > 0 {
+        eprintln!("{} steps failed; segue ingest --retry-failed tries them again.", status.failed);
+    }
+    Ok(())
+}
+
+fn table(steps: &Progress) -> String {
+    let heading = format!("{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "done", "waiting", "running", "failed", "off");
+    let rows = steps.iter().map(|(step, n)| {
+        let name = step.name();
+        format!("{name:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", n.done, n.waiting, n.running, n.failed, n.off)
+    });
+    std::iter::once(heading).chain(rows).collect()
+}

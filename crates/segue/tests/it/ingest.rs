@@ -1,0 +1,332 @@
+//! Ingestion through the doors: from a file to something that can be found by meaning, whatever happens on the way.
+
+use std::{collections::BTreeSet, iter, time::Duration};
+
+use doubles::{
+    crowd::{crowd, table},
+    desk::{Desk, lot},
+    fiction,
+    lrclib::Words,
+    reccobeats::{Known, ReccoBeatsDouble},
+    tidal::Fault,
+    world::World as Music,
+};
+use engine::script::says;
+use proptest::{
+    prelude::RngExt,
+    test_runner::{RngAlgorithm, TestRng},
+};
+use reqwest::{Method, Url};
+use serde_json::{Value, json};
+
+use crate::support::{Process, Sources, Stream, TestApp, World, command};
+
+/// Longer than any of this takes; a test that gets here has failed.
+const AT_LAST: Duration = Duration::from_secs(60);
+
+/// Follows ingestion to its end; answers the last status.
+async fn at_the_end(stream: Stream) -> Value {
+    let mut told = tokio::time::timeout(AT_LAST, stream.rest()).await.expect("ingestion ends");
+    let last = told.pop().expect("a status");
+    assert_eq!((&last["pending"], &last["lookingFor"]), (&json!(0), &json!(0)), "{last:#}");
+    last
+}
+
+async fn ingested(app: &TestApp) -> Value {
+    let response = app.request(Method::GET, "/api/index/stream", None).await;
+    at_the_end(Stream::new(response)).await
+}
+
+/// A server with every source next door, which has ingested `text`.
+async fn stage(music: &Music, text: String) -> (TestApp, Sources) {
+    let sources = Sources::start(music).await;
+    let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
+    app.app.start_ingestion().await.unwrap();
+    let (status, report) = app.import("all.csv", text.into()).await;
+    assert_eq!(status, 201, "{report}");
+    (app, sources)
+}
+
+async fn details(app: &TestApp, isrc: &str) -> Value {
+    app.get(&format!("/api/library/tracks/{isrc}")).await
+}
+
+#[tokio::test]
+async fn what_was_imported_is_enriched_and_found_and_every_field_says_where_it_came_from() {
+    let music = crowd(150);
+    let (app, _sources) = stage(&music, table(&music)).await;
+    let status = ingested(&app).await;
+    assert_eq!((&status["tracks"], &status["failed"]), (&json!(150), &json!(0)), "{status:#}");
+    let mut seen = BTreeSet::new();
+    for piece in music.pieces.values() {
+        let track = details(&app, &piece.isrc).await;
+        let said = |field: &str| track["provenance"][field].as_str().unwrap_or_default().to_owned();
+        let (words, sound) = (Words::of(&piece.isrc), Known::of(&piece.isrc));
+        seen.insert(format!("{words:?} {sound:?}"));
+        match words {
+            Words::Plain | Words::SyncedOnly => {
+                assert!(track["lyrics"].as_str().unwrap().starts_with(&format!("{} is all I know", piece.title)));
+                assert!(said("lyrics").starts_with("LRCLIB 20"), "{track:#}");
+            }
+            Words::Instrumental => assert!(said("lyrics").ends_with(": instrumental"), "{track:#}"),
+            Words::Unknown | Words::Empty => assert!(said("lyrics").ends_with(": not found"), "{track:#}"),
+        }
+        assert_eq!(track["lyrics"].is_string(), matches!(words, Words::Plain | Words::SyncedOnly));
+        match sound {
+            Known::Not => assert!(said("audioFeatures").ends_with(": not found") && track["audioFeatures"].is_null()),
+            Known::Twice | Known::OffTheScale | Known::Once => {
+                let energy = track["audioFeatures"]["energy"].as_f64().unwrap();
+                assert!((energy - ReccoBeatsDouble::figure(&piece.isrc, "energy")).abs() < 1e-9, "{track:#}");
+            }
+        }
+        assert_eq!(said("interpretation"), "extract v1, no model");
+        assert!(track["interpretation"].as_str().unwrap().contains("without an interpretation"));
+        assert_eq!(said("title"), "table, imported");
+    }
+    assert!(seen.len() > 5, "the world shows the traps of its sources: {seen:?}");
+    let sung = music.pieces.values().find(|piece| Words::of(&piece.isrc) == Words::Plain).unwrap();
+    let path = format!("/api/search?q={}&limit=5", sung.title.replace(' ', "%20"));
+    let found = app.get(&path).await;
+    assert_eq!(found["tracks"][0]["isrc"], sung.isrc, "{found:#}");
+}
+
+#[tokio::test]
+async fn what_a_file_brings_along_is_not_asked_for() {
+    let music = crowd(1);
+    let piece = music.pieces.values().next().unwrap();
+    let header = "\"Track URI\",\"Track Name\",\"Album Name\",\"Artist Name(s)\",\"Release Date\",\"Duration (ms)\",\"Danceability\",\"Energy\",\"Key\",\"Loudness\",\"Mode\",\"Tempo\",\"ISRC\"";
+    let row =
+        format!("spotify:track:x,{},Album,Artist,2019-05-03,200000,0.5,0.91,1,-5,1,140,{}", piece.title, piece.isrc);
+    let (app, sources) = stage(&music, format!("{header}\n{row}\n")).await;
+    ingested(&app).await;
+    let track = details(&app, &piece.isrc).await;
+    assert_eq!(track["audioFeatures"]["energy"], 0.91, "{track:#}");
+    assert!(track["provenance"]["audioFeatures"].as_str().unwrap().ends_with(", imported"), "{track:#}");
+    assert!(sources.reccobeats.0.requests().iter().all(|call| !call.contains("audio-features")));
+    assert!(!sources.lrclib.0.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_source_that_answers_nonsense_fails_one_step_of_one_track_until_someone_asks_again() {
+    let music = crowd(150);
+    let sung = music.pieces.values().find(|piece| Words::of(&piece.isrc) == Words::Plain).unwrap();
+    let only = Music { pieces: [(sung.id, sung.clone())].into(), ..music.clone() };
+    let (world, sources) = (World::new().await, Sources::start(&only).await);
+    sources.lrclib.0.plan([Some(Fault::Garbage)]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.csv");
+    std::fs::write(&file, table(&only)).unwrap();
+    let settings = sources.settings();
+    let run = async |args: &[&str]| {
+        let (code, out, said) = command(&world, &settings, args).await;
+        (code, serde_json::from_str::<Value>(&out).unwrap_or_else(|_| panic!("{out} {said}")))
+    };
+    run(&["import", "--json", &file.display().to_string()]).await;
+    let (code, status) = run(&["ingest", "--json"]).await;
+    assert_eq!(
+        (code, &status["failed"], &status["tracks"]),
+        (1, &json!(1), &json!(1)),
+        "it is indexed without: {status}"
+    );
+    let failure = &status["failures"][0];
+    assert_eq!((&failure["isrc"], &failure["step"]), (&json!(sung.isrc), &json!("lyrics")), "{failure}");
+    assert!(failure["reason"].as_str().unwrap().starts_with("LRCLIB answered in a way that cannot be read"));
+
+    assert_eq!(run(&["ingest", "--json"]).await.1["failed"], 1, "it does not try by itself");
+    let n_calls = sources.reccobeats.0.requests().len();
+    let (code, status) = run(&["ingest", "--json", "--retry-failed"]).await;
+    assert_eq!((code, &status["failed"]), (0, &json!(0)), "{status}");
+    assert_eq!(sources.reccobeats.0.requests().len(), n_calls, "what was done is not done again");
+    let app = TestApp::start(world, [], &[]).await;
+    assert!(details(&app, &sung.isrc).await["lyrics"].is_string(), "the index has the words now");
+}
+
+#[tokio::test]
+async fn a_source_that_is_away_is_left_in_peace_and_the_tracks_go_on_without_it() {
+    let music = crowd(60);
+    let sources = Sources::start(&music).await;
+    // Two minutes is longer than anyone should wait to find what they have imported.
+    sources
+        .lrclib
+        .0
+        .plan(iter::repeat_n(Some(Fault::TooMany { retry_after: Some("120".into()), empty_body: false }), 60));
+    let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
+    app.import("all.csv", table(&music).into()).await;
+    app.app.start_ingestion().await.unwrap();
+    let mut stream = Stream::new(app.request(Method::GET, "/api/index/stream", None).await);
+    let indexed = async {
+        loop {
+            let status = stream.next().await.expect("it goes on, for the words are missing");
+            if status["tracks"] == 60 {
+                return status;
+            }
+        }
+    };
+    let status = tokio::time::timeout(AT_LAST, indexed).await.expect("every track is indexed");
+    assert_eq!(status["steps"]["lyrics"]["waiting"], 60, "{status:#}");
+    let n_calls = sources.lrclib.0.requests().len();
+    assert!(n_calls <= 8, "as many as were on their way when it said no: {n_calls}");
+}
+
+#[tokio::test]
+async fn a_track_that_leaves_the_last_library_leaves_the_index_and_comes_back_without_a_question() {
+    let music = crowd(12);
+    let (app, sources) = stage(&music, table(&music)).await;
+    assert_eq!(ingested(&app).await["tracks"], 12);
+    let isrc = &music.pieces.values().next().unwrap().isrc;
+    let before = (details(&app, isrc).await, sources.lrclib.0.requests(), sources.reccobeats.0.requests());
+    let path = format!("/api/library/tracks/{isrc}");
+    assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(ingested(&app).await["tracks"], 11);
+    assert_eq!(app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 200);
+    assert_eq!(ingested(&app).await["tracks"], 12);
+    let after = (details(&app, isrc).await, sources.lrclib.0.requests(), sources.reccobeats.0.requests());
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn a_real_model_replaces_extracts_and_asking_by_force_asks_everyone() {
+    let music = crowd(1);
+    let isrc = &music.pieces.values().next().unwrap().isrc;
+    let (world, sources) = (World::new().await, Sources::start(&music).await);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.csv").display().to_string();
+    std::fs::write(&file, table(&music)).unwrap();
+    for args in [vec!["import", &file], vec!["ingest"], vec!["ingest"]] {
+        let (code, _, said) = command(&world, &sources.settings(), &args).await;
+        assert_eq!(code, 0, "{said}");
+    }
+    let n_calls = sources.reccobeats.0.requests().len();
+    assert_eq!(command(&world, &sources.settings(), &["ingest", "--force"]).await.0, 0);
+    assert!(sources.reccobeats.0.requests().len() > n_calls);
+
+    let answer = r#"{"shortDescription": "A lantern song", "interpretation": "About light.", "tags": ["lantern"]}"#;
+    let settings = [sources.borrowed(), vec![("SEGUE_MODEL", "openai:scripted")]].concat();
+    let app = TestApp::start(world, [says(answer)], &settings).await;
+    app.app.start_ingestion().await.unwrap();
+    ingested(&app).await;
+    let track = details(&app, isrc).await;
+    assert_eq!((&track["shortDescription"], &track["tags"]), (&json!("A lantern song"), &json!(["lantern"])));
+    assert!(track["provenance"]["tags"].as_str().unwrap().ends_with(", prompt v1"), "{track:#}");
+}
+
+#[tokio::test]
+async fn an_entry_without_a_code_is_looked_for_in_the_background() {
+    let music = crowd(20);
+    let sources = Sources::start(&music).await;
+    let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
+    // While the catalogues are away, the import leaves the entry open.
+    for desk in [&sources.deezer.0, &sources.musicbrainz.0] {
+        desk.plan([Some(Fault::Status { code: 503 })]);
+    }
+    let piece = music.pieces.values().nth(7).unwrap();
+    let line =
+        format!("Title,Artist,Duration\n{},{},{}\n", piece.title, music.artists[&piece.artists[0]].name, piece.seconds);
+    let (_, report) = app.import("one.csv", line.into()).await;
+    assert_eq!(report["unmatched"].as_array().unwrap().len(), 1, "{report}");
+    assert!(report["files"][0]["silent"]["Deezer"].as_str().unwrap().contains("503"), "{report}");
+    app.app.start_ingestion().await.unwrap();
+    let status = ingested(&app).await;
+    assert_eq!(status["tracks"], 1, "{status:#}");
+    assert_eq!(details(&app, &piece.isrc).await["inLibrary"], true);
+}
+
+const N_TRACKS: u32 = 200;
+const N_KILLS: usize = 5;
+
+/// Which track a call to LRCLIB is about: every title is unique.
+fn title_in(call: &str) -> Option<String> {
+    let url = Url::parse("http://lrclib").ok()?.join(call).ok()?;
+    url.query_pairs().find(|(key, _)| key == "track_name").map(|(_, title)| title.into_owned())
+}
+
+/// Whether any of `calls` asks about a track for which the step was kept.
+fn asked_again(calls: &[String], kept: &BTreeSet<(String, String)>, music: &Music) -> Vec<String> {
+    let is_kept = |step: &str, isrc: &str| kept.contains(&(step.to_owned(), isrc.to_owned()));
+    let about = |call: &String| match title_in(call) {
+        Some(title) => {
+            let piece = music.pieces.values().find(|piece| piece.title == title).expect("a track of this world");
+            is_kept("lyrics", &piece.isrc)
+        }
+        None if call.contains("/v1/audio-features") => {
+            music.pieces.values().any(|piece| call.contains(&piece.isrc) && is_kept("features", &piece.isrc))
+        }
+        None => false,
+    };
+    calls.iter().filter(|call| about(call)).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that_was_done() {
+    let music = crowd(N_TRACKS);
+    let sources = Sources::start(&music).await;
+    let desks: [Desk; 2] = [sources.lrclib.0.clone(), sources.reccobeats.0.clone()];
+    let n_calls = || desks.iter().map(|desk| desk.requests().len()).sum::<usize>();
+    // Slow enough that there is a middle to be killed in.
+    desks.iter().for_each(|desk| desk.plan(iter::repeat_n(Some(Fault::Slow { ms: 5 }), 2000)));
+    let world = World::new().await;
+    let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let (mut lives, mut n_interrupted) = (vec![], 0);
+    for n in 0..N_KILLS {
+        let server = Process::start(&world, &sources.settings()).await;
+        if n == 0 {
+            assert_eq!(server.import("all.csv", table(&music)).await["added"], N_TRACKS);
+        }
+        let until = n_calls() + random.random_range(10..50);
+        let mut stream = server.follow_ingestion().await;
+        // Whatever comes first: the calls to be killed after, or the end.
+        while n_calls() < until {
+            let told = tokio::time::timeout(Duration::from_millis(2), stream.next()).await;
+            if let Ok(None) = told {
+                break;
+            }
+        }
+        server.kill().await;
+        let kept = world.kept_steps().await;
+        n_interrupted += usize::from(kept.len() < 4 * N_TRACKS as usize);
+        lives.push((kept, desks.each_ref().map(|desk| desk.requests().len())));
+    }
+    let server = Process::start(&world, &sources.settings()).await;
+    let status = at_the_end(server.follow_ingestion().await).await;
+    assert_eq!((&status["tracks"], &status["failed"]), (&json!(N_TRACKS), &json!(0)), "{status:#}");
+    assert_eq!(world.kept_steps().await.len(), 4 * N_TRACKS as usize, "every step of every track");
+    assert_eq!(server.get("/api/library/tracks").await["total"], N_TRACKS);
+    for (kept, n_before) in &lives {
+        for (desk, n_before) in desks.iter().zip(n_before) {
+            let again = asked_again(&desk.requests()[*n_before..], kept, &music);
+            assert!(again.is_empty(), "asked again about what was kept: {again:#?}");
+        }
+    }
+    assert!(n_interrupted > 2, "the kills came too late to mean anything: {n_interrupted}");
+    eprintln!("{n_interrupted} of {N_KILLS} kills in the middle, {} calls for {N_TRACKS} tracks", n_calls());
+    server.kill().await;
+}
+
+#[tokio::test]
+async fn two_servers_on_one_database_never_do_the_same_step_twice() {
+    let music = crowd(N_TRACKS);
+    let (world, sources) = (World::new().await, Sources::start(&music).await);
+    let first = Process::start(&world, &sources.settings()).await;
+    let second = Process::start(&world, &sources.settings()).await;
+    first.import("all.csv", table(&music)).await;
+    at_the_end(second.follow_ingestion().await).await;
+    assert_eq!(at_the_end(first.follow_ingestion().await).await["tracks"], N_TRACKS);
+
+    let asked = sources.reccobeats.0.requests();
+    let asked: Vec<&String> = asked.iter().filter(|call| call.contains("/v1/audio-features")).collect();
+    for piece in music.pieces.values() {
+        assert_eq!(asked.iter().filter(|call| call.contains(&piece.isrc)).count(), 1, "{}", piece.isrc);
+    }
+    // The first question about a song has its album; it is asked once.
+    let firsts: Vec<_> =
+        sources.lrclib.0.requests().iter().filter(|call| call.contains("album_name")).cloned().collect();
+    let titles: BTreeSet<_> = firsts.iter().filter_map(|call| title_in(call)).collect();
+    assert_eq!((firsts.len(), titles.len()), (N_TRACKS as usize, N_TRACKS as usize));
+}
+
+#[test]
+fn the_fiction_and_the_crowd_have_nothing_in_common() {
+    let fiction = fiction::world();
+    assert!(crowd(500).pieces.values().all(|piece| fiction.pieces.values().all(|other| other.isrc != piece.isrc)));
+    assert!(crowd(300).pieces.values().map(|piece| lot(&piece.isrc)).collect::<BTreeSet<_>>().len() > 50);
+}

@@ -1,0 +1,630 @@
+// Made from the OpenAPI document by `npm run types`. Change the Rust types, not this file.
+
+/**
+ * One piece of a message, in the order it happened.
+ *
+ * The order tells which calls were made together: calls of one reply stand side by side before their results.
+ */
+export type Block =
+  | {
+      text: string;
+      type: 'text';
+    }
+  | {
+      id: CallId;
+      input: unknown;
+      name: string;
+      type: 'tool_use';
+    }
+  | {
+      content: unknown;
+      is_error?: boolean;
+      tool_use_id: CallId;
+      type: 'tool_result';
+    };
+/**
+ * One tool call. Ours, never the provider's: local servers number theirs from zero in every reply.
+ */
+export type CallId = string;
+/**
+ * What a call does to the world. Decides concurrency, MCP hints and undo.
+ */
+export type Effect = 'reads' | 'writes' | 'deletes';
+/**
+ * Why a turn failed, in the words of the wire.
+ */
+export type FailureCode =
+  'AI_SERVICE_UNAVAILABLE' | 'DATABASE_ERROR' | 'VALIDATION_ERROR' | 'RATE_LIMITED' | 'TIMEOUT' | 'INTERRUPTED' | 'INTERNAL_ERROR';
+export type Frame =
+  | {
+      conversationId: string;
+      messageId: string;
+      seq: number;
+      turnId: string;
+      type: 'message_start';
+    }
+  | {
+      content: string;
+      seq: number;
+      type: 'text_delta';
+    }
+  | {
+      input: unknown;
+      seq: number;
+      toolCallId: CallId;
+      toolName: string;
+      type: 'tool_call_start';
+    }
+  | {
+      durationMs: number;
+      output?: unknown;
+      resultCount: number;
+      seq: number;
+      summary: string;
+      toolCallId: CallId;
+      type: 'tool_call_end';
+    }
+  | {
+      durationMs: number;
+      error: string;
+      /**
+       * Whether the user may try again later.
+       */
+      retryable: boolean;
+      seq: number;
+      toolCallId: CallId;
+      type: 'tool_call_error';
+      wasRetried: boolean;
+    }
+  | {
+      seq: number;
+      stopReason: StopReason;
+      type: 'message_end';
+      usage: UsageFrame;
+    }
+  | {
+      code: FailureCode;
+      message: string;
+      retryable: boolean;
+      seq: number;
+      type: 'error';
+    };
+export type StopReason = 'complete' | 'stopped' | 'max_steps';
+/**
+ * Twelve characters, upper case, no separators: `USRC12345678`.
+ *
+ * Any twelve letters and digits pass: the parts of a code carry no meaning, and catalogues hold codes that break the
+ * standard's pattern. What looks wrong all the same is told by [`Isrc::doubt`].
+ */
+export type Isrc = string;
+export type LibrarySort = ('title' | 'artist' | 'album') | 'added';
+/**
+ * Who is asking. A token's subject, so any text.
+ */
+export type UserId = string;
+export type MessageStatus = 'running' | 'complete' | 'stopped' | 'max_steps' | 'error';
+export type Role = 'user' | 'assistant';
+export type TaskFilter = 'all' | 'pending' | 'completed';
+
+export interface About {
+  agents: AgentAbout[];
+  /**
+   * What this server offers beyond the basics.
+   */
+  features: string[];
+  /**
+   * What can be searched; absent while the index does not answer.
+   */
+  index?: IndexStatus | null;
+  mode: string;
+  model: ModelAbout;
+  /**
+   * Whether the Tidal catalogue can be searched.
+   */
+  tidal: boolean;
+  version: string;
+}
+export interface AgentAbout {
+  description: string;
+  examples: string[];
+  id: string;
+  title: string;
+}
+/**
+ * How much is indexed, and of what.
+ */
+export interface IndexStatus {
+  /**
+   * The model that turns text into vectors.
+   */
+  embedder: string;
+  /**
+   * `embedded` or `qdrant`.
+   */
+  engine: string;
+  /**
+   * Tracks that are known but not indexed yet.
+   */
+  pending: number;
+  /**
+   * Tracks that can be found now.
+   */
+  tracks: number;
+}
+export interface ModelAbout {
+  /**
+   * How to connect a real model, when none is.
+   */
+  hint?: string | null;
+  id: string;
+  offline: boolean;
+}
+export interface AddTaskOutput {
+  completed: boolean;
+  createdAt: string;
+  description: string;
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  updatedAt: string;
+}
+export interface AlbumEntry {
+  addedAt?: string | null;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * The catalogue's id of the album.
+   */
+  id: string;
+  inLibrary: boolean;
+  releaseDate?: string | null;
+  title: string;
+  trackCount: number;
+}
+export interface AlbumList {
+  albums: AlbumEntry[];
+}
+export interface AlbumTracksOutput {
+  albumId: string;
+  albumTitle: string;
+  artist: string;
+  durationMs: number;
+  summary: string;
+  tracks: TrackResult[];
+}
+/**
+ * A track, and what it is to this listener at the time of the call.
+ */
+export interface TrackResult {
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Empty where the catalogue does not tell.
+   */
+  isrc: string;
+  tidalId?: string | null;
+  title: string;
+}
+/**
+ * The eleven audio features, each of which may be unknown.
+ */
+export interface AudioFeatures {
+  acousticness?: number | null;
+  danceability?: number | null;
+  energy?: number | null;
+  instrumentalness?: number | null;
+  key?: number | null;
+  liveness?: number | null;
+  loudness?: number | null;
+  mode?: number | null;
+  speechiness?: number | null;
+  tempo?: number | null;
+  valence?: number | null;
+}
+export interface BatchMetadataOutput {
+  durationMs: number;
+  /**
+   * Codes that were found, as they were asked for.
+   */
+  found: string[];
+  /**
+   * Codes that cannot be ISRCs, and why; they are in `notFound` too.
+   */
+  invalid: {
+    isrc: string;
+    reason: string;
+  }[];
+  notFound: string[];
+  summary: string;
+  tracks: IndexedTrackResult[];
+}
+/**
+ * A track with everything the index knows.
+ */
+export interface IndexedTrackResult {
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  audioFeatures?: AudioFeatures | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  inLibrary: boolean;
+  interpretation?: string | null;
+  isIndexed: boolean;
+  /**
+   * Empty where the catalogue does not tell.
+   */
+  isrc: string;
+  lyrics?: string | null;
+  releaseDate?: string | null;
+  /**
+   * How well it matches, 0 to 1, comparable between searches.
+   */
+  score?: number | null;
+  shortDescription?: string | null;
+  tags?: string[];
+  tidalId?: string | null;
+  title: string;
+  /**
+   * Why it matched.
+   */
+  why?: Why | null;
+}
+export interface Why {
+  /**
+   * Audio features that fit the query, such as `low energy (0.12)`.
+   */
+  features: string[];
+  /**
+   * The line of the lyrics that says it.
+   */
+  lyric?: string | null;
+  /**
+   * Words of the query that the track's names, meaning or lyrics have, as the query spells them.
+   */
+  words: string[];
+}
+export interface Change {
+  completed?: boolean | null;
+  description?: string | null;
+  title?: string | null;
+}
+export interface ChangePassword {
+  current: string;
+  /**
+   * At least 8 characters.
+   */
+  next: string;
+}
+export interface ChatRequest {
+  /**
+   * `discover` or `tasks`, for a new conversation.
+   */
+  agent?: string | null;
+  /**
+   * Makes a repeated request harmless: the same id attaches to the turn that is already there.
+   */
+  clientMessageId?: string | null;
+  conversationId?: string | null;
+  /**
+   * 1 to 10,000 characters.
+   */
+  message: string;
+}
+export interface CompleteTaskOutput {
+  completed: boolean;
+  createdAt: string;
+  description: string;
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  updatedAt: string;
+}
+export interface Conversation {
+  agent: string;
+  createdAt: string;
+  id: string;
+  /**
+   * The beginning of the newest message.
+   */
+  preview: string;
+  title: string;
+  updatedAt: string;
+}
+export interface ConversationList {
+  conversations: Conversation[];
+  next?: string | null;
+}
+export interface DeleteTaskOutput {
+  durationMs: number;
+  message: string;
+  summary: string;
+  task_id: string;
+  title: string;
+}
+/**
+ * What is wrong with one field.
+ */
+export interface Detail {
+  field: string;
+  message: string;
+}
+/**
+ * The body of every refusal.
+ */
+export interface ErrorBody {
+  error: ErrorContent;
+}
+export interface ErrorContent {
+  code: string;
+  details: Detail[];
+  message: string;
+}
+export interface UsageFrame {
+  inputTokens: number;
+  outputTokens: number;
+}
+/**
+ * A track, and what it is to this listener at the time of the call.
+ */
+export interface LibraryEntry {
+  addedAt: string;
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Empty where the catalogue does not tell.
+   */
+  isrc: string;
+  tidalId?: string | null;
+  title: string;
+}
+export interface ListTasksOutput {
+  durationMs: number;
+  summary: string;
+  tasks: Task[];
+}
+export interface Task {
+  completed: boolean;
+  createdAt: string;
+  description: string;
+  id: string;
+  title: string;
+  updatedAt: string;
+}
+export interface Me {
+  id: UserId;
+  mode: string;
+  name: string;
+}
+export interface NewAlbum {
+  /**
+   * The catalogue's id of the album, as `tidalSearch` returns it.
+   */
+  albumId: string;
+}
+export interface NewTask {
+  /**
+   * At most 2000 characters.
+   */
+  description?: string;
+  /**
+   * 1 to 200 characters.
+   */
+  title: string;
+}
+export interface NewTrack {
+  isrc: Isrc;
+}
+export interface OpenAlbum {
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * The catalogue's id of the album.
+   */
+  id: string;
+  inLibrary: boolean;
+  releaseDate?: string | null;
+  title: string;
+  trackCount: number;
+  tracks: TrackResult[];
+}
+export interface OpenConversation {
+  agent: string;
+  createdAt: string;
+  id: string;
+  messages: StoredMessage[];
+  /**
+   * The beginning of the newest message.
+   */
+  preview: string;
+  title: string;
+  updatedAt: string;
+}
+export interface StoredMessage {
+  content: Block[];
+  createdAt: string;
+  error?: TurnError | null;
+  id: string;
+  role: Role;
+  status: MessageStatus;
+  /**
+   * The turn that wrote it; answers only.
+   */
+  turnId?: string | null;
+  usage?: Usage | null;
+}
+/**
+ * How a turn failed, as it was shown.
+ */
+export interface TurnError {
+  code: FailureCode;
+  message: string;
+  retryable: boolean;
+}
+/**
+ * Token counts of one or more replies.
+ */
+export interface Usage {
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  /**
+   * Everything the model read, cached or not.
+   */
+  inputTokens: number;
+  outputTokens: number;
+}
+export interface OpenPlaylist {
+  createdAt: string;
+  id: string;
+  title: string;
+  tracks: PlaylistTrackResult[];
+}
+/**
+ * A track on a playlist.
+ */
+export interface PlaylistTrackResult {
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Empty where the catalogue does not tell.
+   */
+  isrc: string;
+  reasoning: string;
+  tidalId?: string | null;
+  title: string;
+}
+export interface PlaylistLine {
+  createdAt: string;
+  id: string;
+  title: string;
+  trackCount: number;
+}
+export interface PlaylistList {
+  playlists: PlaylistLine[];
+}
+export interface Rename {
+  title: string;
+}
+export interface SemanticSearchOutput {
+  durationMs: number;
+  query: string;
+  summary: string;
+  totalFound: number;
+  tracks: IndexedTrackResult[];
+}
+export interface SignedIn {
+  id: UserId;
+  mode: string;
+  name: string;
+}
+export interface SignIn {
+  name: string;
+  password: string;
+}
+export interface SignUp {
+  /**
+   * From `segue user invite`.
+   */
+  invitation: string;
+  /**
+   * 1 to 64 characters.
+   */
+  name: string;
+  /**
+   * At least 8 characters.
+   */
+  password: string;
+}
+export interface SuggestPlaylistOutput {
+  createdAt: string;
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  tracks: PlaylistTrackResult[];
+  /**
+   * Codes that no source knows. They are not on the playlist.
+   */
+  unknown: string[];
+}
+export interface TaskList {
+  tasks: Task[];
+}
+export interface TidalSearchOutput {
+  albums?:
+    | {
+        artist: string;
+        artworkUrl?: string | null;
+        /**
+         * The catalogue's id of the album.
+         */
+        id: string;
+        inLibrary: boolean;
+        releaseDate?: string | null;
+        title: string;
+        trackCount: number;
+      }[]
+    | null;
+  durationMs: number;
+  query: string;
+  summary: string;
+  totalFound: {
+    albums: number;
+    tracks: number;
+  };
+  tracks?: TrackResult[] | null;
+}
+export interface ToolList {
+  tools: ToolSpec[];
+}
+/**
+ * A tool as models, MCP clients and the API documentation see it.
+ */
+export interface ToolSpec {
+  description: string;
+  effect: Effect;
+  inputSchema: unknown;
+  name: string;
+  outputSchema: unknown;
+  title: string;
+}
+export interface TrackPage {
+  next?: number | null;
+  total: number;
+  tracks: LibraryEntry[];
+}
+export interface UpdateTaskOutput {
+  completed: boolean;
+  createdAt: string;
+  description: string;
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  updatedAt: string;
+}

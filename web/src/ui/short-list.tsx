@@ -1,0 +1,24 @@
+// A list that begins short: the first few at once, the rest for whoever asks. No box that scrolls inside a page that scrolls.
+import { useState, type ReactNode } from 'react';
+
+interface Props<T> {
+  items: T[];
+  first: number;
+  render: (item: T, row: number) => ReactNode;
+}
+
+export function ShortList<T>({ items, first, render }: Props<T>) {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <ol>{(all ? items : items.slice(0, first)).map(render)}</ol>
+      {items.length > first && (
+        <p className="list-rest">
+          <button type="button" className="button small quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? `Show the first ${first}` : `Show all ${items.length}`}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -3,12 +3,15 @@
 .PHONY: run test check faults bench bench-index bench-ingest eval fuzz setup web models demo-services fmt
 
 CARGO := cargo
+# Always the whole workspace: building parts of it would build shared dependencies again with other features.
+RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
 
 ## Start Segue on http://127.0.0.1:8080 with the sample library: no key, no server, no account.
 run: setup web/dist/index.html models
-	$(CARGO) run --release --quiet -p segue -- sample
-	$(CARGO) run --release --quiet -p segue -- serve
+	$(CARGO) build --release --quiet --workspace --bin segue
+	$(RELEASE)/segue sample
+	$(RELEASE)/segue serve
 
 ## Every test, on SQLite and on a throw-away PostgreSQL, and the page in a real browser.
 test: setup web/dist/index.html
@@ -19,7 +22,7 @@ faults: setup web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
-## What must hold before a change is handed over: format, lints, licences and advisories.
+## What must hold before a change is handed over: format, lints, licences and where dependencies come from.
 check: setup web/dist/index.html
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
@@ -32,16 +35,18 @@ bench: setup web/dist/index.html
 
 ## Search quality on real data: BM25, dense and hybrid with a paired bootstrap.
 eval: setup
-	$(CARGO) run --release --quiet -p app --example eval
+	$(CARGO) build --release --quiet --workspace --example eval
+	$(RELEASE)/examples/eval
 
 ## Search speed, recall and memory at 10k, 100k and 1M synthetic tracks.
 bench-index: setup
-	$(CARGO) run --release --quiet -p app --example index_bench
+	$(CARGO) build --release --quiet --workspace --example index_bench
+	$(RELEASE)/examples/index_bench
 
 ## A mixed import of 10,000 tracks, its ingestion against doubles, and ten kills in the middle of it.
 bench-ingest: setup web/dist/index.html
-	$(CARGO) build --release --quiet -p segue -p bench
-	target/release/bench-ingest
+	$(CARGO) build --release --quiet --workspace --bins
+	$(RELEASE)/bench-ingest
 
 ## Parsers under a coverage-guided fuzzer, for a bounded time.
 fuzz: setup
@@ -49,7 +54,8 @@ fuzz: setup
 
 ## Local doubles of the services outside, to try everything without the internet.
 demo-services:
-	$(CARGO) run --release --quiet -p doubles -- --sample crates/app/assets/sample
+	$(CARGO) build --release --quiet --workspace --bin doubles
+	$(RELEASE)/doubles --sample crates/app/assets/sample
 
 ## What the machine lacks: Debian packages, and nothing twice.
 setup:

@@ -27,6 +27,13 @@ export type Block =
  */
 export type CallId = string;
 /**
+ * Twelve characters, upper case, no separators: `USRC12345678`.
+ *
+ * Any twelve letters and digits pass: the parts of a code carry no meaning, and catalogues hold codes that break the
+ * standard's pattern. What looks wrong all the same is told by [`Isrc::doubt`].
+ */
+export type Isrc = string;
+/**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
  */
 export type Effect = 'reads' | 'writes' | 'deletes';
@@ -90,13 +97,6 @@ export type Frame =
       type: 'error';
     };
 export type StopReason = 'complete' | 'stopped' | 'max_steps';
-/**
- * Twelve characters, upper case, no separators: `USRC12345678`.
- *
- * Any twelve letters and digits pass: the parts of a code carry no meaning, and catalogues hold codes that break the
- * standard's pattern. What looks wrong all the same is told by [`Isrc::doubt`].
- */
-export type Isrc = string;
 export type LibrarySort = ('title' | 'artist' | 'album') | 'added';
 /**
  * Who is asking. A token's subject, so any text.
@@ -143,7 +143,7 @@ export interface IndexStatus {
    */
   engine: string;
   /**
-   * Tracks that are known but not indexed yet.
+   * Tracks on their way into the index, or out of it.
    */
   pending: number;
   /**
@@ -266,6 +266,12 @@ export interface IndexedTrackResult {
    */
   isrc: string;
   lyrics?: string | null;
+  /**
+   * Where each field came from; only with the details of one track.
+   */
+  provenance?: {
+    [k: string]: string;
+  };
   releaseDate?: string | null;
   /**
    * How well it matches, 0 to 1, comparable between searches.
@@ -284,7 +290,7 @@ export interface Why {
   /**
    * Audio features that fit the query, such as `low energy (0.12)`.
    */
-  features: string[];
+  features?: string[];
   /**
    * The line of the lyrics that says it.
    */
@@ -292,7 +298,26 @@ export interface Why {
   /**
    * Words of the query that the track's names, meaning or lyrics have, as the query spells them.
    */
-  words: string[];
+  words?: string[];
+}
+export interface CandidateItem {
+  album?: string | null;
+  artist: string;
+  /**
+   * 0 to 1.
+   */
+  confidence: number;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  isrc: string;
+  reason: string;
+  /**
+   * Who knows it.
+   */
+  source: string;
+  title: string;
 }
 export interface Change {
   completed?: boolean | null;
@@ -320,6 +345,12 @@ export interface ChatRequest {
    * 1 to 10,000 characters.
    */
   message: string;
+}
+export interface Choice {
+  /**
+   * One of the candidates, or any recording that is known.
+   */
+  isrc: Isrc;
 }
 export interface CompleteTaskOutput {
   completed: boolean;
@@ -368,12 +399,199 @@ export interface ErrorBody {
 }
 export interface ErrorContent {
   code: string;
-  details: Detail[];
+  details?: Detail[];
   message: string;
+}
+/**
+ * A step that needs a person.
+ */
+export interface Failure {
+  artist: string;
+  at: string;
+  isrc: string;
+  reason: string;
+  /**
+   * `lyrics`, `features`, `describe` or `index`.
+   */
+  step: string;
+  title: string;
+}
+/**
+ * One file in numbers.
+ */
+export interface FileCounts {
+  ambiguous: number;
+  file: string;
+  /**
+   * What kind of file it is, for people.
+   */
+  kind: string;
+  /**
+   * Entries that were left out on purpose, by reason.
+   */
+  leftOut: {
+    [k: string]: number;
+  };
+  matched: number;
+  read: number;
+  /**
+   * Catalogues that could not be asked, and why.
+   */
+  silent: {
+    [k: string]: string;
+  };
+  tracks: number;
+  unmatched: number;
+  /**
+   * Entries that cannot be used.
+   */
+  unusable: number;
 }
 export interface UsageFrame {
   inputTokens: number;
   outputTokens: number;
+}
+/**
+ * What an import did, for programs: counts first, then what needs a person.
+ */
+export interface ImportAnswer {
+  /**
+   * Tracks that were not in the library before.
+   */
+  added: number;
+  /**
+   * Tracks that were.
+   */
+  alreadyThere: number;
+  /**
+   * Entries that could mean several recordings: choose with `POST /api/library/unmatched/{id}`.
+   */
+  ambiguous: OpenItem[];
+  /**
+   * Entries that cannot be used, by line; the first thousand.
+   */
+  failures: LineFailure[];
+  files: FileCounts[];
+  matched: number;
+  /**
+   * Lines, plays or rows that were read.
+   */
+  read: number;
+  /**
+   * Different tracks among them.
+   */
+  tracks: number;
+  /**
+   * Entries nobody knows yet: kept, and looked for again.
+   */
+  unmatched: OpenItem[];
+}
+/**
+ * An entry that is still open.
+ */
+export interface OpenItem {
+  album?: string | null;
+  artist: string;
+  /**
+   * What it could be, best first.
+   */
+  candidates: CandidateItem[];
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  file: string;
+  id: string;
+  line: number;
+  /**
+   * `ambiguous` or `unmatched`.
+   */
+  outcome: string;
+  /**
+   * Why.
+   */
+  reason: string;
+  title: string;
+}
+export interface LineFailure {
+  file: string;
+  line: number;
+  reason: string;
+}
+/**
+ * A file that was imported, with its report.
+ */
+export interface ImportLine {
+  createdAt: string;
+  id: string;
+  [k: string]: unknown;
+}
+export interface ImportList {
+  imports: ImportLine[];
+}
+/**
+ * How much is indexed, how much is on its way, and what is in its way.
+ */
+export interface IngestStatus {
+  /**
+   * The model that turns text into vectors.
+   */
+  embedder: string;
+  /**
+   * `embedded` or `qdrant`.
+   */
+  engine: string;
+  /**
+   * Steps that failed and will not be tried again by themselves.
+   */
+  failed: number;
+  /**
+   * Which of your tracks they are of, newest first.
+   */
+  failures: Failure[];
+  /**
+   * Entries of imports that are being looked for.
+   */
+  lookingFor: number;
+  /**
+   * Tracks on their way into the index, or out of it.
+   */
+  pending: number;
+  /**
+   * How far each step has come.
+   */
+  steps: {
+    describe?: StepProgress;
+    features?: StepProgress;
+    index?: StepProgress;
+    lyrics?: StepProgress;
+  };
+  /**
+   * Tracks that can be found now.
+   */
+  tracks: number;
+}
+/**
+ * How far one step has come.
+ */
+export interface StepProgress {
+  /**
+   * Tracks for which it has ended, well or not at all needed.
+   */
+  done: number;
+  /**
+   * Tracks for which a person must look.
+   */
+  failed: number;
+  /**
+   * Tracks that went without, because the source is switched off.
+   */
+  off: number;
+  running: number;
+  /**
+   * Tracks for which it will be done, now or when an earlier step has ended.
+   */
+  waiting: number;
 }
 /**
  * A track, and what it is to this listener at the time of the call.
@@ -491,6 +709,9 @@ export interface Usage {
   inputTokens: number;
   outputTokens: number;
 }
+export interface OpenList {
+  entries: OpenItem[];
+}
 export interface OpenPlaylist {
   createdAt: string;
   id: string;
@@ -529,6 +750,12 @@ export interface PlaylistList {
 }
 export interface Rename {
   title: string;
+}
+export interface Retried {
+  /**
+   * Entries that are looked for again.
+   */
+  entries: number;
 }
 export interface SemanticSearchOutput {
   durationMs: number;

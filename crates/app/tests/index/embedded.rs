@@ -20,9 +20,9 @@ struct Fresh {
     _dir: TempDir,
 }
 
-async fn fresh(_: &str) -> Option<Fresh> {
+async fn fresh(_: &str) -> Fresh {
     let dir = tempfile::tempdir().unwrap();
-    Some(Fresh { index: open(&dir).unwrap(), _dir: dir })
+    Fresh { index: open(&dir).unwrap(), _dir: dir }
 }
 
 fn open(dir: &TempDir) -> Result<EmbeddedIndex, IndexError> {

@@ -49,6 +49,7 @@ impl Indexing {
 
     /// Reads the database to its end. What another process writes is that process's to keep up.
     async fn follow(&self, store: &Store) -> Result<usize, IndexError> {
+        self.check_that_it_is_behind(store).await?;
         let followed = match self {
             Self::Embedded(index) => index.follow(store).await,
             Self::Remote(index) => catch_up(index.as_ref(), store).await,
@@ -57,6 +58,21 @@ impl Indexing {
             Err(IndexError::ReadOnly) => Ok(0),
             other => other,
         }
+    }
+
+    /// A database that was put back to an earlier state has changes the index believes to have read.
+    async fn check_that_it_is_behind(&self, store: &Store) -> Result<(), IndexError> {
+        let read_to = self.index().info().await?.revision;
+        let newest = store.track_revision().await.map_err(|error| IndexError::Bug(error.into()))?;
+        if read_to <= newest {
+            return Ok(());
+        }
+        let what = match self {
+            Self::Embedded(_) => "stop the server and delete the folder 'index' in the data directory",
+            Self::Remote(_) => "stop the server and delete the collection in Qdrant",
+        };
+        let why = format!("it has read further than this database goes; {what}: it is made again from the database");
+        Err(IndexError::WrongSchema(why))
     }
 
     /// Keeps the index up with the database until the process ends.

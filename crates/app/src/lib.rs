@@ -160,6 +160,12 @@ impl App {
         }
     }
 
+    /// Does not wait for running turns any longer: they end as interrupted.
+    pub fn hurry(&self) {
+        self.shutdown.cancel();
+        self.turns.cut_all();
+    }
+
     async fn quiet_within(&self, time: Duration) -> bool {
         let quiet = async {
             while !self.turns.is_quiet() {
@@ -190,22 +196,17 @@ impl App {
             unsaved_events,
             log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
             pools: self.store.pools(),
-            index: self.index_reading().await,
-            // A queue joins with one line here: its name, and how much waits in it.
-            queues: Vec::new(),
+            index: soon(self.index_reading()).await.flatten(),
+            ingest: soon(self.store.step_counts()).await.and_then(Result::ok).unwrap_or_default(),
         };
         self.observer.render(&reading)
     }
 
     /// None while the index or the database does not answer.
     async fn index_reading(&self) -> Option<IndexReading> {
-        let asked = async {
-            let info = self.shelf.index.info().await.ok()?;
-            let newest = self.store.track_revision().await.ok()?;
-            Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
-        };
-        // Whoever asks for numbers wants them most when something is slow.
-        tokio::time::timeout(Duration::from_secs(2), asked).await.ok().flatten()
+        let info = self.shelf.index.info().await.ok()?;
+        let newest = self.store.track_revision().await.ok()?;
+        Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
     }
 
     pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {
@@ -215,6 +216,11 @@ impl App {
     pub(crate) fn specs_of(&self, agent: &Agent) -> Arc<[ToolSpec]> {
         self.agents[agent.id].1.clone()
     }
+}
+
+/// Whoever asks for numbers wants them most when something is slow: what does not answer soon is left out.
+async fn soon<T>(asked: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(Duration::from_secs(2), asked).await.ok()
 }
 
 fn outfit(toolbox: &Toolbox, outside: &Outside, agent: &Agent) -> (Toolbox, Arc<[ToolSpec]>) {

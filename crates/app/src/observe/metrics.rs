@@ -19,6 +19,7 @@ use prometheus_client::{
 };
 
 use super::EndedTurn;
+use crate::store::StepCounts;
 
 type Seconds = Family<Labels, Histogram, fn() -> Histogram>;
 type Float = Gauge<f64, AtomicU64>;
@@ -59,7 +60,7 @@ struct Now {
     tasks: Gauge,
     memory_bytes: Gauge,
     open_files: Gauge,
-    queues: Family<Labels, Gauge>,
+    ingest_steps: Family<Labels, Gauge>,
 }
 
 /// What the parts say of themselves when someone asks.
@@ -72,8 +73,8 @@ pub struct Reading {
     pub pools: Vec<PoolReading>,
     /// None while the index does not answer.
     pub index: Option<IndexReading>,
-    /// Work that waits, by queue.
-    pub queues: Vec<(&'static str, i64)>,
+    /// The steps of the tracks on their way into the index, by state.
+    pub ingest: StepCounts,
 }
 
 #[derive(Debug)]
@@ -223,7 +224,7 @@ impl Now {
         registry.register("tasks", "Tasks of the runtime that are alive", now.tasks.clone());
         registry.register_with_unit("memory", "Resident memory", Unit::Bytes, now.memory_bytes.clone());
         registry.register("open_files", "File descriptors in use", now.open_files.clone());
-        registry.register("queue_waiting", "Work that waits, by queue", now.queues.clone());
+        registry.register("ingest_steps", "Steps of tracks on their way, by state", now.ingest_steps.clone());
         now
     }
 
@@ -241,8 +242,13 @@ impl Now {
         if let Some(index) = &reading.index {
             self.index_tracks.set(i64::try_from(index.tracks).unwrap_or(i64::MAX));
         }
-        for (queue, n) in &reading.queues {
-            self.queues.get_or_create(&vec![("queue", (*queue).to_owned())]).set(*n);
+        // A state that no track is in any more is not told by the database either.
+        self.ingest_steps.clear();
+        for (step, states) in &reading.ingest {
+            for (state, n) in states {
+                let labels = vec![("step", step.name().to_owned()), ("state", state.clone())];
+                self.ingest_steps.get_or_create(&labels).set(i64::try_from(*n).unwrap_or(i64::MAX));
+            }
         }
         self.traces_waiting.set(count(n_traces_waiting));
         self.tasks.set(count(tokio::runtime::Handle::current().metrics().num_alive_tasks()));

@@ -105,3 +105,70 @@ pub async fn check_collector(config: &Config) -> Option<anyhow::Result<String>> 
     let settings = config.traces.as_ref()?;
     Some(export::check(settings).await.map(|()| settings.url.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, time::Instant};
+
+    use engine::{CallId, Done, Kind, MessageId, StopReason, Usage};
+    use serde_json::json;
+
+    use super::*;
+
+    /// A turn as they are: two replies of fifty words, one search with ten tracks between them.
+    fn typical_turn() -> EndedTurn {
+        let (turn, conversation, message, call) =
+            (TurnId::new(), ConversationId::new(), MessageId::new(), CallId::new());
+        let tracks: Vec<_> =
+            (0..10).map(|n| json!({"isrc": format!("XSGUE26000{n:02}"), "title": "A song", "score": 0.5})).collect();
+        let done = Done {
+            summary: "Found 10 tracks".into(),
+            count: 10,
+            duration_ms: 12,
+            output: json!({"tracks": tracks}),
+            timings: BTreeMap::from([("searchDurationMs".to_owned(), 9)]),
+            was_retried: false,
+        };
+        let words = |block| (0..50).map(move |_| Kind::TextDelta { block, text: "word ".into() });
+        let usage = Usage { input_tokens: 100, output_tokens: 50, ..Usage::default() };
+        let mut kinds = vec![Kind::Started { turn, conversation, message }];
+        for step in 0..2 {
+            kinds.push(Kind::StepStarted { step, model: "anthropic:test".into() });
+            kinds.push(Kind::TextStarted { block: step });
+            kinds.extend(words(step));
+            kinds.push(Kind::TextDone { block: step, text: "word ".repeat(50) });
+            if step == 0 {
+                let (name, input) = ("semanticSearch".to_owned(), Arc::new(json!({"query": "rain"})));
+                kinds.push(Kind::ToolStarted { call, name: name.clone(), title: "Search".into(), input });
+                kinds.push(Kind::ToolDone { call, name, done: Arc::new(done.clone()) });
+            }
+            kinds.push(Kind::StepDone { step, usage });
+        }
+        kinds.push(Kind::Ended { usage, stop: StopReason::Complete });
+        let events = kinds.into_iter().zip(1..).map(|(kind, n)| Arc::new(Event { seq: n, at_ms: i64::from(n), kind }));
+        let (owner, agent, question) = (UserId::new("ann"), "discover".to_owned(), "something for the rain".to_owned());
+        EndedTurn { turn, conversation, owner, agent, question, events: events.collect() }
+    }
+
+    /// What a trace costs, beside what a turn costs to write down as events: the least a turn does.
+    #[test]
+    fn telling_a_turn_costs_no_more_than_writing_its_events_twice() {
+        const N: u32 = 200;
+        let turn = typical_turn();
+        let timed = |work: &dyn Fn() -> usize| {
+            let began = Instant::now();
+            assert!((0..N).map(|_| work()).sum::<usize>() > 0);
+            began.elapsed() / N
+        };
+        let told = timed(&|| otlp::encode("node", spans::of_turn(&turn, Content::Included)).len());
+        let written =
+            timed(&|| turn.events.iter().map(|event| serde_json::to_string(event.as_ref()).unwrap().len()).sum());
+        eprintln!(
+            "a turn of {} events: {} µs to tell as spans, {} µs to write as events",
+            turn.events.len(),
+            told.as_micros(),
+            written.as_micros()
+        );
+        assert!(told < written * 2, "{told:?} and {written:?}");
+    }
+}

@@ -42,7 +42,7 @@ fn otlp(span: Span) -> OtlpSpan {
         kind: if span.is_client { SpanKind::Client } else { SpanKind::Internal }.into(),
         start_time_unix_nano: nanos(span.start_ms),
         end_time_unix_nano: nanos(span.end_ms.max(span.start_ms)),
-        attributes: span.attributes.into_iter().map(|(key, value)| pair(key, any(value))).collect(),
+        attributes: span.attributes.into_iter().map(|(key, value)| pair(key.into_owned(), any(value))).collect(),
         status: Some(status),
         ..Default::default()
     }

@@ -3,7 +3,7 @@
 //! Ids come from the rows they tell about: the trace has the id of the turn, a tool's span ends like the id of its
 //! call. So a log line, a row and a span lead to each other, and the same turn has the same spans whoever tells it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use engine::{CallId, Done, Event, Failure, FailureCode, Kind, Outcome, StopReason, Usage};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct Span {
     pub(crate) end_ms: i64,
     /// What went wrong, if something did.
     pub(crate) error: Option<String>,
-    pub(crate) attributes: Vec<(String, Attribute)>,
+    pub(crate) attributes: Vec<(Cow<'static, str>, Attribute)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,8 +70,8 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
     root.metadata("steps", steps.len());
     root.metadata("events", ended.events.len());
     root.tell_end(&last.kind);
-    root.input(content, || json!(ended.question));
-    root.output(content, || json!(answer_text(&steps)));
+    root.input(content, || ended.question.clone());
+    root.output(content, || answer_text(&steps));
     let mut spans = vec![root];
     for (n, step) in steps.iter().enumerate() {
         let is_last = n + 1 == steps.len();
@@ -257,8 +257,8 @@ fn generation(
         // It was the model's turn to speak.
         span.fail(code_of(*code), message.clone());
     }
-    span.input(content, || asked(ended, before));
-    span.output(content, || step.said());
+    span.input(content, || asked(ended, before).to_string());
+    span.output(content, || step.said().to_string());
     span
 }
 
@@ -278,7 +278,7 @@ impl StepCall<'_> {
         span.set("langfuse.observation.type", "tool");
         span.set("gen_ai.operation.name", "execute_tool");
         span.set("gen_ai.tool.call.id", self.id.to_string());
-        span.input(content, || self.input.clone());
+        span.input(content, || self.input.to_string());
         match &self.ended {
             Some((_, Outcome::Done(done))) => span.tell_done(done, content),
             Some((_, Outcome::Failed(failure))) => span.tell_failure(failure, content),
@@ -289,34 +289,30 @@ impl StepCall<'_> {
 }
 
 impl Span {
-    fn set(&mut self, name: &str, value: impl Into<String>) {
+    fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) {
         self.attributes.push((name.into(), Attribute::Text(value.into())));
     }
 
-    fn number(&mut self, name: &str, value: u64) {
+    fn number(&mut self, name: &'static str, value: u64) {
         self.attributes.push((name.into(), Attribute::Number(i64::try_from(value).unwrap_or(i64::MAX))));
     }
 
     /// As text, the way Langfuse's own library sends it.
     fn metadata(&mut self, name: &str, value: impl ToString) {
-        self.set(&format!("langfuse.observation.metadata.{name}"), value.to_string());
+        self.set(format!("langfuse.observation.metadata.{name}"), value.to_string());
     }
 
-    fn input(&mut self, content: Content, value: impl FnOnce() -> Value) {
-        self.content("langfuse.observation.input", content, value);
+    fn input(&mut self, content: Content, text: impl FnOnce() -> String) {
+        self.content("langfuse.observation.input", content, text);
     }
 
-    fn output(&mut self, content: Content, value: impl FnOnce() -> Value) {
-        self.content("langfuse.observation.output", content, value);
+    fn output(&mut self, content: Content, text: impl FnOnce() -> String) {
+        self.content("langfuse.observation.output", content, text);
     }
 
-    fn content(&mut self, name: &str, content: Content, value: impl FnOnce() -> Value) {
+    fn content(&mut self, name: &'static str, content: Content, text: impl FnOnce() -> String) {
         if content == Content::Included {
-            let text = match value() {
-                Value::String(text) => text,
-                value => value.to_string(),
-            };
-            self.set(name, shortened(text));
+            self.set(name, shortened(text()));
         }
     }
 
@@ -359,7 +355,7 @@ impl Span {
     }
 
     fn tell_done(&mut self, done: &Done, content: Content) {
-        self.output(content, || done.output.clone());
+        self.output(content, || done.output.to_string());
         self.metadata("resultCount", done.count);
         self.tell_attempts(done.duration_ms, done.was_retried);
         for (name, ms) in &done.timings {

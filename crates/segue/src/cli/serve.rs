@@ -37,7 +37,10 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
         // Whoever asks meanwhile is answered: that we are leaving, or how their turn goes on.
         tokio::select! {
             () = app.drain() => {}
-            () = ended() => warn!("Asked twice: leaving at once"),
+            () = ended() => {
+                warn!("Asked twice: running turns are interrupted");
+                app.hurry();
+            }
         }
     };
     server::serve(listener, router(app.clone()), limits, leaving).await?;

@@ -165,3 +165,18 @@ async fn a_database_of_the_version_before_opens_with_everything_in_it() {
     let next = app.chat(json!({"message": "what is on my list?", "conversationId": of("tasks")})).await;
     assert_eq!(next.last().unwrap()["stopReason"], "complete", "{next:?}");
 }
+
+#[tokio::test]
+async fn an_index_that_is_ahead_of_its_database_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let app = start(folder.path(), []).await;
+    app::sample::load(&app.app.store, &engine::UserId::new("local")).await.unwrap();
+    app.app.catch_up().await.unwrap();
+    app.app.stop().await;
+    drop(app);
+    // As if the database had been put back without `segue restore`.
+    load(&folder.path().join("segue.db"), "UPDATE track_revision SET value = 1").await;
+    let app = start(folder.path(), []).await;
+    let why = app.app.catch_up().await.unwrap_err().to_string();
+    assert!(why.contains("delete the folder 'index'"), "{why}");
+}

@@ -92,13 +92,15 @@ async fn no_secret_is_ever_written_anywhere() {
         ("SEGUE_JWT_SECRET", JWT_SECRET.to_owned()),
         ("SEGUE_MODEL", "anthropic:test".to_owned()),
         ("ANTHROPIC_API_KEY", format!("{CANARY}-anthropic")),
-        ("ANTHROPIC_BASE_URL", provider),
+        ("ANTHROPIC_BASE_URL", provider.clone()),
         ("OPENAI_API_KEY", format!("{CANARY}-openai")),
         ("QDRANT_API_KEY", format!("{CANARY}-qdrant")),
         ("TIDAL_CLIENT_ID", "an id".to_owned()),
         ("TIDAL_CLIENT_SECRET", format!("{CANARY}-tidal")),
         ("SEGUE_METRICS_TOKEN", format!("{CANARY}-metrics")),
+        ("LANGFUSE_PUBLIC_KEY", "pk-lf-public".to_owned()),
         ("LANGFUSE_SECRET_KEY", format!("{CANARY}-langfuse")),
+        ("LANGFUSE_BASE_URL", provider),
     ]);
     let written = Written::default();
     let mut server = segue("serve", &settings).spawn().unwrap();

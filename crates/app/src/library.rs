@@ -178,6 +178,11 @@ impl App {
         })
     }
 
+    /// Something left a library or came back: ingestion need not find out by itself.
+    pub fn library_changed(&self) {
+        self.pipeline.tell();
+    }
+
     /// Wakes whoever waits for news of ingestion.
     pub fn ingest_news(&self) -> tokio::sync::watch::Receiver<u64> {
         self.pipeline.news()

@@ -13,7 +13,7 @@ pub use self::answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, Ope
 use crate::{
     App,
     import::{
-        Catalogue, GatheredFile, Import, ImportError, Keeper, Kept, Match, Matches, Report, Until, add_codes,
+        Catalogue, GatheredFile, Import, ImportError, ImportedTrack, Keeper, Kept, Match, Matches, Report, Until, add_codes,
         gather_files, gather_uploaded, match_all, track_of,
     },
     ingest::Pipeline,
@@ -103,7 +103,9 @@ impl App {
         let track = match chosen {
             Some(scored) => {
                 let found = Match { recording: Some(scored.candidate.clone()), ..open.found.clone() };
-                track_of(&open.entry, isrc.clone(), &found, open.kind)
+                // The listener has read the catalogue's words and chosen by them.
+                let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
+                track_of(&entry, isrc.clone(), &found, open.kind)
             }
             None => self.find_track(isrc).await?,
         };

@@ -141,6 +141,7 @@ struct Retried {
 
 async fn retry(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<(StatusCode, Json<Retried>), ApiError> {
     let entries = doors.app.store.retry_entries(&caller.id).await?;
+    doors.app.library_changed();
     Ok((StatusCode::ACCEPTED, Json(Retried { entries })))
 }
 

@@ -141,6 +141,7 @@ async fn remove_track(
     Named(path): Named<TrackPath>,
 ) -> Result<StatusCode, ApiError> {
     doors.app.store.remove_from_library(&caller.id, &path.isrc).await?;
+    doors.app.library_changed();
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -150,6 +151,7 @@ async fn restore_track(
     Named(path): Named<TrackPath>,
 ) -> Result<Json<LibraryEntry>, ApiError> {
     let restored = doors.app.store.restore_to_library(&caller.id, &path.isrc).await?;
+    doors.app.library_changed();
     Ok(Json(entry(&doors, restored).await?))
 }
 
@@ -240,6 +242,7 @@ async fn remove_album(
     Named(path): Named<AlbumPath>,
 ) -> Result<StatusCode, ApiError> {
     doors.app.store.remove_album(&caller.id, &path.album_id).await?;
+    doors.app.library_changed();
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -249,5 +252,6 @@ async fn restore_album(
     Named(path): Named<AlbumPath>,
 ) -> Result<StatusCode, ApiError> {
     doors.app.store.restore_album(&caller.id, &path.album_id).await?;
+    doors.app.library_changed();
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,6 +1,7 @@
 //! `segue ingest`: enrich and index what libraries hold, with a bar for each step.
 
 use std::{
+    fmt,
     io::{IsTerminal, Write},
     process::ExitCode,
     sync::Arc,
@@ -15,7 +16,7 @@ use app::{
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::UserId;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::{auth::LOCAL_USER, telemetry};
 
@@ -79,8 +80,10 @@ impl Bars {
         let is_seen = std::io::stderr().is_terminal();
         let target = if is_seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let all = MultiProgress::with_draw_target(target);
-        let template = "{prefix:>9} {bar:32} {pos}/{len}  {per_sec}  {eta} left  {msg}";
+        let template = "{prefix:>9} {bar:32} {pos}/{len}  {rate}  {eta} left  {msg}";
+        let rate = |state: &ProgressState, out: &mut dyn fmt::Write| _ = write!(out, "{:.0}/s", state.per_sec());
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = style.with_key("rate", rate);
         let bars = Step::ALL.into_iter().map(|step| {
             let bar = all.add(ProgressBar::new(0).with_style(style.clone()).with_prefix(step.name()));
             (step, bar)

@@ -8,7 +8,8 @@ use doubles::{
     fiction,
     lrclib::Words,
     reccobeats::{Known, ReccoBeatsDouble},
-    tidal::Fault,
+    serve,
+    tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
     world::World as Music,
 };
 use engine::script::says;
@@ -182,6 +183,36 @@ async fn a_track_that_leaves_the_last_library_leaves_the_index_and_comes_back_wi
     assert_eq!(ingested(&app).await["tracks"], 12);
     let after = (details(&app, isrc).await, sources.lrclib.0.requests(), sources.reccobeats.0.requests());
     assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn what_is_added_by_hand_is_ingested_by_itself_and_an_album_keeps_its_tracks_in_the_index() {
+    let music = fiction::world();
+    let sources = Sources::start(&music).await;
+    let tidal = serve(TidalDouble::new(music, Limits::GENEROUS).router()).await.unwrap();
+    let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
+    let settings = [
+        sources.borrowed(),
+        vec![("TIDAL_CLIENT_ID", CLIENT_ID), ("TIDAL_CLIENT_SECRET", CLIENT_SECRET)],
+        vec![("TIDAL_API_URL", api.as_str()), ("TIDAL_AUTH_URL", auth.as_str())],
+    ];
+    let app = TestApp::start(World::new().await, [], &settings.concat()).await;
+    app.app.start_ingestion().await.unwrap();
+    let isrc = fiction::HARBOUR_LIGHTS;
+    assert_eq!(app.answer(Method::POST, "/api/library/tracks", Some(json!({"isrc": isrc}))).await.0, 201);
+    assert_eq!(ingested(&app).await["tracks"], 1);
+    assert_eq!(details(&app, isrc).await["isIndexed"], true);
+
+    let album = json!({"albumId": fiction::ANTHOLOGY.to_string()});
+    let (status, saved) = app.answer(Method::POST, "/api/library/albums", Some(album)).await;
+    assert_eq!(status, 201, "{saved}");
+    let n_tracks = ingested(&app).await["tracks"].as_u64().unwrap();
+    assert!(n_tracks > 10, "{n_tracks}");
+    let path = format!("/api/library/albums/{}", fiction::ANTHOLOGY);
+    assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(ingested(&app).await["tracks"], 1, "what was added by itself stays");
+    assert_eq!(app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 204);
+    assert_eq!(ingested(&app).await["tracks"], n_tracks);
 }
 
 #[tokio::test]

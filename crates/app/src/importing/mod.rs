@@ -13,8 +13,8 @@ pub use self::answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, Ope
 use crate::{
     App,
     import::{
-        Catalogue, GatheredFile, Import, ImportError, ImportedTrack, Keeper, Kept, Match, Matches, Report, Until, add_codes,
-        gather_files, gather_uploaded, match_all, track_of,
+        Catalogue, GatheredFile, Import, ImportError, ImportedTrack, Keeper, Kept, Match, Matches, Report, Until,
+        add_codes, gather_files, gather_uploaded, match_all, track_of,
     },
     ingest::Pipeline,
     music::Isrc,

@@ -81,7 +81,7 @@ impl Pipeline {
                 }
                 _ => {
                     let wait = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
-                    Resolution::Open { found, due_at: chrono::Utc::now() + wait }
+                    Resolution::Open { found: Box::new(found), due_at: chrono::Utc::now() + wait }
                 }
             };
             match self.store.resolve_entry(owner, claim.id, &resolution).await {

@@ -49,7 +49,7 @@ pub(crate) enum Resolution {
     Matched(Box<Track>),
     /// Still open; to be looked for again then.
     Open {
-        found: Match,
+        found: Box<Match>,
         due_at: DateTime<Utc>,
     },
 }

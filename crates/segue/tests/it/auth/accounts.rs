@@ -111,7 +111,8 @@ async fn an_unknown_name_and_a_wrong_password_are_the_same_answer_in_the_same_ti
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     let fastest = |which: usize| times.iter().map(|pair| pair[which]).min().unwrap();
     let (known, unknown) = (fastest(0).as_secs_f64(), fastest(1).as_secs_f64());
-    assert!(unknown > known * 0.5 && known > unknown * 0.5, "known {known:.3} s, unknown {unknown:.3} s");
+    // Without its hash an answer would take a fiftieth of the time; a busy machine makes a third of it at most.
+    assert!(unknown > known * 0.2 && known > unknown * 0.2, "known {known:.3} s, unknown {unknown:.3} s");
 }
 
 #[tokio::test]

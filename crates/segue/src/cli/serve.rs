@@ -8,7 +8,10 @@ use app::{
     config::{AuthMode, Config},
 };
 use clap::Command;
-use tokio::net::TcpListener;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+};
 use tracing::{info, warn};
 
 use crate::{
@@ -28,16 +31,18 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     app.start_ingestion().await?;
+    // Before anyone knows that we are here: a signal that nobody hears yet would kill.
+    let mut farewell = Farewell::listen().context("signals cannot be heard")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::new(app.config.max_connections);
     let leaving = async {
-        ended().await;
+        farewell.asked().await;
         info!("Leaving: no new turns, running ones may finish");
         // Whoever asks meanwhile is answered: that we are leaving, or how their turn goes on.
         tokio::select! {
             () = app.drain() => {}
-            () = ended() => {
+            () = farewell.asked() => {
                 warn!("Asked twice: running turns are interrupted");
                 app.hurry();
             }
@@ -55,19 +60,21 @@ async fn warn_if_no_one_can_sign_in(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ctrl-C in a terminal, SIGTERM from a supervisor.
-async fn ended() {
-    let interrupt = tokio::signal::ctrl_c();
-    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(error) => {
-            tracing::warn!("SIGTERM cannot be heard: {error}");
-            let _ = interrupt.await;
-            return;
+/// Ctrl-C in a terminal, SIGTERM from a supervisor. Heard from the moment this exists.
+struct Farewell {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Farewell {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-    };
-    tokio::select! {
-        _ = interrupt => {}
-        _ = terminate.recv() => {}
     }
 }

@@ -64,6 +64,7 @@ impl Process {
         let asked = Instant::now();
         self.ask_to_leave().await;
         let status = self.child.wait().await.expect("it ends");
+        assert!(status.code().is_some(), "it did not leave by itself: {status}");
         (status.code(), asked.elapsed())
     }
 

@@ -29,6 +29,7 @@ function servers() {
         OPENAI_API_KEY: 'scripted',
         OPENAI_BASE_URL: `${upstream}/v1`,
         SEGUE_RATE_PER_MINUTE: '0',
+        SEGUE_LOG: 'warn',
         SEGUE_CONCURRENT_TURNS: '0',
       },
     },

@@ -55,7 +55,7 @@ async def both():
     calls = [["add_task", {"title": "x"}], ["complete_task", {"task_id": "7"}]]
     request("POST", "/api/chat/stream", {"message": script({"say": "ok", "calls": calls}, {"say": "done"}), "agent": "tasks"})
     theirs = await trace_of(lambda span: span["service"] != "segue" and span["name"] == "turn-tasks")
-    ours = await trace_of(lambda span: span["service"] == "segue" and any(
+    ours = await trace_of(lambda span: span["service"] == "segue" and span["name"] == "turn-tasks" and any(
         other["trace"] == span["trace"] and other["name"] == "tool-complete_task" for other in spans()))
     return theirs, ours
 

@@ -1,6 +1,9 @@
 //! Audio features: ranges to filter by, and the words of a query that speak about sound.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use super::words::words;
 use crate::music::AudioFeatures;
@@ -97,14 +100,22 @@ pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
         };
         SPOKEN.iter().flat_map(spelled).collect()
     });
+    static DENYING: LazyLock<HashSet<String>> =
+        LazyLock::new(|| words(DENYING_WORDS).into_iter().map(|word| word.term).collect());
+    let said = words(query);
     let mut wishes: Vec<SoundWish> = Vec::new();
-    for wish in words(query).iter().filter_map(|word| BY_TERM.get(&word.term)) {
-        if wishes.iter().all(|other| other.feature != wish.feature) {
+    for (at, word) in said.iter().enumerate() {
+        let Some(wish) = BY_TERM.get(&word.term) else { continue };
+        let is_denied = said[at.saturating_sub(2)..at].iter().any(|before| DENYING.contains(&before.term));
+        if !is_denied && wishes.iter().all(|other| other.feature != wish.feature) {
             wishes.push(*wish);
         }
     }
     wishes
 }
+
+/// "Hopeful rather than sad", "not too loud", "nicht so traurig": what comes right after is what nobody wants.
+const DENYING_WORDS: &str = "not no never without than less nicht ohne kein keine sans pas sin";
 
 use Feature::{Acousticness, Danceability, Energy, Instrumentalness, Liveness, Speechiness, Tempo, Valence};
 use Side::{High, Low};
@@ -187,6 +198,9 @@ mod tests {
         }
         assert_eq!(sound_fit(&sound_wishes("songs about the sea"), |feature| feature.of(&wild)), 0.0);
         assert_eq!(sound_fit(&sound_wishes("calm"), |_| None), 0.0);
+        for denied in ["hopeful rather than sad", "not too loud", "without any energy", "nicht so sad"] {
+            assert_eq!(sound_wishes(denied), [], "{denied}");
+        }
         assert_eq!(
             fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)),
             ["low tempo (70 BPM)", "low energy (0.10)"]

@@ -25,6 +25,10 @@ pub struct Why {
     pub features: Vec<String>,
 }
 
+/// They count a little when ranking, and tell a listener nothing.
+const EXPLAINS_NOTHING: [&str; 12] =
+    ["about", "anything", "like", "music", "rather", "some", "something", "song", "songs", "than", "track", "tracks"];
+
 /// A query as the explanation needs it, prepared once for all hits.
 pub struct Asked {
     /// Term and spelling of each telling word, without repeats.
@@ -37,7 +41,8 @@ impl Asked {
         let mut seen = HashSet::new();
         let spelled = |query: &String| {
             let spell = |word: Word| (query[word.start..word.end].to_lowercase(), word.term);
-            telling_words(query).into_iter().map(spell).collect::<Vec<_>>()
+            let said = telling_words(query).into_iter().map(spell);
+            said.filter(|(spelling, _)| !EXPLAINS_NOTHING.contains(&spelling.as_str())).collect::<Vec<_>>()
         };
         let words = queries.iter().flat_map(spelled).map(|(spelling, term)| (term, spelling));
         Self { words: words.filter(|(term, _)| seen.insert(term.clone())).collect(), wishes }

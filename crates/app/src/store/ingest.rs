@@ -290,3 +290,28 @@ fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
         (Step::Index, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_someone_waits_for_goes_before_an_import_and_both_before_what_is_only_made_better() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        let track = |isrc: &str| -> Track {
+            serde_json::from_value(json!({"isrc": isrc, "title": isrc, "artist": "A", "album": "B"})).unwrap()
+        };
+        let (again, import, by_hand) = (track("XSGUE2690001"), track("XSGUE2690002"), track("XSGUE2690003"));
+        for (track, priority) in [(&again, Priority::Again), (&import, Priority::Import), (&by_hand, Priority::ByHand)]
+        {
+            store.schedule(std::slice::from_ref(track), priority).await.unwrap();
+        }
+        for expected in [by_hand, import, again] {
+            let claimed = store.claim_steps(Step::Lyrics, "node", 1).await.unwrap();
+            assert_eq!(claimed.iter().map(|claimed| &claimed.isrc).collect::<Vec<_>>(), [&expected.isrc]);
+        }
+    }
+}

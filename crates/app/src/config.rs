@@ -34,7 +34,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("SEGUE_DATA_DIR", "./segue-data", "SQLite file, embedded index, model files"),
     setting("DATABASE_URL", "", "postgres://… ; a SQLite file in the data directory when empty"),
     setting("SEGUE_DATABASE_POOL", "10", "Connections to the database"),
-    setting("QDRANT_URL", "", "Remote Qdrant; the embedded index when empty"),
+    setting("QDRANT_URL", "", "Remote Qdrant (gRPC, port 6334); the embedded index when empty"),
     setting("QDRANT_API_KEY", "", "Key for the remote Qdrant"),
     setting("SEGUE_MODEL", "", "offline, anthropic:<model> or openai:<model>; picked from the keys present when empty"),
     setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),

@@ -132,7 +132,8 @@ impl App {
         self.tasks.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         let put = self.pipeline.put.clone();
-        self.tasks.spawn(async move { indexing.keep_up(store, put, token).await });
+        let node = self.node.name.clone();
+        self.tasks.spawn(async move { indexing.keep_up(store, node, put, token).await });
         self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
         self.observer.start(&self.tasks, self.background.clone());
     }

@@ -97,7 +97,7 @@ impl App {
     /// Everything known about one track, owned or not.
     pub async fn track_details(&self, owner: &UserId, isrc: &Isrc) -> Result<IndexedTrackResult, LibraryError> {
         let codes = std::slice::from_ref(isrc);
-        let indexed = self.shelf.index.get(codes).await?.pop();
+        let indexed = self.shelf.indexed_tracks(codes).await?.pop();
         let is_indexed = indexed.is_some();
         let track = match indexed {
             Some(track) => track,
@@ -117,7 +117,7 @@ impl App {
         tracks: Vec<LibraryTrack>,
     ) -> Result<Vec<(TrackResult, LibraryTrack)>, LibraryError> {
         let isrcs: Vec<Isrc> = tracks.iter().filter_map(|track| track.isrc.parse().ok()).collect();
-        let indexed = self.shelf.index.contains(&isrcs).await?;
+        let indexed = self.shelf.indexed(&isrcs).await?;
         let results = tracks.into_iter().map(|track| {
             let result = TrackResult {
                 isrc: track.isrc.clone(),

@@ -10,6 +10,7 @@ pub mod desk;
 pub mod fiction;
 pub mod lrclib;
 pub mod musicbrainz;
+pub mod qdrant;
 pub mod reccobeats;
 pub mod sample;
 pub mod tidal;

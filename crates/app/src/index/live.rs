@@ -1,19 +1,21 @@
-//! The embedded index that serves, and the one that replaces it when the embedder has changed.
+//! The index that serves, and the one that replaces it when the embedder has changed.
 
 use std::{
     collections::BTreeSet,
-    path::Path,
     sync::{Arc, PoisonError, RwLock},
 };
 
 use futures::future::BoxFuture;
 use tracing::info;
 
-use super::{BATCH, Change, EmbeddedIndex, Hit, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
-use crate::{
-    embed::Embedder,
-    music::{Isrc, Track},
-};
+use super::{BATCH, Change, Hit, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
+use crate::music::{Isrc, Track};
+
+/// An index that can take the place of another embedder's.
+pub trait Successor: TrackIndex {
+    /// It serves from now on; what served before may go.
+    fn took_over(&self) -> Result<(), IndexError>;
+}
 
 /// While a new embedder's index is filled from the truth, the old one answers with its own embedder.
 pub struct LiveIndex {
@@ -22,19 +24,19 @@ pub struct LiveIndex {
 
 #[derive(Clone)]
 struct Indexes {
-    current: EmbeddedIndex,
+    current: Arc<dyn Successor>,
     /// Made by the embedder that is wanted; becomes current when it has read everything.
-    next: Option<EmbeddedIndex>,
+    next: Option<Arc<dyn Successor>>,
 }
 
 impl LiveIndex {
-    /// Opens the index of `embedder`. If it does not exist yet but that of `before` does, the latter serves meanwhile.
-    pub fn open(dir: &Path, embedder: Arc<dyn Embedder>, before: Arc<dyn Embedder>) -> Result<Self, IndexError> {
-        let is_replacing = !EmbeddedIndex::exists(dir, &embedder.id()) && EmbeddedIndex::exists(dir, &before.id());
-        let wanted = EmbeddedIndex::open(dir, embedder)?;
-        let indexes = match is_replacing {
-            true => Indexes { current: EmbeddedIndex::open(dir, before)?, next: Some(wanted) },
-            false => Indexes { current: wanted, next: None },
+    /// The wanted index serves, unless there is one from before that has read further: then that one serves meanwhile.
+    pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
+        let indexes = match before {
+            Some(before) if before.info().await?.revision > wanted.info().await?.revision => {
+                Indexes { current: before, next: Some(wanted) }
+            }
+            _ => Indexes { current: wanted, next: None },
         };
         Ok(Self { indexes: RwLock::new(indexes) })
     }
@@ -43,7 +45,7 @@ impl LiveIndex {
     /// keeps up while the new one is filled, and then steps back.
     pub async fn follow(&self, source: &dyn TrackSource) -> Result<usize, IndexError> {
         let Indexes { current, next } = self.indexes();
-        let mut n_changes = catch_up(&current, source).await?;
+        let mut n_changes = catch_up(&*current, source).await?;
         let Some(next) = next else { return Ok(n_changes) };
         loop {
             let changes = source.changes_after(next.info().await?.revision, BATCH).await?;
@@ -51,22 +53,24 @@ impl LiveIndex {
                 break;
             }
             next.apply(&changes).await?;
-            n_changes += catch_up(&current, source).await?;
+            n_changes += catch_up(&*current, source).await?;
+        }
+        if next.info().await?.revision < current.info().await?.revision {
+            // Another node is filling it.
+            return Ok(n_changes);
         }
         info!("Every track has a vector of {}", next.info().await?.embedder);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = Indexes { current: next.clone(), next: None };
-        // Whoever still searches the old one keeps its open files; the folder goes now, or at the next change.
+        // Whoever still searches the old one keeps it open; it goes now, or at the next change.
         drop(current);
-        next.discard_others()?;
+        next.took_over()?;
         Ok(n_changes)
     }
 
-    /// What is being filled behind the one that serves, if anything.
-    pub async fn next_info(&self) -> Result<Option<IndexInfo>, IndexError> {
-        match self.indexes().next {
-            Some(next) => Ok(Some(next.info().await?)),
-            None => Ok(None),
-        }
+    /// Whether there is anything to do: something unread, or an index to step back.
+    pub async fn is_behind(&self, source: &dyn TrackSource) -> Result<bool, IndexError> {
+        let Indexes { current, next } = self.indexes();
+        Ok(next.is_some() || !source.changes_after(current.info().await?.revision, 1).await?.is_empty())
     }
 
     fn indexes(&self) -> Indexes {

@@ -24,7 +24,7 @@ use crate::{
 pub use embedded::EmbeddedIndex;
 pub use features::{Feature, FeatureRange};
 pub use fuse::Ranking;
-pub use live::LiveIndex;
+pub use live::{LiveIndex, Successor};
 pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use why::Why;
 
@@ -136,6 +136,9 @@ pub enum IndexError {
     /// It did not answer within the time a listener waits.
     #[error("the index did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
+    /// It has read nothing of what there is: "nothing found" would not be true.
+    #[error("the index is empty and is being filled from the database")]
+    Filling,
     /// The address or key is right for someone else; the operator mends the settings.
     #[error("the index is not one of ours: {0}")]
     WrongSchema(String),
@@ -156,7 +159,7 @@ impl IndexError {
     /// Whether the same call may succeed in a second.
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Away(_) | Self::Slow(_) => true,
+            Self::Away(_) | Self::Slow(_) | Self::Filling => true,
             Self::Embedder(error) => error.is_passing(),
             Self::WrongSchema(_) | Self::ReadOnly | Self::Bug(_) => false,
         }

@@ -5,6 +5,7 @@ mod catalogue_answers;
 mod conversations;
 mod feedback;
 mod imports;
+mod index_writers;
 mod ingest;
 mod ingest_again;
 mod ingest_seen;

@@ -73,7 +73,7 @@ impl Tool for BatchMetadata {
             return Err(ToolError::BadInput(error.into()));
         }
         let asked = Asked::read(input.isrcs);
-        let lookup = self.shelf.index.get(&asked.codes);
+        let lookup = self.shelf.indexed_tracks(&asked.codes);
         let tracks = cx.timings.measure("qdrantDurationMs", lookup).await.map_err(index_error)?;
         let tracks = self.shelf.index_results(cx, tracks).await?;
         Ok(asked.answer(tracks))

@@ -108,7 +108,7 @@ impl SemanticSearch {
     }
 
     async fn look_up(&self, cx: &ToolContext, plan: &SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        cx.timings.measure("searchDurationMs", self.shelf.index.search(plan)).await.map_err(index_error)
+        cx.timings.measure("searchDurationMs", self.shelf.search(plan)).await.map_err(index_error)
     }
 }
 

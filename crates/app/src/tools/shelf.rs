@@ -10,7 +10,7 @@ use super::{
     store_error,
 };
 use crate::{
-    index::{IndexError, TrackIndex},
+    index::{Hit, IndexError, SearchPlan, TrackIndex},
     music::{
         Isrc, Track,
         tidal::{TidalAlbum, TidalTrack},
@@ -25,14 +25,42 @@ pub struct Shelf {
 }
 
 impl Shelf {
+    pub async fn search(&self, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
+        let hits = self.index.search(plan).await?;
+        self.make_sure(!hits.is_empty()).await.map(|()| hits)
+    }
+
+    /// The indexed tracks with these codes, in the order asked.
+    pub async fn indexed_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
+        let tracks = self.index.get(isrcs).await?;
+        self.make_sure(isrcs.is_empty() || !tracks.is_empty()).await.map(|()| tracks)
+    }
+
+    /// Which of these codes are indexed.
+    pub async fn indexed(&self, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, IndexError> {
+        let indexed = self.index.contains(isrcs).await?;
+        self.make_sure(isrcs.is_empty() || !indexed.is_empty()).await.map(|()| indexed)
+    }
+
+    /// "Nothing" is an answer only of an index that has read something, if there is something to read.
+    async fn make_sure(&self, is_something: bool) -> Result<(), IndexError> {
+        if is_something || self.index.info().await?.revision > 0 {
+            return Ok(());
+        }
+        match self.store.n_changes_after(0).await.map_err(|error| IndexError::Bug(error.into()))? {
+            0 => Ok(()),
+            _ => Err(IndexError::Filling),
+        }
+    }
+
     /// Which of these tracks are in the library, in their order. A lookup that fails is an error, never "no".
     pub(super) async fn owned(&self, cx: &ToolContext, candidates: &[Candidate]) -> Result<Vec<bool>, ToolError> {
         let asked = self.store.owned(&cx.owner, candidates);
         cx.timings.measure("libraryCheckDurationMs", asked).await.map_err(store_error)
     }
 
-    pub(super) async fn indexed(&self, cx: &ToolContext, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, ToolError> {
-        cx.timings.measure("indexCheckDurationMs", self.index.contains(isrcs)).await.map_err(index_error)
+    pub(super) async fn flagged(&self, cx: &ToolContext, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, ToolError> {
+        cx.timings.measure("indexCheckDurationMs", self.indexed(isrcs)).await.map_err(index_error)
     }
 
     /// Tracks that came from the index.
@@ -55,7 +83,7 @@ impl Shelf {
         let candidates: Vec<_> = tracks.iter().map(candidate).collect();
         let isrcs: Vec<_> = tracks.iter().filter_map(|track| track.isrc.clone()).collect();
         let seen: Vec<_> = tracks.iter().filter_map(remembered).collect();
-        let (owned, indexed) = futures::try_join!(self.owned(cx, &candidates), self.indexed(cx, &isrcs))?;
+        let (owned, indexed) = futures::try_join!(self.owned(cx, &candidates), self.flagged(cx, &isrcs))?;
         self.store.remember_catalogue(&seen).await.map_err(store_error)?;
         let results = tracks.iter().zip(owned).map(|(track, owned)| {
             let is_indexed = track.isrc.as_ref().is_some_and(|isrc| indexed.contains(isrc));

@@ -132,7 +132,7 @@ impl SuggestPlaylist {
     async fn results(&self, cx: &ToolContext, chosen: &[PlaylistTrack]) -> Result<Vec<PlaylistTrackResult>, ToolError> {
         let candidates: Vec<_> = chosen.iter().map(|choice| Candidate::from(&choice.track)).collect();
         let isrcs: Vec<_> = chosen.iter().map(|choice| choice.track.isrc.clone()).collect();
-        let (owned, indexed) = futures::try_join!(self.shelf.owned(cx, &candidates), self.shelf.indexed(cx, &isrcs))?;
+        let (owned, indexed) = futures::try_join!(self.shelf.owned(cx, &candidates), self.shelf.flagged(cx, &isrcs))?;
         let results = chosen.iter().zip(owned).map(|(choice, owned)| PlaylistTrackResult {
             track: TrackResult::of_track(&choice.track, owned, indexed.contains(&choice.track.isrc)),
             reasoning: choice.reasoning.clone(),

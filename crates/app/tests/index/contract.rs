@@ -114,19 +114,27 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
     index.apply(&[]).await.unwrap();
 }
 
-/// Runs every promise on a fresh index from `$fresh`, each as its own test.
+/// Runs every promise on a fresh index from `$fresh`, each as its own test with these attributes.
 macro_rules! contract_of {
-    ($fresh:path) => {
-        $crate::contract::contract_of!($fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
+    ($(#[$attribute:meta])* $fresh:path) => {
+        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
             filters_narrow_both_sides more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };
-    ($fresh:path; $($promise:ident)*) => {
-        $(#[tokio::test]
-        async fn $promise() {
-            let fresh = $fresh(stringify!($promise)).await;
-            $crate::contract::$promise(&fresh.index).await;
-        })*
+    ($attributes:tt $fresh:path; $($promise:ident)*) => {
+        $($crate::contract::promise!($attributes $fresh, $promise);)*
     };
 }
 pub(crate) use contract_of;
+
+macro_rules! promise {
+    ([$(#[$attribute:meta])*] $fresh:path, $promise:ident) => {
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $promise() {
+            let fresh = $fresh(stringify!($promise)).await;
+            $crate::contract::$promise(&fresh.index).await;
+        }
+    };
+}
+pub(crate) use promise;

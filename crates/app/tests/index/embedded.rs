@@ -9,11 +9,11 @@ use std::{
 
 use app::{
     embed::{Embedder, StaticTable},
-    index::{EmbeddedIndex, IndexError, LiveIndex, SearchPlan, TrackIndex, catch_up},
+    index::{EmbeddedIndex, IndexError, SearchPlan, TrackIndex, catch_up},
 };
 use tempfile::TempDir;
 
-use crate::support::{Truth, deletion, isrc, shelf, track, upserts};
+use crate::support::{Better, Truth, deletion, isrc, shelf, takes_over, track, upserts};
 
 struct Fresh {
     index: EmbeddedIndex,
@@ -128,42 +128,16 @@ async fn many_small_writes_keep_every_track_findable() {
     }
 }
 
-/// An embedder of another id, standing for the better model that was fetched later.
-struct Renamed(StaticTable);
-
-impl Embedder for Renamed {
-    fn embed<'a>(
-        &'a self,
-        texts: &'a [String],
-        kind: app::embed::Kind,
-    ) -> futures::future::BoxFuture<'a, Result<Vec<Vec<f32>>, app::embed::EmbedError>> {
-        self.0.embed(texts, kind)
-    }
-
-    fn id(&self) -> app::embed::EmbedderId {
-        app::embed::EmbedderId { model: "better".into(), ..self.0.id() }
-    }
-}
-
 #[tokio::test]
 async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
     let dir = tempfile::tempdir().unwrap();
     let truth = Truth { changes: upserts(&shelf(), 1).into() };
-    catch_up(&open(&dir).unwrap(), &truth).await.unwrap();
-    let table = StaticTable::built_in().unwrap();
-    let open = || LiveIndex::open(dir.path(), Arc::new(Renamed(table.clone())), Arc::new(table.clone())).unwrap();
-    let live = open();
-    let plan = SearchPlan::new("folding boats", 1);
-    assert_eq!(live.info().await.unwrap().embedder.model, "segue-static");
-    assert_eq!(live.search(&plan).await.unwrap()[0].track.title, "Paper Boats", "the old one serves at once");
-    truth.changes.lock().unwrap().push(deletion(2, 9));
-    live.follow(&truth).await.unwrap();
-    let info = live.info().await.unwrap();
-    assert_eq!((info.embedder.model.as_str(), info.n_tracks, info.revision), ("better", 7, 9));
-    assert_eq!(live.search(&plan).await.unwrap()[0].track.title, "Paper Boats");
+    let before = open(&dir).unwrap();
+    catch_up(&before, &truth).await.unwrap();
+    let better = || EmbeddedIndex::open(dir.path(), Arc::new(Better(StaticTable::built_in().unwrap()))).unwrap();
+    takes_over(Arc::new(before), Arc::new(better()), &truth).await;
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old one is gone");
-    drop(live);
-    assert_eq!(open().info().await.unwrap().n_tracks, 7);
+    assert_eq!(better().info().await.unwrap().n_tracks, 7);
 }
 
 /// Not a test by itself: the process that [`a_kill_loses_nothing_that_was_acknowledged`] starts and kills.

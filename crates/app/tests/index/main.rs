@@ -5,5 +5,4 @@
 mod contract;
 mod embedded;
 mod qdrant;
-mod qdrant_double;
 mod support;

@@ -1,9 +1,10 @@
 //! Tracks and a truth to read them from.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use app::{
-    index::{Change, TrackSource},
+    embed::{EmbedError, Embedder, EmbedderId, Kind, StaticTable},
+    index::{Change, LiveIndex, SearchPlan, Successor, TrackIndex, TrackSource},
     music::{AudioFeatures, Isrc, Track},
 };
 use futures::future::BoxFuture;
@@ -64,6 +65,19 @@ pub(crate) fn deletion(n: u32, revision: i64) -> Change {
     Change { revision, isrc: isrc(n), track: None }
 }
 
+/// An embedder of another id, standing for the better model that was fetched later.
+pub(crate) struct Better(pub(crate) StaticTable);
+
+impl Embedder for Better {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        self.0.embed(texts, kind)
+    }
+
+    fn id(&self) -> EmbedderId {
+        EmbedderId { model: "better".into(), ..self.0.id() }
+    }
+}
+
 /// The truth in memory.
 #[derive(Default)]
 pub(crate) struct Truth {
@@ -76,4 +90,20 @@ impl TrackSource for Truth {
         let after = changes.iter().filter(|change| change.revision > revision).take(limit).cloned().collect();
         Box::pin(async move { Ok(after) })
     }
+}
+
+/// What must hold while a better embedder's index takes the place of one that holds the shelf.
+pub(crate) async fn takes_over(before: Arc<dyn Successor>, wanted: Arc<dyn Successor>, truth: &Truth) {
+    let boats = async |live: &LiveIndex| live.search(&SearchPlan::new("folding boats", 1)).await.unwrap().remove(0);
+    // As if stopped in the middle: one change was read when both are opened.
+    wanted.apply(&truth.changes_after(0, 1).await.unwrap()).await.unwrap();
+    let live = LiveIndex::new(wanted.clone(), Some(before.clone())).await.unwrap();
+    assert_eq!(live.info().await.unwrap().embedder.model, "segue-static");
+    assert_eq!(boats(&live).await.track.title, "Paper Boats", "the old one serves at once");
+    truth.changes.lock().unwrap().push(deletion(2, 9));
+    drop(before);
+    live.follow(truth).await.unwrap();
+    let info = live.info().await.unwrap();
+    assert_eq!((info.embedder.model.as_str(), info.n_tracks, info.revision), ("better", 7, 9));
+    assert_eq!(boats(&live).await.track.title, "Paper Boats");
 }

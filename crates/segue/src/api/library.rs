@@ -221,7 +221,7 @@ async fn album(
     let found =
         saved.into_iter().find(|saved| saved.album.album.id == path.album_id).ok_or_else(ApiError::not_found)?;
     let isrcs: Vec<_> = found.album.tracks.iter().map(|track| track.isrc.clone()).collect();
-    let indexed = doors.app.shelf.index.contains(&isrcs).await.map_err(app::library::LibraryError::from)?;
+    let indexed = doors.app.shelf.indexed(&isrcs).await.map_err(app::library::LibraryError::from)?;
     let tracks =
         found.album.tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
     Ok(Json(OpenAlbum { tracks: tracks.collect(), album: found.album.album }))

@@ -90,7 +90,7 @@ async fn with_flags(doors: &Doors, caller: &Caller, playlist: Playlist) -> Resul
     let candidates: Vec<_> = playlist.tracks.iter().map(|choice| Candidate::from(&choice.track)).collect();
     let isrcs: Vec<_> = playlist.tracks.iter().map(|choice| choice.track.isrc.clone()).collect();
     let owned = doors.app.store.owned(&caller.id, &candidates).await?;
-    let indexed = doors.app.shelf.index.contains(&isrcs).await.map_err(app::library::LibraryError::from)?;
+    let indexed = doors.app.shelf.indexed(&isrcs).await.map_err(app::library::LibraryError::from)?;
     let tracks = playlist.tracks.into_iter().zip(owned).map(|(choice, owned)| PlaylistTrackResult {
         track: TrackResult::of_track(&choice.track, owned, indexed.contains(&choice.track.isrc)),
         reasoning: choice.reasoning,

@@ -10,9 +10,6 @@ mod clock;
 mod crowd;
 mod database;
 mod model;
-#[path = "../../../app/tests/index/qdrant_double.rs"]
-#[allow(dead_code, reason = "the index's own tests use the rest")]
-mod qdrant_double;
 mod services;
 mod stage;
 #[path = "../it/support/mod.rs"]
@@ -67,6 +64,7 @@ fn rehearsals() -> Vec<Rehearsal> {
         "Qdrant with another schema", Both, Long, services::qdrant_wrong_schema();
         "Qdrant is someone else", Both, Long, services::qdrant_is_a_stranger();
         "Qdrant emptied", Both, Short, services::qdrant_emptied();
+        "Qdrant emptied, its disk full", Both, Long, services::qdrant_empty_and_full();
         "Tidal 429", Both, Long, services::tidal_too_many();
         "Tidal 503", Both, Short, services::tidal_unavailable();
         "Tidal 401", Both, Long, services::tidal_unauthorized();

@@ -3,21 +3,22 @@
 use std::time::{Duration, Instant};
 
 use doubles::{
-    Running, fiction, serve,
+    Running, fiction,
+    qdrant::{Mood, QdrantDouble},
+    serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
 };
 
 use crate::{
     model,
-    qdrant_double::{Double, Mood},
     stage::{Heard, Stage},
     support::{Collector, World},
     table::Row,
 };
 
 /// A server whose index is in Qdrant, with the sample library in it.
-async fn with_qdrant() -> (Stage, Double) {
-    let (world, qdrant) = (World::new().await, Double::start().await);
+async fn with_qdrant() -> (Stage, QdrantDouble) {
+    let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
     let settings = world.settings();
     let mut sample = tokio::process::Command::new(env!("CARGO_BIN_EXE_segue"));
     sample.arg("sample").envs(&settings).env("QDRANT_URL", &qdrant.url);
@@ -58,14 +59,14 @@ pub(crate) async fn qdrant_is_a_stranger() -> Row {
 pub(crate) async fn qdrant_wrong_schema() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;
     stage.server.kill_at_once().await;
-    qdrant.spoil(Some(3));
+    qdrant.spoil(3);
     let mut refused = tokio::process::Command::new(env!("CARGO_BIN_EXE_segue"));
     refused.arg("serve").envs(stage.world.settings()).env("QDRANT_URL", &qdrant.url).env("SEGUE_LISTEN", "127.0.0.1:0");
     let output = refused.output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().last().unwrap_or_default().to_owned();
     assert!(!output.status.success() && line.starts_with("segue: the index cannot be opened"), "{said}");
-    qdrant.spoil(None);
+    qdrant.empty();
     let mended = Instant::now();
     stage.start_again().await;
     let well_after = stage.until_well(mended, "find rain again", found).await;
@@ -75,8 +76,22 @@ pub(crate) async fn qdrant_wrong_schema() -> Row {
 /// The collection is gone; it is made again from the database, by itself.
 pub(crate) async fn qdrant_emptied() -> Row {
     let (stage, qdrant) = with_qdrant().await;
-    qdrant.spoil(None);
+    qdrant.empty();
     let seen = stage.say("find rain").await.in_short();
+    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
+    stage.row(seen, well_after).await
+}
+
+/// The collection is gone and cannot be made again: never "nothing found".
+pub(crate) async fn qdrant_empty_and_full() -> Row {
+    let (stage, qdrant) = with_qdrant().await;
+    qdrant.set_mood(Mood::Full);
+    qdrant.empty();
+    stage.until_well(Instant::now(), "find rain", |_| !qdrant.collections().is_empty()).await;
+    let heard = stage.say("find rain").await;
+    assert!(heard.in_short().contains("temporarily unavailable"), "{}", heard.in_short());
+    let seen = heard.in_short();
+    qdrant.set_mood(Mood::Well);
     let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
     stage.row(seen, well_after).await
 }

@@ -6,10 +6,11 @@ use std::{
 };
 
 use app::store::Store;
+use doubles::qdrant::QdrantDouble;
 use engine::script::{ScriptedModel, says};
 use serde_json::{Value, json};
 
-use crate::support::{Process, Stream, TestApp, Upstream, World};
+use crate::support::{Process, Stream, TestApp, Upstream, World, command};
 
 /// What arrived, and when.
 async fn watched(mut stream: Stream) -> Vec<(Value, Instant)> {
@@ -122,4 +123,20 @@ async fn a_message_sent_to_two_nodes_is_one_turn() {
     let (a, b) = tokio::join!(one.chat(body.clone()), two.chat(body));
     assert_eq!(a, b);
     assert_eq!(one.get("/api/conversations").await["conversations"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn nodes_that_share_a_qdrant_fill_it_once() {
+    let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
+    let settings = [("QDRANT_URL", qdrant.url.clone())];
+    let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let (code, _, said) = command(&world, &settings, &["sample"]).await;
+    assert_eq!(code, 0, "{said}");
+    for node in [&here, &there] {
+        node.follow_ingestion().await.rest().await;
+        let status = node.get("/api/index").await;
+        assert!(status["tracks"].as_u64() > Some(250) && status["engine"] == "qdrant", "{status}");
+    }
+    assert!(qdrant.n_points("track") > 250);
+    assert_eq!(qdrant.n_written("track"), qdrant.n_points("track"), "no point was written twice");
 }

@@ -22,8 +22,8 @@ use tantivy::{Index, IndexReader, ReloadPolicy, directory::MmapDirectory};
 use tracing::{info, warn};
 
 use super::{
-    Change, Filter, Hit, IndexError, IndexInfo, SearchPlan, TrackIndex, features::sound_wishes, fuse::Ranking,
-    vectors::Vectors, why::Asked,
+    Change, Filter, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, features::sound_wishes,
+    fuse::Ranking, vectors::Vectors, why::Asked,
 };
 use crate::{
     embed::{Embedder, EmbedderId, Kind},
@@ -87,7 +87,7 @@ impl EmbeddedIndex {
     }
 
     /// Deletes the indexes of all other embedders, once this one has caught up.
-    pub fn discard_others(&self) -> Result<(), IndexError> {
+    fn discard_others(&self) -> Result<(), IndexError> {
         let Some(dir) = self.shared.home.parent() else { return Ok(()) };
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();
@@ -122,6 +122,12 @@ impl EmbeddedIndex {
         let queries: Vec<(String, Vec<f32>)> = plan.queries.iter().cloned().zip(vectors).collect();
         let (shared, filter, limit) = (self.shared.clone(), plan.filter.clone(), plan.limit);
         blocking(move || shared.search(&queries, &filter, limit)).await
+    }
+}
+
+impl Successor for EmbeddedIndex {
+    fn took_over(&self) -> Result<(), IndexError> {
+        self.discard_others()
     }
 }
 

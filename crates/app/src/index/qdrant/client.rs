@@ -1,10 +1,10 @@
-//! Requests to Qdrant, and what each way of failing means.
+//! The official client, bounded in time, and what each way of failing means.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
-use reqwest::{Method, StatusCode};
-use serde::Deserialize;
-use serde_json::Value;
+use futures::FutureExt;
+use qdrant_client::{Qdrant, QdrantError};
+use tonic::{Code, Status, transport::Uri};
 
 use super::super::IndexError;
 
@@ -27,89 +27,113 @@ impl QdrantSettings {
 }
 
 pub(super) struct Client {
-    http: reqwest::Client,
-    settings: QdrantSettings,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    #[serde(default)]
-    result: Value,
-    #[serde(default)]
-    status: Value,
+    pub(super) qdrant: Qdrant,
+    timeout: Duration,
 }
 
 impl Client {
-    pub(super) fn new(http: reqwest::Client, settings: QdrantSettings) -> Self {
-        Self { http, settings }
+    pub(super) fn new(settings: &QdrantSettings) -> Result<Self, IndexError> {
+        let address = grpc_address(&settings.url)
+            .ok_or_else(|| IndexError::WrongSchema(format!("{} is not an address", settings.url)))?;
+        // The client's own check of versions prints to standard output. Its timeout makes it ask again, which would
+        // double the time a listener waits; ours, around everything, ends first.
+        let building = Qdrant::from_url(&address)
+            .api_key(settings.api_key.clone())
+            .timeout(2 * settings.timeout)
+            .connect_timeout(settings.timeout)
+            .skip_compatibility_check();
+        let qdrant = building.build().map_err(|error| IndexError::Bug(error.into()))?;
+        Ok(Self { qdrant, timeout: settings.timeout })
     }
 
-    pub(super) async fn put(&self, path: &str, body: &Value) -> Result<Value, IndexError> {
-        self.expect(Method::PUT, path, Some(body)).await
-    }
-
-    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, IndexError> {
-        self.expect(Method::POST, path, Some(body)).await
-    }
-
-    pub(super) async fn delete(&self, path: &str) -> Result<Value, IndexError> {
-        self.expect(Method::DELETE, path, None).await
+    pub(super) fn ask<'a, T>(
+        &'a self,
+        call: impl Future<Output = Result<T, QdrantError>> + 'a,
+    ) -> impl Future<Output = Result<T, IndexError>> + 'a {
+        // The client's futures are twenty kilobytes each.
+        let call = tokio::time::timeout(self.timeout, Box::pin(call));
+        async {
+            let answer = call.await.map_err(|_| IndexError::Slow(self.timeout))?;
+            answer.map_err(|error| self.judge(error))
+        }
     }
 
     /// `None` when there is no such thing.
-    pub(super) async fn find(&self, path: &str) -> Result<Option<Value>, IndexError> {
-        let (status, answer) = self.send(Method::GET, path, None).await?;
-        if status == StatusCode::NOT_FOUND && is_missing_collection(&answer) {
-            return Ok(None);
-        }
-        judge(status, answer).map(Some)
+    pub(super) fn find<'a, T: 'a>(
+        &'a self,
+        call: impl Future<Output = Result<T, QdrantError>> + 'a,
+    ) -> impl Future<Output = Result<Option<T>, IndexError>> + 'a {
+        self.ask(call.map(|answer| match answer {
+            Err(QdrantError::ResponseError { status }) if status.code() == Code::NotFound => Ok(None),
+            answer => answer.map(Some),
+        }))
     }
 
-    async fn expect(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, IndexError> {
-        let (status, answer) = self.send(method, path, body).await?;
-        judge(status, answer)
-    }
-
-    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<(StatusCode, Answer), IndexError> {
-        let url = format!("{}{path}", self.settings.url.trim_end_matches('/'));
-        let mut request = self.http.request(method, url).timeout(self.settings.timeout);
-        if let Some(key) = &self.settings.api_key {
-            request = request.header("api-key", key);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let failed = |error: reqwest::Error| match error.is_timeout() {
-            true => IndexError::Slow(self.settings.timeout),
-            false => IndexError::Away(error.without_url().to_string()),
+    fn judge(&self, error: QdrantError) -> IndexError {
+        let status = match error {
+            QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => status,
+            other => return IndexError::Bug(other.into()),
         };
-        let response = request.send().await.map_err(failed)?;
-        let status = response.status();
-        let text = response.text().await.map_err(failed)?;
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(IndexError::Away(format!("Qdrant answered {status}")));
+        let said = status.message();
+        match status.code() {
+            Code::DeadlineExceeded | Code::Cancelled => IndexError::Slow(self.timeout),
+            Code::Unauthenticated | Code::PermissionDenied => {
+                IndexError::WrongSchema(format!("Qdrant refused our key ({said}); set QDRANT_API_KEY"))
+            }
+            Code::NotFound => IndexError::WrongSchema(format!("Qdrant does not have our collection: {said}")),
+            _ if is_no_grpc(&status) => IndexError::WrongSchema(NOT_QDRANT.into()),
+            Code::Unavailable | Code::ResourceExhausted | Code::Aborted | Code::Internal | Code::Unknown => {
+                IndexError::Away(format!("Qdrant: {said}"))
+            }
+            code => IndexError::Bug(anyhow::anyhow!("Qdrant answered {code}: {said}")),
         }
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(IndexError::WrongSchema(format!("Qdrant refused our key ({status}); set QDRANT_API_KEY")));
-        }
-        let answer = serde_json::from_str(&text)
-            .map_err(|_| IndexError::WrongSchema("what answers at QDRANT_URL is not Qdrant".into()))?;
-        Ok((status, answer))
     }
 }
 
-fn judge(status: StatusCode, answer: Answer) -> Result<Value, IndexError> {
-    if status.is_success() && answer.status == "ok" {
-        return Ok(answer.result);
-    }
-    let said = answer.status["error"].as_str().unwrap_or("nothing").to_string();
-    match status {
-        StatusCode::NOT_FOUND => Err(IndexError::WrongSchema(format!("Qdrant does not have our collection: {said}"))),
-        StatusCode::OK => Err(IndexError::WrongSchema("what answers at QDRANT_URL is not Qdrant".into())),
-        _ => Err(IndexError::Bug(anyhow::anyhow!("Qdrant answered {status}: {said}"))),
-    }
+const NOT_QDRANT: &str = "what answers at QDRANT_URL is not Qdrant's gRPC interface (port 6334 unless you moved it)";
+
+/// Whether what answered does not even speak gRPC: another kind of HTTP, or gRPC without Qdrant's services.
+fn is_no_grpc(status: &Status) -> bool {
+    let kind = status.metadata().get("content-type").and_then(|kind| kind.to_str().ok());
+    status.code() == Code::Unimplemented
+        || kind.is_some_and(|kind| !kind.starts_with("application/grpc"))
+        || is_http_1(status)
 }
 
-fn is_missing_collection(answer: &Answer) -> bool {
-    answer.status["error"].as_str().is_some_and(|said| said.contains("doesn't exist"))
+/// Read as frames, the letters of an answer in HTTP/1 make one of an impossible size.
+fn is_http_1(status: &Status) -> bool {
+    let mut causes = std::iter::successors(status.source(), |&cause| cause.source());
+    causes.any(|cause| cause.to_string().contains("frame with invalid size"))
+}
+
+/// Where gRPC is spoken. People know a Qdrant by the port of its REST interface, and the other one is next to it.
+fn grpc_address(url: &str) -> Option<String> {
+    let uri: Uri = url.parse().ok()?;
+    let host = uri.host()?;
+    let scheme = uri.scheme_str().unwrap_or("http");
+    let port = uri.port_u16().filter(|port| *port != REST_PORT).unwrap_or(GRPC_PORT);
+    Some(format!("{scheme}://{host}:{port}"))
+}
+
+const REST_PORT: u16 = 6333;
+const GRPC_PORT: u16 = 6334;
+
+#[cfg(test)]
+mod tests {
+    use super::grpc_address;
+
+    #[test]
+    fn a_server_is_found_by_either_of_its_ports() {
+        for (given, asked) in [
+            ("http://localhost:6333", Some("http://localhost:6334")),
+            ("http://localhost:6334", Some("http://localhost:6334")),
+            ("http://qdrant", Some("http://qdrant:6334")),
+            ("https://abc.cloud.qdrant.io:6333/", Some("https://abc.cloud.qdrant.io:6334")),
+            ("https://qdrant.example.org:443", Some("https://qdrant.example.org:443")),
+            ("http://[::1]:7000", Some("http://[::1]:7000")),
+            ("http://", None),
+        ] {
+            assert_eq!(grpc_address(given).as_deref(), asked, "{given}");
+        }
+    }
 }

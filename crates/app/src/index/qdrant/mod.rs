@@ -13,16 +13,22 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use qdrant_client::qdrant::{
+    CollectionInfo, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder,
+    DeletePointsBuilder, Distance, Filter, GetPointsBuilder, Modifier, PayloadIncludeSelector, PointId, PointStruct,
+    RetrievedPoint, ScrollPointsBuilder, SparseVectorParamsBuilder, SparseVectorsConfigBuilder, UpsertPointsBuilder,
+    VectorParamsBuilder, VectorsConfigBuilder, vector_output::Vector, vectors_config::Config,
+};
+use tracing::info;
 
-use super::{Change, Hit, IndexError, IndexInfo, SearchPlan, TrackIndex, document};
+use super::{Change, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, document};
 use crate::{
     embed::{Embedder, Kind},
     music::{Isrc, Track},
 };
 use client::Client;
 pub use client::QdrantSettings;
-use points::{NOTE, is_track, point_id};
+use points::{NOTE, is_first_chunk, is_older_than, is_one_of, is_track, point_id};
 
 pub struct QdrantIndex {
     client: Client,
@@ -32,58 +38,89 @@ pub struct QdrantIndex {
     sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
 }
 
-const VERSION: u32 = 1;
-/// Points per request: about 4 MB of JSON at 640 dimensions.
+const VERSION: u32 = 2;
+/// Points per request: about a megabyte at 640 dimensions.
 const BATCH: usize = 256;
-const SAMPLE: usize = 256;
+const SAMPLE: u32 = 256;
 
 impl QdrantIndex {
     /// Finds this embedder's collection or makes it, and checks that it is one of ours.
-    pub async fn connect(
-        http: reqwest::Client,
-        settings: QdrantSettings,
-        embedder: Arc<dyn Embedder>,
-    ) -> Result<Self, IndexError> {
+    pub async fn connect(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
+        let index = Self::of(settings, embedder)?;
+        index.prepare().await?;
+        Ok(index)
+    }
+
+    /// This embedder's collection, if the server has it.
+    pub async fn find(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Option<Self>, IndexError> {
+        let index = Self::of(settings, embedder)?;
+        let found = index.client.find(index.client.qdrant.collection_info(&index.collection)).await?;
+        Ok(found.map(|_| index))
+    }
+
+    fn of(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
         let id = embedder.id();
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let model: String = id.model.chars().map(plain).collect();
         let hash: String = id.hash.chars().take(8).collect();
         let collection = format!("{}-v{VERSION}-{model}-{}-{hash}", settings.prefix, id.dims);
-        let index = Self { client: Client::new(http, settings), collection, embedder, sample: RwLock::default() };
-        index.prepare().await?;
-        Ok(index)
+        Ok(Self { client: Client::new(&settings)?, collection, embedder, sample: RwLock::default() })
     }
 
     /// Deletes the collection: for tests, and for starting over.
     pub async fn discard(&self) -> Result<(), IndexError> {
-        self.client.delete(&format!("/collections/{}", self.collection)).await.map(drop)
+        self.client.ask(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
     }
 
     async fn prepare(&self) -> Result<(), IndexError> {
-        let path = format!("/collections/{}", self.collection);
-        let Some(info) = self.client.find(&path).await? else {
-            let dense = json!({"size": self.embedder.id().dims, "distance": "Cosine"});
-            let body = json!({"vectors": {"dense": dense}, "sparse_vectors": {"words": {"modifier": "idf"}}});
-            self.client.put(&path, &body).await?;
-            for (field, schema) in points::indexed_fields() {
-                let body = json!({"field_name": field, "field_schema": schema});
-                self.client.put(&format!("{path}/index?wait=true"), &body).await?;
-            }
-            return Ok(());
+        let info = match self.find_collection().await? {
+            Some(info) => info,
+            None => self.make_collection().await?,
         };
-        let params = &info["config"]["params"];
-        let size = params["vectors"]["dense"]["size"].as_u64();
-        if size != Some(self.embedder.id().dims as u64) || params["sparse_vectors"]["words"]["modifier"] != "idf" {
+        if !self.is_ours(&info) {
             let name = &self.collection;
             return Err(IndexError::WrongSchema(format!(
                 "collection {name} has other vectors than ours; delete it or set another server"
             )));
         }
+        // Whoever made the collection may have been stopped before it came to the fields.
+        for (field, kind) in points::indexed_fields().filter(|(field, _)| !info.payload_schema.contains_key(*field)) {
+            let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
+            self.client.ask(self.client.qdrant.create_field_index(request)).await?;
+        }
         Ok(())
     }
 
-    fn path(&self, rest: &str) -> String {
-        format!("/collections/{}/points{rest}", self.collection)
+    async fn find_collection(&self) -> Result<Option<CollectionInfo>, IndexError> {
+        let found = self.client.find(self.client.qdrant.collection_info(&self.collection)).await?;
+        Ok(found.and_then(|answer| answer.result))
+    }
+
+    /// Another node may make it at the same moment: then that one is ours too.
+    async fn make_collection(&self) -> Result<CollectionInfo, IndexError> {
+        let mut dense = VectorsConfigBuilder::default();
+        let dims = self.embedder.id().dims as u64;
+        dense.add_named_vector_params("dense", VectorParamsBuilder::new(dims, Distance::Cosine));
+        let mut words = SparseVectorsConfigBuilder::default();
+        words.add_named_vector_params("words", SparseVectorParamsBuilder::default().modifier(Modifier::Idf));
+        let request = CreateCollectionBuilder::new(&self.collection).vectors_config(dense).sparse_vectors_config(words);
+        let made = self.client.ask(self.client.qdrant.create_collection(request)).await;
+        match (self.find_collection().await?, made) {
+            (Some(info), _) => Ok(info),
+            (None, Err(error)) => Err(error),
+            (None, Ok(_)) => Err(IndexError::WrongSchema("Qdrant made our collection and does not have it".into())),
+        }
+    }
+
+    fn is_ours(&self, info: &CollectionInfo) -> bool {
+        let Some(params) = info.config.as_ref().and_then(|config| config.params.as_ref()) else { return false };
+        let dense = match params.vectors_config.as_ref().and_then(|config| config.config.as_ref()) {
+            Some(Config::ParamsMap(by_name)) => by_name.map.get("dense"),
+            _ => None,
+        };
+        let words = params.sparse_vectors_config.as_ref().and_then(|config| config.map.get("words"));
+        dense.is_some_and(|dense| dense.size == self.embedder.id().dims as u64)
+            && words.is_some_and(|words| words.modifier == Some(Modifier::Idf.into()))
     }
 
     async fn write(&self, changes: &[Change]) -> Result<(), IndexError> {
@@ -95,42 +132,51 @@ impl QdrantIndex {
         let mut vectors = vectors.into_iter();
         let mut new = Vec::new();
         for (track, chunks) in last.values().flatten().zip(&chunks) {
-            new.extend(points::of(track, vectors.by_ref().take(chunks.len()).collect(), self.embedder.id().dims)?);
+            let mut vectors: Vec<_> = vectors.by_ref().take(chunks.len()).collect();
+            if vectors.is_empty() {
+                // Nothing is written about it: it has no direction, but a name.
+                vectors.push(vec![0.0; self.embedder.id().dims]);
+            }
+            new.extend(points::of(track, vectors, revision)?);
         }
-        // Old points first: a track may have fewer chunks than before. The note comes last, so that a write that
-        // stopped half way is done again.
-        let codes: Vec<&&Isrc> = last.keys().collect();
-        let old = json!({"filter": {"must": [{"key": "isrc", "match": {"any": codes}}]}});
-        self.client.post(&self.path("/delete?wait=true"), &old).await?;
+        // What is new replaces what was there, then the rest goes, so that a track is never missing meanwhile. The note
+        // comes last: a write that stopped half way is done again.
         for batch in new.chunks(BATCH) {
-            self.client.put(&self.path("?wait=true"), &json!({"points": batch})).await?;
+            self.put(batch.to_vec()).await?;
         }
-        let note = points::note(revision, &self.embedder.id());
-        self.client.put(&self.path("?wait=true"), &json!({"points": [note]})).await?;
+        let rest = Filter::must([is_one_of(last.keys().copied()), is_older_than(revision)]);
+        let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
+        self.client.ask(self.client.qdrant.delete_points(delete)).await?;
+        self.put(vec![points::note(revision, &self.embedder.id())]).await?;
         *self.sample.write().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 
+    async fn put(&self, points: Vec<PointStruct>) -> Result<(), IndexError> {
+        let request = UpsertPointsBuilder::new(&self.collection, points).wait(true);
+        self.client.ask(self.client.qdrant.upsert_points(request)).await.map(drop)
+    }
+
     /// The points of some tracks that carry the tracks themselves.
-    async fn fetch(&self, isrcs: &[Isrc], payload: Value) -> Result<Vec<Value>, IndexError> {
-        let ids: Vec<String> = isrcs.iter().map(|isrc| point_id(isrc, 0)).collect();
-        let body = json!({"ids": ids, "with_payload": payload, "with_vector": false});
-        let found = self.client.post(&self.path(""), &body).await?;
-        Ok(found.as_array().cloned().unwrap_or_default())
+    async fn fetch(&self, isrcs: &[Isrc], fields: &[&str]) -> Result<Vec<RetrievedPoint>, IndexError> {
+        let ids: Vec<PointId> = isrcs.iter().map(|isrc| point_id(isrc, 0).into()).collect();
+        let fields = PayloadIncludeSelector { fields: fields.iter().map(ToString::to_string).collect() };
+        let request = GetPointsBuilder::new(&self.collection, ids).with_payload(fields).with_vectors(false);
+        Ok(self.client.ask(self.client.qdrant.get_points(request)).await?.result)
     }
 
     async fn fetch_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
-        let found = self.fetch(isrcs, json!(["isrc", "track"])).await?;
+        let found = self.fetch(isrcs, &["track"]).await?;
         let tracks: BTreeMap<Isrc, Track> = found
             .iter()
-            .map(|point| points::track(point).map(|track| (track.isrc.clone(), track)))
+            .map(|point| points::track(&point.payload).map(|track| (track.isrc.clone(), track)))
             .collect::<Result<_, _>>()?;
         Ok(isrcs.iter().filter_map(|isrc| tracks.get(isrc).cloned()).collect())
     }
 
     async fn known(&self, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, IndexError> {
-        let found = self.fetch(isrcs, json!(["isrc"])).await?;
-        found.iter().map(points::isrc).collect()
+        let found = self.fetch(isrcs, &["isrc"]).await?;
+        found.iter().map(|point| points::isrc(&point.payload)).collect()
     }
 
     /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
@@ -145,12 +191,13 @@ impl QdrantIndex {
     }
 
     async fn describe_what_is_there(&self) -> Result<IndexInfo, IndexError> {
-        let count = json!({"exact": true, "filter": {"must": [is_track(), {"key": "chunk", "match": {"value": 0}}]}});
-        let count = self.client.post(&self.path("/count"), &count).await?;
-        let n_tracks = count["count"].as_u64().unwrap_or_default();
-        let body = json!({"ids": [NOTE], "with_payload": true, "with_vector": false});
-        let notes = self.client.post(&self.path(""), &body).await?;
-        let revision = notes[0]["payload"]["revision"].as_i64().unwrap_or_default();
+        let Client { qdrant, .. } = &self.client;
+        let tracks = Filter::must([is_track(), is_first_chunk()]);
+        let count = qdrant.count(CountPointsBuilder::new(&self.collection).filter(tracks).exact(true));
+        let n_tracks = self.client.ask(count).await?.result.map_or(0, |result| result.count);
+        let note = GetPointsBuilder::new(&self.collection, vec![NOTE.into()]).with_payload(true);
+        let notes = self.client.ask(qdrant.get_points(note)).await?.result;
+        let revision = notes.first().and_then(|note| note.get("revision").as_integer()).unwrap_or_default();
         Ok(IndexInfo { engine: "qdrant", n_tracks, revision, embedder: self.embedder.id(), writable: true })
     }
 
@@ -158,17 +205,30 @@ impl QdrantIndex {
         if let Some(sample) = self.sample.read().unwrap_or_else(PoisonError::into_inner).clone() {
             return Ok(sample);
         }
-        let body =
-            json!({"filter": {"must": [is_track()]}, "limit": SAMPLE, "with_payload": false, "with_vector": true});
-        let page = self.client.post(&self.path("/scroll"), &body).await?;
-        let vectors = page["points"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|point| serde_json::from_value(point["vector"]["dense"].clone()).ok());
-        let sample = Arc::new(vectors.collect::<Vec<Vec<f32>>>());
+        let some = ScrollPointsBuilder::new(&self.collection)
+            .filter(Filter::must([is_track()]))
+            .limit(SAMPLE)
+            .with_payload(false)
+            .with_vectors(true);
+        let page = self.client.ask(self.client.qdrant.scroll(some)).await?;
+        let sample = Arc::new(page.result.iter().filter_map(dense).collect::<Vec<_>>());
         *self.sample.write().unwrap_or_else(PoisonError::into_inner) = Some(sample.clone());
         Ok(sample)
+    }
+}
+
+fn dense(point: &RetrievedPoint) -> Option<Vec<f32>> {
+    match point.vectors.as_ref()?.get_vector_by_name("dense")? {
+        Vector::Dense(vector) => Some(vector.data),
+        _ => None,
+    }
+}
+
+impl Successor for QdrantIndex {
+    /// Other nodes may still search the old collection, so a person deletes it.
+    fn took_over(&self) -> Result<(), IndexError> {
+        info!("Collection {} serves now; those of other embedders may be deleted", self.collection);
+        Ok(())
     }
 }
 

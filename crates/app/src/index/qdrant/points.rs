@@ -1,9 +1,13 @@
 //! How a track lies in Qdrant: points, payloads, and words as a sparse vector.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context;
-use serde_json::{Map, Value, json};
+use qdrant_client::{
+    Payload,
+    qdrant::{Condition, FieldType, NamedVectors, PointStruct, Range, Value, Vector},
+};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Builder;
 
@@ -26,69 +30,82 @@ pub(super) fn point_id(isrc: &Isrc, chunk: usize) -> String {
     Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
-pub(super) fn is_track() -> Value {
-    json!({"key": "kind", "match": {"value": "track"}})
+pub(super) fn is_track() -> Condition {
+    Condition::matches("kind", "track".to_string())
+}
+
+pub(super) fn is_first_chunk() -> Condition {
+    Condition::matches("chunk", 0)
+}
+
+/// What a write at this revision leaves of earlier ones.
+pub(super) fn is_older_than(revision: i64) -> Condition {
+    Condition::range("written", Range { lt: Some(revision as f64), ..Range::default() })
+}
+
+pub(super) fn is_one_of<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condition {
+    Condition::matches("isrc", isrcs.into_iter().map(Isrc::to_string).collect::<Vec<_>>())
 }
 
 /// What filters look at, and how Qdrant is to index it.
-pub(super) fn indexed_fields() -> Vec<(&'static str, &'static str)> {
-    let words = ["isrc", "kind", "artist", "title", "album"].map(|field| (field, "keyword"));
-    let numbers = Feature::ALL.map(|feature| (feature.name(), "float"));
-    words.into_iter().chain(numbers).chain([("chunk", "integer")]).collect()
+pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
+    let words = ["isrc", "kind", "artist", "title", "album"].map(|field| (field, FieldType::Keyword));
+    let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
+    words.into_iter().chain(numbers).chain(["chunk", "written"].map(|field| (field, FieldType::Integer)))
 }
 
-/// One point per chunk; a track about which nothing is written has one, with no direction.
-pub(super) fn of(track: &Track, mut vectors: Vec<Vec<f32>>, dims: usize) -> Result<Vec<Value>, IndexError> {
-    if vectors.is_empty() {
-        vectors.push(vec![0.0; dims]);
-    }
-    let filterable = filterable(track);
-    let point = |(chunk, dense): (usize, Vec<f32>)| -> Result<Value, IndexError> {
+/// One point per chunk, and the revision that wrote it.
+pub(super) fn of(track: &Track, vectors: Vec<Vec<f32>>, revision: i64) -> Result<Vec<PointStruct>, IndexError> {
+    let mut filterable = filterable(track);
+    filterable.insert("written", revision);
+    let point = |(chunk, dense): (usize, Vec<f32>)| -> Result<PointStruct, IndexError> {
         let mut payload = filterable.clone();
-        payload.insert("chunk".into(), json!(chunk));
-        let mut vector = json!({"dense": dense});
+        payload.insert("chunk", chunk as i64);
+        let mut vectors = NamedVectors::default().add_vector("dense", dense);
         if chunk == 0 {
-            payload.insert("track".into(), serde_json::to_value(track).context("a track is JSON")?);
-            vector["words"] = sparse(document_words(track));
+            payload.insert("track", serde_json::to_value(track).context("a track is JSON")?);
+            let (indices, values): (Vec<u32>, Vec<f32>) = document_words(track).into_iter().unzip();
+            vectors = vectors.add_vector("words", Vector::new_sparse(indices, values));
         }
-        Ok(json!({"id": point_id(&track.isrc, chunk), "vector": vector, "payload": payload}))
+        Ok(PointStruct::new(point_id(&track.isrc, chunk), vectors, payload))
     };
     vectors.into_iter().enumerate().map(point).collect()
 }
 
-pub(super) fn note(revision: i64, embedder: &EmbedderId) -> Value {
+pub(super) fn note(revision: i64, embedder: &EmbedderId) -> PointStruct {
     // Every point needs a vector; searches look for tracks only.
     let mut dense = vec![0.0; embedder.dims];
     dense[0] = 1.0;
-    json!({"id": NOTE, "vector": {"dense": dense}, "payload": {"kind": "note", "revision": revision, "embedder": embedder}})
+    let payload = Payload::from([
+        ("kind", Value::from("note")),
+        ("revision", Value::from(revision)),
+        ("embedder", json!(embedder).into()),
+    ]);
+    PointStruct::new(NOTE, NamedVectors::default().add_vector("dense", dense), payload)
 }
 
-pub(super) fn isrc(point: &Value) -> Result<Isrc, IndexError> {
-    let code = point["payload"]["isrc"].as_str().unwrap_or_default();
+pub(super) fn isrc(payload: &HashMap<String, Value>) -> Result<Isrc, IndexError> {
+    let code = payload.get("isrc").and_then(|code| code.as_str()).map_or("", |code| code);
     code.parse().map_err(|error| IndexError::WrongSchema(format!("a point without a code of ours: {error}")))
 }
 
-pub(super) fn track(point: &Value) -> Result<Track, IndexError> {
-    serde_json::from_value(point["payload"]["track"].clone())
+pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexError> {
+    let track = payload.get("track").cloned().unwrap_or_default().into_json();
+    serde_json::from_value(track)
         .map_err(|error| IndexError::WrongSchema(format!("a point without a track of ours: {error}")))
 }
 
 /// A filter in Qdrant's words; it always says that we look for tracks.
-pub(super) fn conditions(filter: &Filter) -> Vec<Value> {
+pub(super) fn conditions(filter: &Filter) -> Vec<Condition> {
     let mut must = vec![is_track()];
     for range in &filter.features {
-        let mut ends = Map::new();
-        ends.extend(range.min.map(|min| ("gte".to_string(), json!(min))));
-        ends.extend(range.max.map(|max| ("lte".to_string(), json!(max))));
-        must.push(json!({"key": range.feature.name(), "range": ends}));
+        let ends = Range { gte: range.min, lte: range.max, ..Range::default() };
+        must.push(Condition::range(range.feature.name(), ends));
     }
-    if let Some(isrcs) = &filter.isrcs {
-        must.push(json!({"key": "isrc", "match": {"any": isrcs}}));
-    }
+    must.extend(filter.isrcs.as_ref().map(is_one_of));
     for (field, text) in [("artist", &filter.artist), ("title", &filter.title), ("album", &filter.album)] {
-        for word in words(text.as_deref().unwrap_or_default()) {
-            must.push(json!({"key": field, "match": {"value": word.term}}));
-        }
+        let words = words(text.as_deref().unwrap_or_default());
+        must.extend(words.into_iter().map(|word| Condition::matches(field, word.term)));
     }
     must
 }
@@ -102,22 +119,18 @@ pub(super) fn query_words(query: &str) -> BTreeMap<u32, f32> {
     counts
 }
 
-pub(super) fn sparse(words: BTreeMap<u32, f32>) -> Value {
-    let (indices, values): (Vec<u32>, Vec<f32>) = words.into_iter().unzip();
-    json!({"indices": indices, "values": values})
-}
-
-fn filterable(track: &Track) -> Map<String, Value> {
-    let terms = |text: &str| words(text).into_iter().map(|word| json!(word.term)).collect::<Vec<Value>>();
-    let mut payload = Map::new();
-    payload.insert("kind".into(), json!("track"));
-    payload.insert("isrc".into(), json!(track.isrc));
-    payload.insert("artist".into(), terms(&track.artist).into());
-    payload.insert("title".into(), terms(&track.title).into());
-    payload.insert("album".into(), terms(&track.album).into());
+fn filterable(track: &Track) -> Payload {
+    let terms = |text: &str| words(text).into_iter().map(|word| word.term).collect::<Vec<String>>();
+    let mut payload = Payload::from([
+        ("kind", Value::from("track")),
+        ("isrc", track.isrc.to_string().into()),
+        ("artist", terms(&track.artist).into()),
+        ("title", terms(&track.title).into()),
+        ("album", terms(&track.album).into()),
+    ]);
     for feature in Feature::ALL {
         if let Some(value) = track.audio_features.as_ref().and_then(|features| feature.of(features)) {
-            payload.insert(feature.name().into(), json!(value));
+            payload.insert(feature.name(), value);
         }
     }
     payload

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
+use qdrant_client::qdrant::{
+    BatchResult, Condition, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
+    QueryPointsBuilder, ScoredPoint, VectorInput,
+};
 
 use super::{
     super::{
@@ -69,8 +72,8 @@ impl Wording<'_> {
         let n = CANDIDATES.max(2 * self.plan.limit);
         let must = points::conditions(&self.plan.filter);
         let mut searches = vec![self.dense(&must, n), self.sparse(&words, &must, n)];
-        let single = |(index, _): (&u32, &f32)| self.sparse(&BTreeMap::from([(*index, 1.0)]), &[points::is_track()], 1);
-        searches.extend(words.iter().map(single));
+        let single = |index: &u32| self.sparse(&BTreeMap::from([(*index, 1.0)]), &[points::is_track()], 1);
+        searches.extend(words.keys().map(single));
         let answers = self.ask(searches).await?;
         let mut found = Found::default();
         found.read(&answers[..2], &wishes)?;
@@ -92,14 +95,14 @@ impl Wording<'_> {
     async fn complete(
         &self,
         words: &BTreeMap<u32, f32>,
-        must: &[Value],
+        must: &[Condition],
         wishes: &[SoundWish],
         found: &mut Found,
     ) -> Result<(), IndexError> {
         let lacking = |has: &BTreeMap<Isrc, f32>, other: &BTreeMap<Isrc, f32>| -> Vec<Isrc> {
             other.keys().filter(|isrc| !has.contains_key(*isrc)).cloned().collect()
         };
-        let among = |isrcs: &[Isrc]| [must, &[json!({"key": "isrc", "match": {"any": isrcs}})]].concat();
+        let among = |isrcs: &[Isrc]| [must, &[points::is_one_of(isrcs)]].concat();
         let without_similarity = lacking(&found.similarity, &found.words);
         let without_words = lacking(&found.words, &found.similarity);
         let mut searches = Vec::new();
@@ -115,54 +118,69 @@ impl Wording<'_> {
         let has_dense = !without_similarity.is_empty();
         let mut answers = self.ask(searches).await?;
         if !has_dense {
-            answers.insert(0, json!({"points": []}));
+            answers.insert(0, BatchResult::default());
         }
         found.read(&answers, wishes)
     }
 
-    fn dense(&self, must: &[Value], limit: usize) -> Value {
-        json!({"query": self.vector, "using": "dense", "filter": {"must": must}, "limit": limit, "with_payload": payload()})
+    fn dense(&self, must: &[Condition], limit: usize) -> QueryPoints {
+        self.nearest(VectorInput::new_dense(self.vector), "dense", must, limit)
     }
 
-    fn sparse(&self, words: &BTreeMap<u32, f32>, must: &[Value], limit: usize) -> Value {
-        let query = points::sparse(words.clone());
-        json!({"query": query, "using": "words", "filter": {"must": must}, "limit": limit, "with_payload": payload()})
+    fn sparse(&self, words: &BTreeMap<u32, f32>, must: &[Condition], limit: usize) -> QueryPoints {
+        let (indices, values): (Vec<u32>, Vec<f32>) = words.iter().unzip();
+        self.nearest(VectorInput::new_sparse(indices, values), "words", must, limit)
     }
 
-    async fn ask(&self, searches: Vec<Value>) -> Result<Vec<Value>, IndexError> {
+    fn nearest(&self, vector: VectorInput, using: &str, must: &[Condition], limit: usize) -> QueryPoints {
+        QueryPointsBuilder::new(&self.index.collection)
+            .query(Query::new_nearest(vector))
+            .using(using)
+            .filter(Filter::must(must.iter().cloned()))
+            .limit(limit as u64)
+            .with_payload(PayloadIncludeSelector { fields: payload_fields() })
+            .build()
+    }
+
+    async fn ask(&self, searches: Vec<QueryPoints>) -> Result<Vec<BatchResult>, IndexError> {
         let n_searches = searches.len();
-        let body = json!({"searches": searches});
-        let answers = self.index.client.post(&self.index.path("/query/batch"), &body).await?;
-        match answers {
-            Value::Array(answers) if answers.len() == n_searches => Ok(answers),
-            _ => Err(IndexError::WrongSchema("Qdrant answered fewer searches than were asked".into())),
+        let client = &self.index.client;
+        let batch = QueryBatchPointsBuilder::new(&self.index.collection, searches);
+        let answers = client.ask(client.qdrant.query_batch(batch)).await?.result;
+        match answers.len() == n_searches {
+            true => Ok(answers),
+            false => Err(IndexError::WrongSchema("Qdrant answered fewer searches than were asked".into())),
         }
     }
 }
 
 impl Found {
     /// Reads an answer of the dense and one of the sparse side.
-    fn read(&mut self, answers: &[Value], wishes: &[SoundWish]) -> Result<(), IndexError> {
+    fn read(&mut self, answers: &[BatchResult], wishes: &[SoundWish]) -> Result<(), IndexError> {
         for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
-            for point in answer["points"].as_array().into_iter().flatten() {
-                let isrc = points::isrc(point)?;
-                let score = point["score"].as_f64().unwrap_or_default() as f32;
-                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| point["payload"][feature.name()].as_f64()));
-                let best = side.entry(isrc).or_insert(score);
-                *best = best.max(score);
+            for point in &answer.result {
+                let isrc = points::isrc(&point.payload)?;
+                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| sound_of(point, feature)));
+                let best = side.entry(isrc).or_insert(point.score);
+                *best = best.max(point.score);
             }
         }
         Ok(())
     }
 }
 
-fn payload() -> Value {
-    let fields = Feature::ALL.iter().map(|feature| feature.name()).chain(["isrc"]);
-    json!(fields.collect::<Vec<_>>())
+fn payload_fields() -> Vec<String> {
+    Feature::ALL.iter().map(|feature| feature.name()).chain(["isrc"]).map(String::from).collect()
+}
+
+/// A round number may come back as a whole one.
+fn sound_of(point: &ScoredPoint, feature: Feature) -> Option<f64> {
+    let value = point.try_get(feature.name())?;
+    value.as_double().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
 /// What a track with every word of the query reaches: each word's best track, added up.
-fn best_words(words: &BTreeMap<u32, f32>, singles: &[Value]) -> f32 {
-    let best = |answer: &Value| answer["points"][0]["score"].as_f64().map_or(UNKNOWN_WORD, |score| score as f32);
+fn best_words(words: &BTreeMap<u32, f32>, singles: &[BatchResult]) -> f32 {
+    let best = |answer: &BatchResult| answer.result.first().map_or(UNKNOWN_WORD, |point| point.score);
     words.values().zip(singles).map(|(count, answer)| count * best(answer)).sum()
 }

@@ -1,0 +1,262 @@
+//! A Qdrant in memory: as much of its gRPC interface as Segue uses, in the official client's own messages.
+
+mod collection;
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    http::{Request as HttpRequest, header::CONTENT_TYPE},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response as HttpResponse},
+    routing::{MethodRouter, post},
+};
+use qdrant_client::qdrant::{
+    BatchResult, CollectionConfig, CollectionInfo, CollectionOperationResponse, CollectionParams, CountPoints,
+    CountResponse, CountResult, CreateCollection, CreateFieldIndexCollection, DeleteCollection, DeletePoints,
+    GetCollectionInfoRequest, GetCollectionInfoResponse, GetPoints, GetResponse, PayloadSchemaInfo,
+    PointsOperationResponse, QueryBatchPoints, QueryBatchResponse, ScrollPoints, ScrollResponse, UpsertPoints,
+};
+use tokio::task::JoinHandle;
+use tonic::{
+    Code, Request, Response, Status,
+    transport::{Server, server::TcpIncoming},
+};
+use tonic_prost::ProstCodec;
+
+use collection::Collection;
+
+/// What the server does wrong, if anything.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mood {
+    Well,
+    /// Takes requests and never answers.
+    Silent,
+    /// "Unavailable" to everything.
+    Overloaded,
+    /// Its disk is full: reads, but does not write.
+    Full,
+    /// Nobody's key fits.
+    Locked,
+    /// Speaks HTTP, but is somebody else.
+    Stranger,
+}
+
+/// A server on a free loopback port until its last clone is dropped.
+#[derive(Clone)]
+pub struct QdrantDouble {
+    pub url: String,
+    state: Arc<State>,
+    _server: Arc<Serving>,
+}
+
+struct Serving(JoinHandle<()>);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct State {
+    collections: Mutex<BTreeMap<String, Collection>>,
+    mood: Mutex<Mood>,
+}
+
+impl QdrantDouble {
+    pub async fn start() -> std::io::Result<Self> {
+        let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let url = format!("http://{}", incoming.local_addr()?);
+        let state = Arc::new(State { collections: Mutex::default(), mood: Mutex::new(Mood::Well) });
+        let routes = tonic::service::Routes::from(router(&state));
+        let server = tokio::spawn(async move {
+            Server::builder().add_routes(routes).serve_with_incoming(incoming).await.ok();
+        });
+        Ok(Self { url, state, _server: Arc::new(Serving(server)) })
+    }
+
+    pub fn set_mood(&self, mood: Mood) {
+        *self.state.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
+    }
+
+    /// Replaces every collection's dense vectors by some of another length.
+    pub fn spoil(&self, size: u64) {
+        self.state.collections().values_mut().for_each(|collection| collection.resize(size));
+    }
+
+    /// Drops all collections.
+    pub fn empty(&self) {
+        self.state.collections().clear();
+    }
+
+    /// How often a point of this kind was written.
+    pub fn n_written(&self, kind: &str) -> usize {
+        self.state.collections().values().filter_map(|collection| collection.n_written.get(kind)).sum()
+    }
+
+    /// How many points of this kind there are.
+    pub fn n_points(&self, kind: &str) -> usize {
+        self.state.collections().values().map(|collection| collection.n_points(kind)).sum()
+    }
+
+    pub fn collections(&self) -> Vec<String> {
+        self.state.collections().keys().cloned().collect()
+    }
+}
+
+fn router(state: &Arc<State>) -> Router {
+    let collections = Router::new()
+        .route("/Get", unary(state, State::describe))
+        .route("/Create", unary(state, State::create))
+        .route("/Delete", unary(state, State::drop_collection));
+    let points = Router::new()
+        .route("/CreateFieldIndex", unary(state, State::index_field))
+        .route("/Upsert", unary(state, State::upsert))
+        .route("/Delete", unary(state, State::delete))
+        .route("/Get", unary(state, State::get))
+        .route("/Count", unary(state, State::count))
+        .route("/Scroll", unary(state, State::scroll))
+        .route("/QueryBatch", unary(state, State::query_batch));
+    Router::new()
+        .nest("/qdrant.Collections", collections)
+        .nest("/qdrant.Points", points)
+        .layer(from_fn_with_state(state.clone(), in_its_mood))
+}
+
+async fn in_its_mood(
+    axum::extract::State(state): axum::extract::State<Arc<State>>,
+    request: HttpRequest<Body>,
+    next: Next,
+) -> HttpResponse {
+    let mood = *state.mood.lock().unwrap_or_else(PoisonError::into_inner);
+    match mood {
+        Mood::Silent => std::future::pending().await,
+        Mood::Overloaded => Status::unavailable("busy").into_http(),
+        Mood::Full if request.uri().path().ends_with("/Upsert") => {
+            Status::internal("Service internal error: No space left on device").into_http()
+        }
+        Mood::Locked => Status::unauthenticated("Invalid API key or JWT").into_http(),
+        Mood::Stranger => ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response(),
+        Mood::Well | Mood::Full => next.run(request).await,
+    }
+}
+
+/// One call of the protocol, answered by a function.
+fn unary<Asked, Told>(state: &Arc<State>, answer: fn(&State, Asked) -> Result<Told, Status>) -> MethodRouter
+where
+    Asked: prost::Message + Default + 'static,
+    Told: prost::Message + Default + 'static,
+{
+    let state = state.clone();
+    post(move |request: HttpRequest<Body>| async move {
+        let service = tower::service_fn(move |request: Request<Asked>| {
+            let told = answer(&state, request.into_inner()).map(Response::new);
+            async { told }
+        });
+        let mut grpc = tonic::server::Grpc::new(ProstCodec::<Told, Asked>::default());
+        Ok::<_, Infallible>(grpc.unary(service, request).await)
+    })
+}
+
+type Answer<T> = Result<T, Status>;
+
+impl State {
+    fn collections(&self) -> MutexGuard<'_, BTreeMap<String, Collection>> {
+        self.collections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, name: &str, f: impl FnOnce(&mut Collection) -> Answer<T>) -> Answer<T> {
+        match self.collections().get_mut(name) {
+            Some(collection) => f(collection),
+            None => Err(Status::not_found(format!("Not found: Collection `{name}` doesn't exist!"))),
+        }
+    }
+
+    fn create(&self, asked: CreateCollection) -> Answer<CollectionOperationResponse> {
+        let name = asked.collection_name.clone();
+        let mut collections = self.collections();
+        if collections.contains_key(&name) {
+            let said = format!("Wrong input: Collection `{name}` already exists!");
+            return Err(Status::new(Code::AlreadyExists, said));
+        }
+        collections.insert(name, Collection::new(asked));
+        Ok(CollectionOperationResponse { result: true, time: 0.0 })
+    }
+
+    fn drop_collection(&self, asked: DeleteCollection) -> Answer<CollectionOperationResponse> {
+        let result = self.collections().remove(&asked.collection_name).is_some();
+        Ok(CollectionOperationResponse { result, time: 0.0 })
+    }
+
+    fn describe(&self, asked: GetCollectionInfoRequest) -> Answer<GetCollectionInfoResponse> {
+        self.with(&asked.collection_name, |collection| {
+            let params = CollectionParams {
+                vectors_config: collection.made.vectors_config.clone(),
+                sparse_vectors_config: collection.made.sparse_vectors_config.clone(),
+                ..CollectionParams::default()
+            };
+            let config = CollectionConfig { params: Some(params), ..CollectionConfig::default() };
+            let fields = collection.fields.iter().map(|field| (field.clone(), PayloadSchemaInfo::default()));
+            let info =
+                CollectionInfo { config: Some(config), payload_schema: fields.collect(), ..CollectionInfo::default() };
+            Ok(GetCollectionInfoResponse { result: Some(info), time: 0.0 })
+        })
+    }
+
+    fn index_field(&self, asked: CreateFieldIndexCollection) -> Answer<PointsOperationResponse> {
+        self.with(&asked.collection_name, |collection| {
+            collection.fields.insert(asked.field_name);
+            Ok(PointsOperationResponse::default())
+        })
+    }
+
+    fn upsert(&self, asked: UpsertPoints) -> Answer<PointsOperationResponse> {
+        self.with(&asked.collection_name, |collection| {
+            asked.points.into_iter().try_for_each(|point| collection.upsert(point))?;
+            Ok(PointsOperationResponse::default())
+        })
+    }
+
+    fn delete(&self, asked: DeletePoints) -> Answer<PointsOperationResponse> {
+        self.with(&asked.collection_name, |collection| {
+            collection.delete(asked.points.unwrap_or_default())?;
+            Ok(PointsOperationResponse::default())
+        })
+    }
+
+    fn get(&self, asked: GetPoints) -> Answer<GetResponse> {
+        self.with(&asked.collection_name, |collection| {
+            let result = collection.get(&asked.ids, asked.with_payload.as_ref());
+            Ok(GetResponse { result, ..GetResponse::default() })
+        })
+    }
+
+    fn count(&self, asked: CountPoints) -> Answer<CountResponse> {
+        self.with(&asked.collection_name, |collection| {
+            let count = collection.count(asked.filter.as_ref());
+            Ok(CountResponse { result: Some(CountResult { count }), ..CountResponse::default() })
+        })
+    }
+
+    fn scroll(&self, asked: ScrollPoints) -> Answer<ScrollResponse> {
+        self.with(&asked.collection_name, |collection| {
+            Ok(ScrollResponse { result: collection.scroll(&asked), ..ScrollResponse::default() })
+        })
+    }
+
+    fn query_batch(&self, asked: QueryBatchPoints) -> Answer<QueryBatchResponse> {
+        self.with(&asked.collection_name, |collection| {
+            let answers = asked.query_points.iter().map(|query| {
+                let result = collection.query(query)?;
+                Ok(BatchResult { result })
+            });
+            Ok(QueryBatchResponse { result: answers.collect::<Answer<_>>()?, ..QueryBatchResponse::default() })
+        })
+    }
+}

@@ -1,20 +1,27 @@
 //! `make eval`: how good is search? BM25, vectors and hybrid on real captions and claims, with a paired bootstrap.
 //!
-//! Usage: `eval [DATA_DIR] [MODELS_DIR]`, where DATA_DIR has `scifact` and `musiccaps` in BEIR's layout.
+//! Usage: `eval [DATA_DIR] [MODELS_DIR]`, where DATA_DIR has `scifact` and `musiccaps` in BEIR's layout. With QDRANT_URL
+//! the same questions are put to that server too.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod data;
 mod metrics;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context;
 use app::{
     embed::{Blend, Cached, Embedder, Kind, MiniLm, StaticTable},
-    index::{Change, EmbeddedIndex, Ranking, TrackIndex},
+    index::{Change, EmbeddedIndex, QdrantIndex, QdrantSettings, Ranking, SearchPlan, TrackIndex},
+    music::Isrc,
 };
-use data::{Collection, Task};
+use data::{Collection, Query, Task};
 use metrics::{Measure, paired_bootstrap};
 
 #[tokio::main]
@@ -23,9 +30,12 @@ async fn main() -> anyhow::Result<()> {
     let data_dir = arguments.next().unwrap_or_else(|| "../shared/data".into());
     let models_dir = arguments.next().unwrap_or_else(|| "segue-data/models".into());
     let collections = [data::musiccaps(&data_dir)?, data::scifact(&data_dir)?];
-    println!(
-        "{:<28} {:<16} {:>8} {:>8} {:>8}   hybrid against the better one",
-        "embedder", "task", "BM25", "dense", "hybrid"
+    print_row(
+        "embedder",
+        "task",
+        "",
+        ["BM25", "dense", "hybrid", "Qdrant"].map(String::from),
+        "hybrid − the better one",
     );
     if let Some(minilm) = MiniLm::find(&models_dir)? {
         as_published(&minilm, &collections[1]).await?;
@@ -72,13 +82,32 @@ async fn as_published(minilm: &MiniLm, scifact: &Collection) -> anyhow::Result<(
         task.measure.of(&ids, &query.relevant)
     });
     let mean = of_query.sum::<f64>() / task.queries.len() as f64;
-    println!("{:<28} {:<16} {:>8} {mean:>8.4} {:>8}   published: 0.645", "MiniLM as published", task.name, "", "");
+    let values = ["".into(), format!("{mean:.4}"), "".into(), "".into()];
+    print_row("MiniLM as published", task.name, task.measure.name(), values, "published: 0.645");
     Ok(())
 }
 
 async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, collection: &Collection) -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
-    let index = EmbeddedIndex::open(dir.path(), embedder)?;
+    let index = EmbeddedIndex::open(dir.path(), embedder.clone())?;
+    fill(&index, collection).await?;
+    let qdrant = in_qdrant(embedder, collection).await?;
+    let mut rankings: Rankings = HashMap::new();
+    for task in &collection.tasks {
+        for query in &task.queries {
+            if !rankings.contains_key(query.id.as_str()) {
+                rankings.insert(&query.id, rank(&index, qdrant.as_ref(), &query.text, collection).await?);
+            }
+        }
+        report(name, task, &rankings);
+    }
+    match qdrant {
+        Some(qdrant) => Ok(qdrant.discard().await?),
+        None => Ok(()),
+    }
+}
+
+async fn fill(index: &dyn TrackIndex, collection: &Collection) -> anyhow::Result<()> {
     let started = Instant::now();
     for batch in collection.tracks.chunks(512) {
         let changes: Vec<Change> = batch
@@ -87,51 +116,68 @@ async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, collection: &Collecti
             .collect();
         index.apply(&changes).await?;
     }
-    eprintln!(
-        "{name}: {} documents of {} in {:.1} s",
-        collection.tracks.len(),
-        collection.name,
-        started.elapsed().as_secs_f32()
-    );
-    let mut rankings: HashMap<&str, [Vec<String>; 3]> = HashMap::new();
-    for task in &collection.tasks {
-        for query in &task.queries {
-            if !rankings.contains_key(query.id.as_str()) {
-                rankings.insert(&query.id, rank(&index, &query.text, collection).await?);
-            }
-        }
-        report(name, task, &rankings);
-    }
+    let info = index.info().await?;
+    let (n, seconds) = (info.n_tracks, started.elapsed().as_secs_f32());
+    eprintln!("{}, {}: {n} documents of {} in {seconds:.1} s", info.engine, info.embedder.model, collection.name);
     Ok(())
 }
 
-/// The first hundred by words alone, by vectors alone, and as search really ranks.
-async fn rank(index: &EmbeddedIndex, text: &str, collection: &Collection) -> anyhow::Result<[Vec<String>; 3]> {
-    let mut lists = [Vec::new(), Vec::new(), Vec::new()];
-    for (list, ranking) in lists.iter_mut().zip([Ranking::Words, Ranking::Meaning, Ranking::Hybrid]) {
-        let ranked = index.rank(text, 100, ranking).await?;
-        *list = ranked.iter().map(|isrc| collection.id_of(isrc).to_string()).collect();
+async fn in_qdrant(embedder: Arc<dyn Embedder>, collection: &Collection) -> anyhow::Result<Option<QdrantIndex>> {
+    let Ok(url) = std::env::var("QDRANT_URL") else { return Ok(None) };
+    let prefix = format!("segue-eval-{}", std::process::id());
+    let settings = QdrantSettings::new(url, std::env::var("QDRANT_API_KEY").ok());
+    let settings = QdrantSettings { prefix, timeout: Duration::from_secs(60), ..settings };
+    let index = QdrantIndex::connect(settings, embedder).await?;
+    fill(&index, collection).await?;
+    Ok(Some(index))
+}
+
+type Rankings<'a> = HashMap<&'a str, Vec<Vec<String>>>;
+
+/// The first hundred by words alone, by vectors alone, as search really ranks, and as it ranks in Qdrant.
+async fn rank(
+    index: &EmbeddedIndex,
+    qdrant: Option<&QdrantIndex>,
+    text: &str,
+    collection: &Collection,
+) -> anyhow::Result<Vec<Vec<String>>> {
+    let ids = |ranked: &[Isrc]| ranked.iter().map(|isrc| collection.id_of(isrc).to_string()).collect();
+    let mut lists = Vec::new();
+    for ranking in [Ranking::Words, Ranking::Meaning, Ranking::Hybrid] {
+        lists.push(ids(&index.rank(text, 100, ranking).await?));
+    }
+    if let Some(qdrant) = qdrant {
+        let hits = qdrant.search(&SearchPlan::new(text, 100)).await?;
+        lists.push(ids(&hits.into_iter().map(|hit| hit.track.isrc).collect::<Vec<_>>()));
     }
     Ok(lists)
 }
 
-fn report(name: &str, task: &Task, rankings: &HashMap<&str, [Vec<String>; 3]>) {
-    let values = |at: usize| -> Vec<f64> {
-        task.queries.iter().map(|query| task.measure.of(&rankings[query.id.as_str()][at], &query.relevant)).collect()
-    };
-    let (words, meaning, hybrid) = (values(0), values(1), values(2));
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let better = if mean(&words) >= mean(&meaning) { &words } else { &meaning };
-    let bootstrap = paired_bootstrap(&hybrid, better);
-    let verdict = match task.measure {
-        Measure::Recall100 => format!("{:.0} % of dense kept", 100.0 * mean(&hybrid) / mean(&meaning)),
-        Measure::Ndcg10 | Measure::Mrr10 => bootstrap.to_string(),
-    };
-    println!(
-        "{name:<28} {:<16} {:>8.4} {:>8.4} {:>8.4}   {verdict}",
-        task.name,
-        mean(&words),
-        mean(&meaning),
-        mean(&hybrid)
-    );
+fn report(name: &str, task: &Task, rankings: &Rankings) {
+    for measure in Measure::ALL {
+        let values = |at: usize| -> Vec<f64> {
+            let of_query = |query: &Query| Some(measure.of(rankings[query.id.as_str()].get(at)?, &query.relevant));
+            task.queries.iter().filter_map(of_query).collect()
+        };
+        let lists = [0, 1, 2, 3].map(values);
+        let verdict = if measure == task.measure { verdict(measure, &lists) } else { String::new() };
+        let means = lists.map(|list| if list.is_empty() { String::new() } else { format!("{:.4}", mean(&list)) });
+        print_row(name, task.name, measure.name(), means, &verdict);
+    }
+}
+
+fn verdict(measure: Measure, [words, meaning, hybrid, _]: &[Vec<f64>; 4]) -> String {
+    if measure == Measure::Recall100 {
+        return format!("{:.0} % of dense kept", 100.0 * mean(hybrid) / mean(meaning));
+    }
+    let better = if mean(words) >= mean(meaning) { words } else { meaning };
+    paired_bootstrap(hybrid, better).to_string()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn print_row(embedder: &str, task: &str, measure: &str, [words, dense, hybrid, qdrant]: [String; 4], verdict: &str) {
+    println!("{embedder:<26} {task:<16} {measure:<8} {words:>7} {dense:>7} {hybrid:>7} {qdrant:>7}   {verdict}");
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Measure {
     Ndcg10,
     Mrr10,
@@ -10,6 +10,16 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
+    pub(crate) const ALL: [Self; 3] = [Self::Ndcg10, Self::Mrr10, Self::Recall100];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ndcg10 => "nDCG@10",
+            Self::Mrr10 => "MRR@10",
+            Self::Recall100 => "R@100",
+        }
+    }
+
     pub(crate) fn of(self, ranking: &[String], relevant: &HashSet<String>) -> f64 {
         let hits = |n: usize| {
             ranking.iter().take(n).enumerate().filter(|(_, id)| relevant.contains(*id)).map(|(place, _)| place)

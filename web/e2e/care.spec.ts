@@ -121,7 +121,7 @@ test('everything is reached by keyboard alone', async ({ page }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByRole('menuitem', { name: 'Rename' })).toBeFocused();
   await page.keyboard.press('Escape');
-  expect(await focused()).toMatch(/More for/);
+  await expect.poll(focused).toMatch(/More for/);
 });
 
 test('a screen reader hears finished blocks only', async ({ page }) => {

@@ -35,11 +35,14 @@ pub(crate) struct Indexing {
 }
 
 impl Indexing {
-    pub(crate) async fn open(config: &Config) -> anyhow::Result<Self> {
+    pub(crate) async fn open(config: &Config, store: &Store) -> anyhow::Result<Self> {
         let embedder = embedder(config).await?;
         let earlier = earlier_embedders(config, &embedder.id())?;
         match &config.qdrant {
-            Some(qdrant) => Self::remote(qdrant, embedder, earlier).await.context("QDRANT_URL"),
+            Some(qdrant) => {
+                let settings = settings_of(qdrant, store).await?;
+                Self::remote(settings, embedder, earlier).await.context("QDRANT_URL")
+            }
             None => Ok(Self::embedded(&config.data_dir.join("index"), embedder, earlier).await?),
         }
     }
@@ -58,12 +61,11 @@ impl Indexing {
     }
 
     async fn remote(
-        qdrant: &Endpoint,
+        settings: QdrantSettings,
         embedder: Arc<dyn Embedder>,
         earlier: Vec<Arc<dyn Embedder>>,
     ) -> Result<Self, IndexError> {
         let shared_as = Some(embedder.id().to_string());
-        let settings = QdrantSettings::new(&qdrant.url, qdrant.key.as_ref().map(|key| key.expose().to_owned()));
         let wanted = Arc::new(QdrantIndex::connect(settings.clone(), embedder).await?);
         let mut before: Option<Arc<dyn Successor>> = None;
         for embedder in earlier {
@@ -161,9 +163,15 @@ impl App {
     }
 }
 
+/// Several houses may use one server; each has collections of its own.
+async fn settings_of(qdrant: &Endpoint, store: &Store) -> anyhow::Result<QdrantSettings> {
+    let settings = QdrantSettings::new(&qdrant.url, qdrant.key.as_ref().map(|key| key.expose().to_owned()));
+    Ok(QdrantSettings { prefix: format!("segue-{}", store.house().await?), ..settings })
+}
+
 /// What the settings lead to, for the doctor: opened, looked at, closed.
-pub async fn index_of(config: &Config) -> anyhow::Result<IndexOf> {
-    let info = Indexing::open(config).await?.index().info().await?;
+pub async fn index_of(config: &Config, store: &Store) -> anyhow::Result<IndexOf> {
+    let info = Indexing::open(config, store).await?.index().info().await?;
     let floor = StaticTable::built_in()?.id();
     Ok(IndexOf {
         engine: info.engine,

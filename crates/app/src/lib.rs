@@ -88,7 +88,7 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        let indexing = Indexing::open(&config).await.context("the index cannot be opened")?;
+        let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
         let outside = Outside::find(&config.mcp).await;

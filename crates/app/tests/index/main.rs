@@ -5,4 +5,5 @@
 mod contract;
 mod embedded;
 mod qdrant;
+mod recorded;
 mod support;

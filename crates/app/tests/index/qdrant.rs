@@ -25,6 +25,14 @@ struct Fresh {
     _double: Option<QdrantDouble>,
 }
 
+pub(crate) async fn double() -> QdrantDouble {
+    QdrantDouble::start().await.unwrap()
+}
+
+pub(crate) fn server() -> String {
+    std::env::var("QDRANT_URL").expect("QDRANT_URL says where the server is")
+}
+
 fn table() -> Arc<dyn Embedder> {
     Arc::new(StaticTable::built_in().unwrap())
 }
@@ -42,7 +50,7 @@ fn patient(settings: QdrantSettings) -> QdrantSettings {
 }
 
 async fn on_the_double(_: &str) -> Fresh {
-    let double = QdrantDouble::start().await.unwrap();
+    let double = double().await;
     Fresh { index: connect(patient(settings(&double))).await.unwrap(), _double: Some(double) }
 }
 
@@ -52,10 +60,9 @@ mod contract_on_the_double {
 
 /// A collection of its own for each promise and run.
 fn on_the_server(promise: &str) -> QdrantSettings {
-    let url = std::env::var("QDRANT_URL").expect("QDRANT_URL says where the server is");
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let prefix = format!("segue-test-{promise}-{now}");
-    patient(QdrantSettings { prefix, ..QdrantSettings::new(url, std::env::var("QDRANT_API_KEY").ok()) })
+    patient(QdrantSettings { prefix, ..QdrantSettings::new(server(), std::env::var("QDRANT_API_KEY").ok()) })
 }
 
 async fn fresh_on_the_server(promise: &str) -> Fresh {
@@ -82,7 +89,7 @@ async fn replaces(settings: QdrantSettings) {
 
 #[tokio::test]
 async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
-    let double = QdrantDouble::start().await.unwrap();
+    let double = double().await;
     replaces(patient(settings(&double))).await;
 }
 
@@ -98,7 +105,7 @@ async fn failure(index: &QdrantIndex) -> IndexError {
 
 #[tokio::test]
 async fn every_outage_is_an_error_that_says_what_it_is() {
-    let double = QdrantDouble::start().await.unwrap();
+    let double = double().await;
     let index = connect(settings(&double)).await.unwrap();
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     double.set_mood(Mood::Silent);
@@ -142,7 +149,7 @@ async fn speaks_only_http_1() -> SocketAddr {
 
 #[tokio::test]
 async fn ten_nodes_that_start_together_make_one_collection() {
-    let double = QdrantDouble::start().await.unwrap();
+    let double = double().await;
     let starting = (0..10).map(|_| connect(patient(settings(&double))));
     futures::future::try_join_all(starting).await.unwrap();
     assert_eq!(double.collections().len(), 1);
@@ -156,7 +163,7 @@ async fn nobody_at_the_address_is_away() {
 
 #[tokio::test]
 async fn a_collection_of_another_shape_is_refused_at_the_start() {
-    let double = QdrantDouble::start().await.unwrap();
+    let double = double().await;
     connect(settings(&double)).await.unwrap();
     connect(settings(&double)).await.expect("our own collection is found again");
     double.spoil(8);

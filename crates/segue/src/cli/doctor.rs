@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use app::{
     config::{Config, ModelChoice},
     music::tidal::Tidal,
@@ -90,7 +91,7 @@ async fn database(config: &Config) -> Finding {
 
 /// The index and the embedder that feeds it.
 async fn index(config: &Config) -> [Finding; 2] {
-    let status = match app::index_of(config).await {
+    let status = match index_status(config).await {
         Ok(status) => status,
         Err(error) => {
             let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them for what is built in";
@@ -103,6 +104,13 @@ async fn index(config: &Config) -> [Finding; 2] {
         format!("{} (in the binary; `make models` fetches a better one)", status.embedder)
     };
     [well("index", format!("{}, {} tracks", status.engine, status.tracks)), well("embedder", embedder)]
+}
+
+async fn index_status(config: &Config) -> anyhow::Result<app::IndexOf> {
+    let store = Store::open(&config.database_url, 1).await.context("cannot be told without the database")?;
+    let status = app::index_of(config, &store).await;
+    store.close().await;
+    status
 }
 
 async fn tidal(config: &Config) -> Finding {

@@ -140,3 +140,21 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
     assert!(qdrant.n_points("track") > 250);
     assert_eq!(qdrant.n_written("track"), qdrant.n_points("track"), "no point was written twice");
 }
+
+#[tokio::test]
+async fn houses_that_share_a_qdrant_never_meet() {
+    let qdrant = QdrantDouble::start().await.unwrap();
+    let settings = [("QDRANT_URL", qdrant.url.clone())];
+    let (ours, theirs) = (World::new().await, World::new().await);
+    let (code, _, said) = command(&theirs, &settings, &["sample"]).await;
+    assert_eq!(code, 0, "{said}");
+    let found = async |world: &World| {
+        let server = Process::start(world, &settings).await;
+        let answer = server.post("/api/tools/semanticSearch", json!({"query": "rain"})).await;
+        let answer: Value = answer.json().await.unwrap();
+        answer["tracks"].as_array().map(Vec::len)
+    };
+    assert_eq!(found(&ours).await, Some(0));
+    assert!(found(&theirs).await > Some(3));
+    assert_eq!(qdrant.collections().len(), 2);
+}

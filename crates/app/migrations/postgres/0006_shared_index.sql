@@ -4,3 +4,9 @@ CREATE TABLE index_writers (
     node        TEXT NOT NULL,
     lease_until TIMESTAMPTZ NOT NULL
 );
+
+-- What tells this database from any other: what is kept outside for it carries the name. One row.
+CREATE TABLE house (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    name TEXT NOT NULL
+);

@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 pub(crate) struct Indexing {
     index: Arc<LiveIndex>,
     /// What a person does to have it made again.
-    remedy: &'static str,
+    remedy: Arc<str>,
     /// What nodes that share the index call it: one of them fills it at a time. An embedded one belongs to its process.
     shared_as: Option<String>,
     /// Held while the database is read: whoever waits for the index and what keeps it up would do the same twice.
@@ -56,7 +56,7 @@ impl Indexing {
         let before = before.map(|embedder| EmbeddedIndex::open(dir, embedder)).transpose()?;
         let wanted = Arc::new(EmbeddedIndex::open(dir, embedder)?);
         let index = LiveIndex::new(wanted, before.map(|index| Arc::new(index) as _)).await?;
-        let remedy = "delete the folder 'index' in the data directory";
+        let remedy = "delete the folder 'index' in the data directory".into();
         Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default() })
     }
 
@@ -67,6 +67,7 @@ impl Indexing {
     ) -> Result<Self, IndexError> {
         let shared_as = Some(embedder.id().to_string());
         let wanted = Arc::new(QdrantIndex::connect(settings.clone(), embedder).await?);
+        let remedy = format!("delete the collection {} in Qdrant", wanted.collection()).into();
         let mut before: Option<Arc<dyn Successor>> = None;
         for embedder in earlier {
             if before.is_none() {
@@ -74,7 +75,6 @@ impl Indexing {
             }
         }
         let index = LiveIndex::new(wanted, before).await?;
-        let remedy = "delete the collection in Qdrant";
         Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default() })
     }
 

@@ -67,6 +67,10 @@ impl QdrantIndex {
         Ok(Self { client: Client::new(&settings)?, collection, embedder, sample: RwLock::default() })
     }
 
+    pub fn collection(&self) -> &str {
+        &self.collection
+    }
+
     /// Deletes the collection: for tests, and for starting over.
     pub async fn discard(&self) -> Result<(), IndexError> {
         self.client.ask(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)

@@ -114,6 +114,7 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::ImFeeling => Wish::Mood { query: x, limit: None, owned: false },
         MusicVerb::Artist => by_artist(language, &x),
         MusicVerb::Name => inner(language, &raw, nesting),
+        MusicVerb::OnTidal => on_tidal(inner(language, &raw, nesting)),
         MusicVerb::Song => Wish::Name { query: x, kind: Kind::Tracks, limit: None },
         MusicVerb::SongBy => song_by(language, &x, &y),
         MusicVerb::Album => Wish::Name { query: x, kind: Kind::Albums, limit: None },
@@ -125,7 +126,7 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::CompareThese => Wish::CompareThese,
         MusicVerb::Details => Wish::Details { which: x, aspect: Aspect::Everything },
         MusicVerb::Lyrics => Wish::Details { which: x, aspect: Aspect::Lyrics },
-        MusicVerb::Playlist => playlist(language, &x, None),
+        MusicVerb::Playlist | MusicVerb::PlaylistMixed => playlist(language, &x, None),
         MusicVerb::PlaylistSized => match playlist(language, &x, None) {
             Wish::Playlist { about, title, .. } => {
                 Wish::Playlist { about, title, limit: language.words.number(&fold(&y)) }
@@ -149,6 +150,15 @@ fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
     match wish {
         Wish::Mood { query, owned, limit: inside } => Wish::Mood { query, owned, limit: limit.or(inside) },
         Wish::Name { query, kind, limit: inside } => Wish::Name { query, kind, limit: limit.or(inside) },
+        other => other,
+    }
+}
+
+/// Whoever names the catalogue wants it asked, whatever the words sound like.
+fn on_tidal(wish: Wish) -> Wish {
+    match wish {
+        Wish::Mood { query, limit, .. } => Wish::Name { query, kind: Kind::Tracks, limit },
+        Wish::Mix { name, .. } => Wish::Name { query: name, kind: Kind::Tracks, limit: None },
         other => other,
     }
 }

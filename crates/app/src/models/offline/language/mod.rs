@@ -77,6 +77,8 @@ pub(crate) enum MusicVerb {
     ImFeeling,
     Artist,
     Name,
+    /// The catalogue was named.
+    OnTidal,
     Song,
     SongBy,
     Album,
@@ -89,6 +91,8 @@ pub(crate) enum MusicVerb {
     Details,
     Lyrics,
     Playlist,
+    /// Of old and new: what follows says only that.
+    PlaylistMixed,
     PlaylistSized,
     PlaylistCalled,
     PlaylistThese,

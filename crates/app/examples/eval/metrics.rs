@@ -27,7 +27,8 @@ impl Measure {
         let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
         match self {
             Self::Ndcg10 => {
-                hits(10).map(discount).sum::<f64>() / (0..relevant.len().min(10)).map(discount).sum::<f64>()
+                // An empty sum of floats is minus zero.
+                (0.0 + hits(10).map(discount).sum::<f64>()) / (0..relevant.len().min(10)).map(discount).sum::<f64>()
             }
             Self::Mrr10 => hits(10).next().map_or(0.0, |place| 1.0 / (place + 1) as f64),
             Self::Recall100 => hits(100).count() as f64 / relevant.len() as f64,

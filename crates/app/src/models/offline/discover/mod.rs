@@ -12,7 +12,7 @@ use self::{
     album::album_tracks,
     playlist::{playlist, playlist_of},
     tracks::{Track, albums_of, meant, named, shown, tracks, tracks_of},
-    wish::{Aspect, Kind, Wish, isrcs, wish},
+    wish::{Aspect, Kind, Whose, Wish, isrcs, wish},
 };
 use super::{
     Step, Voice,
@@ -31,8 +31,10 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
         return look_up(voice, scene, &codes, Aspect::Everything);
     }
     match understood(voice, scene) {
-        Wish::Mood { query, limit, .. } => mood(voice, scene, &query, limit),
-        Wish::Name { query, kind, limit } => name(voice, scene, &query, kind, limit),
+        Wish::Mood { query, limit, whose: Whose::Any } => mood(voice, scene, &query, limit),
+        Wish::Mood { query, limit, whose } => mood_among(voice, scene, &query, limit, whose),
+        Wish::MoodOnTidal { query, limit } => catalogue(voice, scene, &query, Kind::Tracks, limit, show::search),
+        Wish::Name { query, kind, limit } => catalogue(voice, scene, &query, kind, limit, show::name_search),
         Wish::Mix { query, name } => mix(voice, scene, &query, &name),
         Wish::AlbumTracks(album) => album_tracks(voice, scene, &album),
         Wish::More => more(voice, scene),
@@ -67,7 +69,7 @@ fn understood(voice: &Voice, scene: &Scene) -> Wish {
     match (wish, asked) {
         (Wish::Talk(Talk::Yes), Some(last)) => {
             let quoted = last.answer.split(['“', '„', '«']).nth(1).and_then(|rest| rest.split(['”', '“', '»']).next());
-            quoted.map_or(Wish::Vague, |words| Wish::Mood { query: words.to_owned(), limit: None, owned: false })
+            quoted.map_or(Wish::Vague, |words| Wish::Mood { query: words.to_owned(), limit: None, whose: Whose::Any })
         }
         (Wish::Talk(Talk::No), Some(_)) => Wish::Vague,
         (wish, _) => wish,
@@ -109,6 +111,18 @@ fn mood(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>) -> Step
     }
 }
 
+/// A mood among one's own tracks, or among the others: many are asked for, so that enough are left.
+fn mood_among(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>, whose: Whose) -> Step {
+    const MANY: usize = 50;
+    let Some(output) = scene.now.output("semanticSearch") else { return mood(voice, scene, query, Some(MANY)) };
+    let is_meant = |track: &Track| track.in_library == (whose == Whose::Mine);
+    let found: Vec<_> = tracks(output).into_iter().filter(is_meant).collect();
+    if whose == Whose::Mine && !found.iter().any(show::is_good) {
+        return Step::says(voice.say(Phrase::NotInLibrary, &[&plain(query)]));
+    }
+    Step::says(show::search(voice, query, &found, limit))
+}
+
 /// Whether the catalogue is worth asking: there, and not known to be switched off.
 fn has_tidal(scene: &Scene) -> bool {
     let is_off = |error: &str| error.contains("not configured") || error.contains("not set up");
@@ -117,9 +131,16 @@ fn has_tidal(scene: &Scene) -> bool {
 }
 
 /// The catalogue first; when it fails or has nothing, the index.
-fn name(voice: &Voice, scene: &Scene, query: &str, kind: Kind, limit: Option<usize>) -> Step {
+fn catalogue(
+    voice: &Voice,
+    scene: &Scene,
+    query: &str,
+    kind: Kind,
+    limit: Option<usize>,
+    show_indexed: fn(&Voice, &str, &[Track], Option<usize>) -> String,
+) -> Step {
     if let Some(output) = scene.now.output("semanticSearch") {
-        return Step::says(show::name_search(voice, query, &tracks(output), limit));
+        return Step::says(show_indexed(voice, query, &tracks(output), limit));
     }
     if let Some(error) = scene.now.error("semanticSearch") {
         return failed(voice, error);

@@ -16,7 +16,12 @@ pub(crate) enum Wish {
     Mood {
         query: String,
         limit: Option<usize>,
-        owned: bool,
+        whose: Whose,
+    },
+    /// A mood, but asked of the catalogue.
+    MoodOnTidal {
+        query: String,
+        limit: Option<usize>,
     },
     /// A name: the catalogue.
     Name {
@@ -50,6 +55,14 @@ pub(crate) enum Wish {
     Player,
     ChangeLibrary,
     Talk(Talk),
+}
+
+/// Among which tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Any,
+    Mine,
+    NotMine,
 }
 
 /// What to look for in the catalogue.
@@ -111,7 +124,7 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
     match meaning {
         MusicVerb::Search => inner(language, &raw, nesting),
         MusicVerb::AboutTheme => theme(language, &x),
-        MusicVerb::ImFeeling => Wish::Mood { query: x, limit: None, owned: false },
+        MusicVerb::ImFeeling => Wish::Mood { query: x, limit: None, whose: Whose::Any },
         MusicVerb::Artist => by_artist(language, &x),
         MusicVerb::Name => inner(language, &raw, nesting),
         MusicVerb::OnTidal => on_tidal(inner(language, &raw, nesting)),
@@ -136,6 +149,8 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::PlaylistCalled => playlist(language, &x, Some(y)),
         MusicVerb::PlaylistThese => Wish::PlaylistOfThese,
         MusicVerb::Own => Wish::Own(x),
+        MusicVerb::Mine => among(Whose::Mine, inner(language, &raw, nesting)),
+        MusicVerb::Unowned => among(Whose::NotMine, inner(language, &raw, nesting)),
         MusicVerb::Vague => Wish::Vague,
         MusicVerb::MakeSound => Wish::Player,
         MusicVerb::Remove => Wish::ChangeLibrary,
@@ -148,8 +163,17 @@ fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
     let is_shell = nesting > 0 && language.music(rest).is_some_and(|heard| heard.meaning != MusicVerb::Search);
     let wish = if is_shell { one(language, rest, nesting - 1) } else { plain(language, rest, nesting) };
     match wish {
-        Wish::Mood { query, owned, limit: inside } => Wish::Mood { query, owned, limit: limit.or(inside) },
+        Wish::Mood { query, whose, limit: inside } => Wish::Mood { query, whose, limit: limit.or(inside) },
         Wish::Name { query, kind, limit: inside } => Wish::Name { query, kind, limit: limit.or(inside) },
+        other => other,
+    }
+}
+
+fn among(whose: Whose, wish: Wish) -> Wish {
+    match wish {
+        Wish::Mood { query, limit, .. } => Wish::Mood { query, limit, whose },
+        // "running" may be anybody's name; among one's own songs it is what they are like.
+        Wish::Name { query, limit, kind: Kind::Both } => Wish::Mood { query, limit, whose },
         other => other,
     }
 }
@@ -157,7 +181,7 @@ fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
 /// Whoever names the catalogue wants it asked, whatever the words sound like.
 fn on_tidal(wish: Wish) -> Wish {
     match wish {
-        Wish::Mood { query, limit, .. } => Wish::Name { query, kind: Kind::Tracks, limit },
+        Wish::Mood { query, limit, .. } => Wish::MoodOnTidal { query, limit },
         Wish::Mix { name, .. } => Wish::Name { query: name, kind: Kind::Tracks, limit: None },
         other => other,
     }
@@ -183,7 +207,7 @@ fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     if is_quoted || folded.len() <= LONGEST_NAME && !folded.iter().any(is_mood) {
         return Wish::Name { query: trimmed(rest).to_owned(), kind: Kind::Both, limit };
     }
-    Wish::Mood { query: trimmed(rest).to_owned(), limit, owned: false }
+    Wish::Mood { query: trimmed(rest).to_owned(), limit, whose: Whose::Any }
 }
 
 /// "five songs …", "some good …": how many, and the rest.
@@ -205,14 +229,14 @@ fn theme(language: &Language, x: &str) -> Wish {
     if folded(query).iter().all(|word| language.words.is("music", word)) {
         return Wish::Vague;
     }
-    Wish::Mood { query: trimmed(query).to_owned(), limit, owned: false }
+    Wish::Mood { query: trimmed(query).to_owned(), limit, whose: Whose::Any }
 }
 
 /// "songs by X"; "of" and "from" also lead to moods: "songs of hope", "something from the eighties".
 fn by_artist(language: &Language, x: &str) -> Wish {
     let is_lower = !x.chars().any(char::is_uppercase);
     if is_lower && folded(x).iter().any(|word| language.words.is("mood", word)) {
-        return Wish::Mood { query: x.to_owned(), limit: None, owned: false };
+        return Wish::Mood { query: x.to_owned(), limit: None, whose: Whose::Any };
     }
     Wish::Name { query: x.to_owned(), kind: Kind::Tracks, limit: None }
 }
@@ -235,8 +259,8 @@ fn song_by(language: &Language, x: &str, y: &str) -> Wish {
 fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
     let (which, _) = x.split_once(" but ").unwrap_or((x, ""));
     match plain(language, which, nesting) {
-        Wish::Mood { query, limit, owned } if places(language, which).is_none() && query.split(' ').count() > 4 => {
-            Wish::Mood { query, limit, owned }
+        Wish::Mood { query, limit, whose } if places(language, which).is_none() && query.split(' ').count() > 4 => {
+            Wish::Mood { query, limit, whose }
         }
         _ => Wish::MoreLike(which.to_owned()),
     }

@@ -97,6 +97,9 @@ pub(crate) enum MusicVerb {
     PlaylistCalled,
     PlaylistThese,
     Own,
+    /// A mood among one's own songs, or among those one does not have.
+    Mine,
+    Unowned,
     Vague,
     /// Play, pause, skip: we find music, we do not play it.
     MakeSound,

@@ -66,14 +66,17 @@ impl Indexing {
         earlier: Vec<Arc<dyn Embedder>>,
     ) -> Result<Self, IndexError> {
         let shared_as = Some(embedder.id().to_string());
-        let wanted = Arc::new(QdrantIndex::connect(settings.clone(), embedder).await?);
+        let wanted = Arc::new(QdrantIndex::new(settings.clone(), embedder)?);
         let remedy = format!("delete the collection {} in Qdrant", wanted.collection()).into();
-        let mut before: Option<Arc<dyn Successor>> = None;
-        for embedder in earlier {
-            if before.is_none() {
-                before = QdrantIndex::find(settings.clone(), embedder).await?.map(|index| Arc::new(index) as _);
+        let before = match wanted.prepare().await {
+            Ok(()) => first_there(settings, earlier).await?,
+            // Conversations and tasks do not wait for the index: it is asked again while the server runs.
+            Err(error) if error.is_passing() => {
+                warn!("Starting without the index: {error}");
+                None
             }
-        }
+            Err(error) => return Err(error),
+        };
         let index = LiveIndex::new(wanted, before).await?;
         Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default() })
     }
@@ -125,16 +128,25 @@ impl Indexing {
     /// Keeps the index up with the database until the process ends.
     pub(crate) async fn keep_up(self, store: Store, node: String, put: Arc<Notify>, shutdown: CancellationToken) {
         loop {
-            match self.follow(&store, &node).await {
+            let followed = tokio::select! {
+                () = shutdown.cancelled() => break,
+                followed = self.follow(&store, &node) => followed,
+            };
+            match followed {
                 Ok(0) => {}
                 Ok(n) => info!("Indexed {n} changed tracks"),
                 Err(error) => warn!("The index could not catch up, trying again: {error}"),
             }
             tokio::select! {
-                () = shutdown.cancelled() => return,
+                () = shutdown.cancelled() => break,
                 () = put.notified() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
+        }
+        if let Some(name) = &self.shared_as
+            && let Err(error) = store.release_index(name, &node).await
+        {
+            warn!("Another node has to wait before it fills the index: {error}");
         }
     }
 }
@@ -161,6 +173,19 @@ impl App {
     pub async fn catch_up(&self) -> Result<(), IndexError> {
         self.indexing.follow(&self.store, &self.node.name).await.map(drop)
     }
+}
+
+/// The first of these embedders' collections that the server has.
+async fn first_there(
+    settings: QdrantSettings,
+    embedders: Vec<Arc<dyn Embedder>>,
+) -> Result<Option<Arc<dyn Successor>>, IndexError> {
+    for embedder in embedders {
+        if let Some(index) = QdrantIndex::find(settings.clone(), embedder).await? {
+            return Ok(Some(Arc::new(index)));
+        }
+    }
+    Ok(None)
 }
 
 /// Several houses may use one server; each has collections of its own.

@@ -60,6 +60,7 @@ fn rehearsals() -> Vec<Rehearsal> {
         "database out of connections", Postgres, Long, database::out_of_connections();
         "disk full", Sqlite, Short, database::disk_full();
         "Qdrant away", Both, Short, services::qdrant_away();
+        "Qdrant away at the start", Both, Short, services::qdrant_away_at_the_start();
         "Qdrant slow", Both, Long, services::qdrant_slow();
         "Qdrant with another schema", Both, Long, services::qdrant_wrong_schema();
         "Qdrant is someone else", Both, Long, services::qdrant_is_a_stranger();

@@ -55,6 +55,18 @@ pub(crate) async fn qdrant_is_a_stranger() -> Row {
     while_qdrant_is(Mood::Stranger).await
 }
 
+/// A server that starts meanwhile serves everything else.
+pub(crate) async fn qdrant_away_at_the_start() -> Row {
+    let (mut stage, qdrant) = with_qdrant().await;
+    stage.server.kill_at_once().await;
+    qdrant.set_mood(Mood::Overloaded);
+    stage.start_again().await;
+    let seen = stage.say("find rain").await.in_short();
+    qdrant.set_mood(Mood::Well);
+    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
+    stage.row(seen, well_after).await
+}
+
 /// Someone put other vectors into our collection: no server starts on it, and says so in one line. Then it is deleted.
 pub(crate) async fn qdrant_wrong_schema() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;

@@ -83,7 +83,7 @@ impl Client {
             Code::NotFound => IndexError::WrongSchema(format!("Qdrant does not have our collection: {said}")),
             _ if is_no_grpc(&status) => IndexError::WrongSchema(NOT_QDRANT.into()),
             Code::Unavailable | Code::ResourceExhausted | Code::Aborted | Code::Internal | Code::Unknown => {
-                IndexError::Away(format!("Qdrant: {said}"))
+                IndexError::Away(no_connection(said).unwrap_or_else(|| format!("Qdrant: {said}")))
             }
             code => IndexError::Bug(anyhow::anyhow!("Qdrant answered {code}: {said}")),
         }
@@ -104,6 +104,17 @@ fn is_no_grpc(status: &Status) -> bool {
 fn is_http_1(status: &Status) -> bool {
     let mut causes = std::iter::successors(status.source(), |&cause| cause.source());
     causes.any(|cause| cause.to_string().contains("frame with invalid size"))
+}
+
+/// The client tells why it could not connect in the words of a debugger; what a person needs of them.
+fn no_connection(said: &str) -> Option<String> {
+    let (address, cause) = said.strip_prefix("Failed to connect to ")?.split_once(": ")?;
+    let between = |from: &str, to: &str| Some(cause.split_once(from)?.1.split_once(to)?.0.to_owned());
+    let reason = between("message: \"", "\"")
+        .or_else(|| between("error: \"", "\""))
+        .or_else(|| Some(format!("its certificate is refused: {}", between("InvalidCertificate(", ")")?)))
+        .unwrap_or_else(|| cause.to_owned());
+    Some(format!("no connection to {address} ({reason})"))
 }
 
 /// Where gRPC is spoken. People know a Qdrant by the port of its REST interface, and the other one is next to it.

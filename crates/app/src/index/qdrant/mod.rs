@@ -9,7 +9,10 @@ mod search;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use futures::future::BoxFuture;
@@ -34,6 +37,8 @@ pub struct QdrantIndex {
     client: Client,
     collection: String,
     embedder: Arc<dyn Embedder>,
+    /// Whether the collection was found to be ours.
+    is_prepared: AtomicBool,
     /// Vectors of some tracks, from which a query learns what is usual; read again after a write.
     sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
 }
@@ -46,25 +51,26 @@ const SAMPLE: u32 = 256;
 impl QdrantIndex {
     /// Finds this embedder's collection or makes it, and checks that it is one of ours.
     pub async fn connect(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
-        let index = Self::of(settings, embedder)?;
+        let index = Self::new(settings, embedder)?;
         index.prepare().await?;
         Ok(index)
     }
 
     /// This embedder's collection, if the server has it.
     pub async fn find(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Option<Self>, IndexError> {
-        let index = Self::of(settings, embedder)?;
-        let found = index.client.find(index.client.qdrant.collection_info(&index.collection)).await?;
-        Ok(found.map(|_| index))
+        let index = Self::new(settings, embedder)?;
+        Ok(index.find_collection().await?.map(|_| index))
     }
 
-    fn of(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
+    /// Asks nobody yet: the server may come later.
+    pub fn new(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
         let id = embedder.id();
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let model: String = id.model.chars().map(plain).collect();
         let hash: String = id.hash.chars().take(8).collect();
         let collection = format!("{}-v{VERSION}-{model}-{}-{hash}", settings.prefix, id.dims);
-        Ok(Self { client: Client::new(&settings)?, collection, embedder, sample: RwLock::default() })
+        let client = Client::new(&settings)?;
+        Ok(Self { client, collection, embedder, is_prepared: AtomicBool::new(false), sample: RwLock::default() })
     }
 
     pub fn collection(&self) -> &str {
@@ -76,7 +82,8 @@ impl QdrantIndex {
         self.client.ask(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
     }
 
-    async fn prepare(&self) -> Result<(), IndexError> {
+    /// Finds the collection or makes it.
+    pub async fn prepare(&self) -> Result<(), IndexError> {
         let info = match self.find_collection().await? {
             Some(info) => info,
             None => self.make_collection().await?,
@@ -92,6 +99,7 @@ impl QdrantIndex {
             let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
             self.client.ask(self.client.qdrant.create_field_index(request)).await?;
         }
+        self.is_prepared.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -185,6 +193,9 @@ impl QdrantIndex {
 
     /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
     async fn describe(&self) -> Result<IndexInfo, IndexError> {
+        if !self.is_prepared.load(Ordering::Relaxed) {
+            self.prepare().await?;
+        }
         match self.describe_what_is_there().await {
             Err(IndexError::WrongSchema(_)) => {
                 self.prepare().await?;

@@ -117,7 +117,9 @@ test('a dropped file is imported, and what it leaves open is settled', async ({ 
   await expect(page.getByText('Looking again for 1 entry')).toBeVisible();
   await page.getByRole('button', { name: 'Forget Nobody Knows This' }).click();
   await expect(page.getByText('From your imports')).toHaveCount(0);
-  expect(done).toEqual(['import filename="mine.csv"', 'POST 1 {"isrc":"QZXYZ1900002"}', 'POST y {}', 'DELETE 2']);
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect(page.getByText('From your imports: 1 not found yet')).toBeVisible();
+  expect(done).toEqual(['import filename="mine.csv"', 'POST 1 {"isrc":"QZXYZ1900002"}', 'POST y {}', 'DELETE 2', 'restore 2']);
 });
 
 test.describe('a file that cannot be read', () => {

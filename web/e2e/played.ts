@@ -93,5 +93,11 @@ export async function withImport(page: Page) {
     open = open.filter((one) => one.id !== id);
     return route.request().method() === 'DELETE' ? route.fulfill({ status: 204 }) : route.fulfill({ json: { ...FOUND, addedAt: '2026-11-01T10:00:00Z' } });
   });
+  await page.route('**/api/library/unmatched/*/restore', (route) => {
+    const id = new URL(route.request().url()).pathname.split('/').at(-2);
+    done.push(`restore ${id?.slice(-1)}`);
+    open = [...open, ...OPEN.filter((one) => one.id === id)];
+    return route.fulfill({ status: 204 });
+  });
   return { done };
 }

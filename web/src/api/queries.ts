@@ -220,6 +220,7 @@ export const useOpenEntries = () =>
 
 export const chooseRecording = (entry: string, isrc: string) => post(`/api/library/unmatched/${entry}`, { isrc });
 export const forgetEntry = (entry: string) => remove(`/api/library/unmatched/${entry}`);
+export const rememberEntry = (entry: string) => post(`/api/library/unmatched/${entry}/restore`, {});
 export const lookAgain = () => post<Retried>('/api/library/unmatched/retry', {});
 
 // ---- playlists -------------------------------------------------------------------------------------------------

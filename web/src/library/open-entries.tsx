@@ -1,7 +1,7 @@
 // What imports left open: which recording was meant, and what nobody knows yet.
 import { Download, RotateCw, X } from 'lucide-react';
 import { useState } from 'react';
-import { chooseRecording, forgetEntry, lookAgain, useChanged, useOpenEntries } from '../api/queries';
+import { chooseRecording, forgetEntry, lookAgain, rememberEntry, useChanged, useOpenEntries } from '../api/queries';
 import type { CandidateItem, OpenItem } from '../api/types';
 import { Artwork, coverOf } from '../music/artwork';
 import { clock, count } from '../ui/format';
@@ -43,13 +43,13 @@ export function OpenEntries() {
 function Question({ entry }: { entry: OpenItem }) {
   const [busy, setBusy] = useState(false);
   const changed = useChanged();
-  const settle = async (what: Promise<unknown>, words: string) => {
+  const forget = useForget(entry);
+  const settle = async (what: Promise<unknown>) => {
     setBusy(true);
     try {
       await what;
       changed('library');
       changed('playlists');
-      toast(words);
     } catch (error) {
       setBusy(false);
       toastError(error);
@@ -59,7 +59,7 @@ function Question({ entry }: { entry: OpenItem }) {
     <li className="question" aria-busy={busy}>
       <p className="question-head">
         <Wanted entry={entry} />
-        <button type="button" className="button small quiet" disabled={busy} onClick={() => void settle(forgetEntry(entry.id), `Forgot “${entry.title || NAMELESS}”`)}>
+        <button type="button" className="button small quiet" disabled={busy} onClick={() => void settle(forget())}>
           None of these
         </button>
       </p>
@@ -70,7 +70,7 @@ function Question({ entry }: { entry: OpenItem }) {
               type="button"
               className="candidate-choice"
               disabled={busy}
-              onClick={() => void settle(chooseRecording(entry.id, candidate.isrc), `Added “${candidate.title}” to your library`)}
+              onClick={() => void settle(chooseRecording(entry.id, candidate.isrc).then(() => toast(`Added “${candidate.title}” to your library`)))}
             >
               <Choice candidate={candidate} />
             </button>
@@ -98,13 +98,22 @@ function Choice({ candidate }: { candidate: CandidateItem }) {
   );
 }
 
-function Unknown({ entry }: { entry: OpenItem }) {
+/** Forgets an entry, and says how to take that back. */
+function useForget(entry: OpenItem): () => Promise<void> {
   const changed = useChanged();
-  const forget = () => forgetEntry(entry.id).then(() => changed('library'), toastError);
+  return async () => {
+    await forgetEntry(entry.id);
+    changed('library');
+    toast(`Forgot “${entry.title || NAMELESS}”`, { undo: () => rememberEntry(entry.id).then(() => changed('library')) });
+  };
+}
+
+function Unknown({ entry }: { entry: OpenItem }) {
+  const forget = useForget(entry);
   return (
     <li className="unknown">
       <Wanted entry={entry} />
-      <button type="button" className="icon-button small" aria-label={`Forget ${entry.title || NAMELESS}`} onClick={() => void forget()}>
+      <button type="button" className="icon-button small" aria-label={`Forget ${entry.title || NAMELESS}`} onClick={() => void forget().catch(toastError)}>
         <X size={15} />
       </button>
     </li>

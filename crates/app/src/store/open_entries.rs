@@ -96,12 +96,14 @@ impl Store {
         Ok(row.ok_or(StoreError::NotFound)?.line()?)
     }
 
-    /// The listener does not want to be asked about it again.
-    pub async fn dismiss_entry(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE open_entries SET dismissed = TRUE WHERE user_id = $1 AND id = $2 AND NOT dismissed";
+    /// The listener does not want to be asked about it again, or changed their mind.
+    pub async fn dismiss_entry(&self, owner: &UserId, id: Uuid, dismissed: bool) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE open_entries SET dismissed = $3
+            WHERE user_id = $1 AND id = $2 AND NOT (dismissed AND $3)";
         let done = writing!(self, |db| sqlx::query(SQL)
             .bind(owner.as_str())
             .bind(id)
+            .bind(dismissed)
             .execute(db)
             .await
             .map(|done| done.rows_affected()))?;

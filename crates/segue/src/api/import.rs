@@ -54,6 +54,10 @@ pub(super) fn routes() -> Routes {
             post_with(choose, |op| op.summary("Say which recording an entry means"))
                 .delete_with(dismiss, |op| op.summary("Forget about an entry")),
         )
+        .api_route(
+            "/api/library/unmatched/{entry_id}/restore",
+            post_with(restore, |op| op.summary("Undo forgetting an entry")),
+        )
 }
 
 /// How long catalogues elsewhere may be asked while a page waits; the rest is looked for in the background.
@@ -172,6 +176,15 @@ async fn dismiss(
     caller: Caller,
     Named(path): Named<EntryPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.dismiss_entry(&caller.id, path.entry_id).await?;
+    doors.app.store.dismiss_entry(&caller.id, path.entry_id, true).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn restore(
+    State(doors): State<Arc<Doors>>,
+    caller: Caller,
+    Named(path): Named<EntryPath>,
+) -> Result<StatusCode, ApiError> {
+    doors.app.store.dismiss_entry(&caller.id, path.entry_id, false).await?;
     Ok(StatusCode::NO_CONTENT)
 }

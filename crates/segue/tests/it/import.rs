@@ -183,6 +183,11 @@ async fn what_is_open_can_be_listed_chosen_dismissed_taken_away_and_tried_again(
     app.import("asked.csv", asked.into()).await;
     assert!(open_entries(&app).await.iter().all(|entry| entry["title"] != "Nor"), "what was dismissed stays dismissed");
     assert_eq!(app.answer(Method::POST, "/api/library/unmatched/retry", None).await, (202, json!({"entries": 2})));
+
+    let back = format!("{gone}/restore");
+    assert_eq!(app.answer(Method::POST, &back, None).await.0, 204);
+    assert!(open_entries(&app).await.iter().any(|entry| entry["title"] == "Nor"), "unless it is brought back");
+    assert_eq!(app.answer(Method::POST, &back, None).await.0, 204, "twice is the same as once");
 }
 
 #[tokio::test]

@@ -138,6 +138,7 @@ fn rows() -> Vec<Row> {
         row("POST /api/library/unmatched/retry", Own, 202),
         with(row("POST /api/library/unmatched/{entry_id}", Thing, 200), |_| Some(json!({"isrc": "XSGUE2600001"}))),
         row("DELETE /api/library/unmatched/{entry_id}", Thing, 204),
+        row("POST /api/library/unmatched/{entry_id}/restore", Thing, 204),
         row("GET /api/playlists", Own, 200),
         row("GET /api/playlists/{playlist_id}", Thing, 200),
         row("DELETE /api/playlists/{playlist_id}", Thing, 204),

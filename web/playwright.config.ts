@@ -9,21 +9,26 @@ import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
 
 const PORT = Number(process.env.E2E_PORT ?? 8093);
-const UPSTREAM_PORT = PORT + 1;
 const url = process.env.SEGUE_URL ?? `http://127.0.0.1:${PORT}`;
+/** Each worker has a house of its own, see `baseURL` in e2e/fixtures.ts; only the real binary is started twice. */
+const WORKERS = process.env.SEGUE_BIN && !process.env.SEGUE_URL ? 2 : 1;
 
 function servers() {
   if (process.env.SEGUE_URL) return [];
   if (!process.env.SEGUE_BIN) return [{ command: `node e2e/mock-server.mjs ${PORT}`, url: `${url}/api/about` }];
-  const upstream = `http://127.0.0.1:${UPSTREAM_PORT}`;
+  return Array.from({ length: WORKERS }, (_, worker) => house(process.env.SEGUE_BIN!, PORT + 2 * worker)).flat();
+}
+
+function house(binary: string, port: number) {
+  const upstream = `http://127.0.0.1:${port + 1}`;
   return [
-    { command: `node e2e/scripted-upstream.mjs ${UPSTREAM_PORT}`, url: `${upstream}/healthz` },
+    { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },
     {
-      command: `${process.env.SEGUE_BIN} sample && exec ${process.env.SEGUE_BIN} serve`,
-      url: `${url}/api/about`,
+      command: `${binary} sample && exec ${binary} serve`,
+      url: `http://127.0.0.1:${port}/api/about`,
       timeout: 120_000,
       env: {
-        SEGUE_LISTEN: `127.0.0.1:${PORT}`,
+        SEGUE_LISTEN: `127.0.0.1:${port}`,
         SEGUE_DATA_DIR: mkdtempSync(join(tmpdir(), 'segue-e2e-')),
         SEGUE_MODEL: 'openai:scripted',
         OPENAI_API_KEY: 'scripted',
@@ -38,8 +43,13 @@ function servers() {
 
 export default defineConfig({
   testDir: 'e2e',
-  // One browser at a time: the tests share one server and one to-do list, and the frame measurement wants the machine.
-  workers: 1,
+  workers: WORKERS,
+  fullyParallel: true,
+  // The measurement of pictures a second wants the machine for itself, so it comes after the rest.
+  projects: [
+    { name: 'page', testIgnore: 'frames.spec.ts' },
+    { name: 'frames', testMatch: 'frames.spec.ts', dependencies: ['page'] },
+  ],
   // A second chance on the build machine; a test that needed it is reported as flaky.
   retries: process.env.CI ? 1 : 0,
   timeout: 45_000,
@@ -50,7 +60,8 @@ export default defineConfig({
   use: {
     baseURL: url,
     viewport: { width: 1280, height: 860 },
-    trace: 'retain-on-failure',
+    // Recording every step costs a third of the time; a test that fails is recorded at its second try.
+    trace: 'on-first-retry',
     launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS },
   },
 });

@@ -10,6 +10,12 @@ interface House {
 }
 
 export const test = base.extend<House>({
+  // Tests at the same time must not see each other's tasks and conversations: every worker has its own server.
+  baseURL: async ({ baseURL }, use, { parallelIndex }) => {
+    const home = new URL(baseURL ?? '');
+    home.port = String(Number(home.port) + 2 * parallelIndex);
+    await use(home.origin);
+  },
   allowedErrors: [[], { option: true }],
   guarded: [
     async ({ context, baseURL, allowedErrors }, use) => {

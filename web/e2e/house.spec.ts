@@ -171,6 +171,8 @@ test('a playlist from the chat is kept with its reasons and leaves in every form
   await page.keyboard.press('Escape');
   const first = await page.locator('.track-title').first().innerText();
   for (const format of ['M3U8', 'XSPF', 'JSPF', 'CSV']) {
+    // A menu that is still closing takes the focus back from one that opens.
+    await expect(page.getByRole('menu')).toHaveCount(0);
     await page.getByRole('button', { name: 'Export' }).click();
     const saving = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: format }).click();

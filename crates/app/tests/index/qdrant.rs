@@ -156,6 +156,15 @@ async fn ten_nodes_that_start_together_make_one_collection() {
 }
 
 #[tokio::test]
+async fn a_write_may_take_longer_than_a_search() {
+    let double = double().await;
+    let index = connect(settings(&double)).await.unwrap();
+    double.set_mood(Mood::SlowToWrite);
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    assert_eq!(index.info().await.unwrap().n_tracks, 8);
+}
+
+#[tokio::test]
 async fn nobody_at_the_address_is_away() {
     let nobody = QdrantSettings::new("http://127.0.0.1:9", None);
     assert!(matches!(connect(nobody).await, Err(IndexError::Away(_))));

@@ -7,6 +7,7 @@ use std::{
     convert::Infallible,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -42,6 +43,8 @@ pub enum Mood {
     Overloaded,
     /// Its disk is full: reads, but does not write.
     Full,
+    /// Takes a second for every write.
+    SlowToWrite,
     /// Nobody's key fits.
     Locked,
     /// Speaks HTTP, but is somebody else.
@@ -141,9 +144,13 @@ async fn in_its_mood(
         Mood::Full if request.uri().path().ends_with("/Upsert") => {
             Status::internal("Service internal error: No space left on device").into_http()
         }
+        Mood::SlowToWrite if request.uri().path().ends_with("/Upsert") => {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            next.run(request).await
+        }
         Mood::Locked => Status::unauthenticated("Invalid API key or JWT").into_http(),
         Mood::Stranger => ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response(),
-        Mood::Well | Mood::Full => next.run(request).await,
+        Mood::Well | Mood::Full | Mood::SlowToWrite => next.run(request).await,
     }
 }
 

@@ -26,6 +26,9 @@ impl QdrantSettings {
     }
 }
 
+/// How many times longer a write may take than a search.
+const PATIENCE: u32 = 12;
+
 pub(super) struct Client {
     pub(super) qdrant: Qdrant,
     timeout: Duration,
@@ -39,7 +42,7 @@ impl Client {
         // double the time a listener waits; ours, around everything, ends first.
         let building = Qdrant::from_url(&address)
             .api_key(settings.api_key.clone())
-            .timeout(2 * settings.timeout)
+            .timeout(2 * PATIENCE * settings.timeout)
             .connect_timeout(settings.timeout)
             .skip_compatibility_check();
         let qdrant = building.build().map_err(|error| IndexError::Bug(error.into()))?;
@@ -50,10 +53,26 @@ impl Client {
         &'a self,
         call: impl Future<Output = Result<T, QdrantError>> + 'a,
     ) -> impl Future<Output = Result<T, IndexError>> + 'a {
+        self.within(self.timeout, call)
+    }
+
+    /// For what nobody waits for: a batch of points, an index over a field of many.
+    pub(super) fn ask_patiently<'a, T>(
+        &'a self,
+        call: impl Future<Output = Result<T, QdrantError>> + 'a,
+    ) -> impl Future<Output = Result<T, IndexError>> + 'a {
+        self.within(PATIENCE * self.timeout, call)
+    }
+
+    fn within<'a, T>(
+        &'a self,
+        limit: Duration,
+        call: impl Future<Output = Result<T, QdrantError>> + 'a,
+    ) -> impl Future<Output = Result<T, IndexError>> + 'a {
         // The client's futures are twenty kilobytes each.
-        let call = tokio::time::timeout(self.timeout, Box::pin(call));
-        async {
-            let answer = call.await.map_err(|_| IndexError::Slow(self.timeout))?;
+        let call = tokio::time::timeout(limit, Box::pin(call));
+        async move {
+            let answer = call.await.map_err(|_| IndexError::Slow(limit))?;
             answer.map_err(|error| self.judge(error))
         }
     }

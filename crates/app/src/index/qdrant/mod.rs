@@ -79,7 +79,7 @@ impl QdrantIndex {
 
     /// Deletes the collection: for tests, and for starting over.
     pub async fn discard(&self) -> Result<(), IndexError> {
-        self.client.ask(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
+        self.client.ask_patiently(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
     }
 
     /// Finds the collection or makes it.
@@ -97,7 +97,7 @@ impl QdrantIndex {
         // Whoever made the collection may have been stopped before it came to the fields.
         for (field, kind) in points::indexed_fields().filter(|(field, _)| !info.payload_schema.contains_key(*field)) {
             let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
-            self.client.ask(self.client.qdrant.create_field_index(request)).await?;
+            self.client.ask_patiently(self.client.qdrant.create_field_index(request)).await?;
         }
         self.is_prepared.store(true, Ordering::Relaxed);
         Ok(())
@@ -116,7 +116,7 @@ impl QdrantIndex {
         let mut words = SparseVectorsConfigBuilder::default();
         words.add_named_vector_params("words", SparseVectorParamsBuilder::default().modifier(Modifier::Idf));
         let request = CreateCollectionBuilder::new(&self.collection).vectors_config(dense).sparse_vectors_config(words);
-        let made = self.client.ask(self.client.qdrant.create_collection(request)).await;
+        let made = self.client.ask_patiently(self.client.qdrant.create_collection(request)).await;
         match (self.find_collection().await?, made) {
             (Some(info), _) => Ok(info),
             (None, Err(error)) => Err(error),
@@ -158,7 +158,7 @@ impl QdrantIndex {
         }
         let rest = Filter::must([is_one_of(last.keys().copied()), is_older_than(revision)]);
         let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
-        self.client.ask(self.client.qdrant.delete_points(delete)).await?;
+        self.client.ask_patiently(self.client.qdrant.delete_points(delete)).await?;
         self.put(vec![points::note(revision, &self.embedder.id())]).await?;
         *self.sample.write().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
@@ -166,7 +166,7 @@ impl QdrantIndex {
 
     async fn put(&self, points: Vec<PointStruct>) -> Result<(), IndexError> {
         let request = UpsertPointsBuilder::new(&self.collection, points).wait(true);
-        self.client.ask(self.client.qdrant.upsert_points(request)).await.map(drop)
+        self.client.ask_patiently(self.client.qdrant.upsert_points(request)).await.map(drop)
     }
 
     /// The points of some tracks that carry the tracks themselves.

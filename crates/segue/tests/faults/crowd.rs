@@ -62,7 +62,8 @@ pub(crate) async fn leaves_at_once() -> Row {
     for (token, start) in &people {
         let turn = format!("{}/api/turns/{}/stream", shared.url, start["turnId"].as_str().unwrap());
         let mut heard = Heard::default();
-        crate::stage::read(http.get(turn).bearer_auth(token).send().await.unwrap(), &mut heard.events).await;
+        crate::support::read_until_cut(http.get(turn).bearer_auth(token).send().await.unwrap(), &mut heard.events)
+            .await;
         n_complete += usize::from(heard.is_complete());
     }
     let grown = leaks(&shared, Some(rested)).await;

@@ -6,12 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::StreamExt;
 use serde_json::{Value, json};
 
 use crate::{
     model::MoodyModel,
-    support::{Process, World},
+    support::{Process, World, read_until_cut},
     table::Row,
 };
 
@@ -244,7 +243,7 @@ pub(crate) async fn listen(url: &str, body: Value) -> Heard {
     let mut heard = Heard::default();
     let response = reqwest::Client::new().post(format!("{url}/api/chat/stream")).json(&body).send().await;
     match response {
-        Ok(response) if response.status() == 200 => read(response, &mut heard.events).await,
+        Ok(response) if response.status() == 200 => read_until_cut(response, &mut heard.events).await,
         Ok(response) => {
             let status = response.status().as_u16();
             let body: Value = response.json().await.unwrap_or_default();
@@ -253,20 +252,6 @@ pub(crate) async fn listen(url: &str, body: Value) -> Heard {
         Err(_) => heard.refused = Some("no connection".into()),
     }
     heard
-}
-
-/// Reads events as far as they come.
-pub(crate) async fn read(response: reqwest::Response, events: &mut Vec<Value>) {
-    let mut bytes = response.bytes_stream();
-    let mut buffer = Vec::new();
-    while let Some(Ok(chunk)) = bytes.next().await {
-        buffer.extend_from_slice(&chunk);
-        while let Some(end) = buffer.windows(2).position(|pair| pair == b"\n\n") {
-            let frame: Vec<u8> = buffer.drain(..end + 2).collect();
-            let data = frame.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data: "));
-            events.extend(data.map(|data| serde_json::from_slice::<Value>(data).unwrap()));
-        }
-    }
 }
 
 /// Several answers in a few words: "3 × complete, 1 × 503 DATABASE_ERROR".

@@ -8,10 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::support::{Process, Upstream, World};
+use crate::support::{Process, Upstream, World, read_until_cut};
 
 #[tokio::test]
 async fn a_running_turn_finishes_while_new_ones_are_sent_elsewhere() {
@@ -164,7 +163,7 @@ async fn turn(http: &reqwest::Client, nodes: &Nodes, id: &str, first: usize, tal
             }
         };
         match request.send().await {
-            Ok(response) if response.status() == 200 => read(response, &mut seen).await,
+            Ok(response) if response.status() == 200 => read_until_cut(response, &mut seen).await,
             Ok(response) => assert_eq!(response.status(), 503, "{id}"),
             Err(error) => assert!(!error.is_timeout(), "{id}: {error}"),
         }
@@ -177,18 +176,4 @@ async fn turn(http: &reqwest::Client, nodes: &Nodes, id: &str, first: usize, tal
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     unreachable!("a turn ends")
-}
-
-/// Reads what comes, also from a server that is cut in the middle.
-async fn read(response: reqwest::Response, seen: &mut Vec<Value>) {
-    let mut bytes = response.bytes_stream();
-    let mut buffer = Vec::new();
-    while let Some(Ok(chunk)) = bytes.next().await {
-        buffer.extend_from_slice(&chunk);
-        while let Some(end) = buffer.windows(2).position(|pair| pair == b"\n\n") {
-            let frame: Vec<u8> = buffer.drain(..end + 2).collect();
-            let data = frame.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data: "));
-            seen.extend(data.map(|data| serde_json::from_slice::<Value>(data).unwrap()));
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use app::store::Store;
-use doubles::qdrant::QdrantDouble;
+use doubles::qdrant::{Mood, QdrantDouble};
 use engine::script::{ScriptedModel, says};
 use serde_json::{Value, json};
 
@@ -130,6 +130,8 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
     let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
     let settings = [("QDRANT_URL", qdrant.url.clone())];
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    // Slow enough for the others to notice that there is something to do.
+    qdrant.set_mood(Mood::SlowToWrite);
     let (code, _, said) = command(&world, &settings, &["sample"]).await;
     assert_eq!(code, 0, "{said}");
     for node in [&here, &there] {

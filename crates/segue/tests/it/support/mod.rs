@@ -30,7 +30,7 @@ pub(crate) use self::{
     process::{Process, command},
     redact::{frames, redacted},
     sources::Sources,
-    sse::Stream,
+    sse::{Stream, read_until_cut},
     upstream::Upstream,
 };
 

@@ -55,3 +55,17 @@ fn parse(frame: &str) -> Option<Value> {
     }
     event
 }
+
+/// Reads events as far as they come, also from a server that is cut in the middle.
+pub(crate) async fn read_until_cut(response: Response, events: &mut Vec<Value>) {
+    let mut bytes = response.bytes_stream();
+    let mut buffer = Vec::new();
+    while let Some(Ok(chunk)) = bytes.next().await {
+        buffer.extend_from_slice(&chunk);
+        while let Some(end) = buffer.windows(2).position(|pair| pair == b"\n\n") {
+            let frame: Vec<u8> = buffer.drain(..end + 2).collect();
+            let data = frame.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data: "));
+            events.extend(data.map(|data| serde_json::from_slice::<Value>(data).unwrap()));
+        }
+    }
+}

@@ -195,7 +195,7 @@ impl Polite {
 
     fn unreachable(&self, error: reqwest::Error) -> SourceError {
         // The address may hold what a listener owns; logs have no use for it.
-        self.unavailable(with_causes(&error.without_url()), None)
+        self.unavailable(crate::outgoing::root_cause(&error.without_url()), None)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -240,12 +240,6 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         }
     };
     Some(wait.min(LONGEST_PAUSE))
-}
-
-/// reqwest says "error sending request" and keeps the reason in its sources.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[cfg(test)]

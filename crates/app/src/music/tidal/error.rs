@@ -33,7 +33,11 @@ impl TidalError {
     pub(super) fn from_transport(error: reqwest::Error) -> Self {
         // The address may hold what the listener typed; logs have no use for it.
         let error = error.without_url();
-        if error.is_decode() { Self::Broken(with_causes(&error)) } else { Self::Unavailable(with_causes(&error)) }
+        if error.is_decode() {
+            Self::Broken(crate::outgoing::root_cause(&error))
+        } else {
+            Self::Unavailable(crate::outgoing::root_cause(&error))
+        }
     }
 
     pub(super) fn from_status(status: StatusCode, body: &[u8]) -> Self {
@@ -80,12 +84,6 @@ fn detail(body: &[u8]) -> Option<String> {
     let told: Vec<&str> = told.into_iter().filter_map(Value::as_str).collect();
     let text: String = told.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
     (!text.is_empty()).then_some(text)
-}
-
-/// reqwest says "error sending request" and keeps the reason in its sources.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[cfg(test)]

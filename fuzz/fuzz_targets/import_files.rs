@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Read};
 
-use app::import::gather_upload;
+use formats::gather_upload;
 use libfuzzer_sys::fuzz_target;
 
 const NAMES: [&str; 9] = ["a.csv", "a.json", "a.xml", "a.m3u8", "a.xspf", "a.jspf", "a.txt", "a.mp3", "a.flac"];

@@ -1,7 +1,7 @@
 //! Whatever a provider sends, in whatever pieces, its reader neither panics nor depends on where the pieces end.
 #![no_main]
 
-use app::models::replay;
+use providers::replay;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: (u8, &[u8])| {

@@ -1,7 +1,7 @@
 //! Any text can stand where an ISRC should: it is read or refused, and what was read is read the same again.
 #![no_main]
 
-use app::music::Isrc;
+use music::Isrc;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

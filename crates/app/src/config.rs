@@ -6,14 +6,14 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use engine::Limits;
 
 use crate::{
-    ingest::SourceUrls,
+    enrich::SourceUrls,
     limits::TurnLimits,
-    music::{
-        deezer, lrclib, musicbrainz, reccobeats,
-        tidal::{Credentials, TidalConfig},
-    },
+    mcp_client::{self, OutsideServer},
     observe::Content,
-    outside::{self, OutsideServer},
+};
+use sources::{
+    deezer, lrclib, musicbrainz, reccobeats,
+    tidal::{Credentials, TidalConfig},
 };
 
 /// One setting, as the reference (`--help`) shows it.
@@ -279,7 +279,7 @@ fn key_of(name: &str) -> String {
 
 /// `[mcp.<name>]`: other servers whose tools agents may use.
 fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, ConfigError> {
-    let Some(tables) = tables.filter(|_| std::env::var_os(outside::STARTED_BY_SEGUE).is_none()) else {
+    let Some(tables) = tables.filter(|_| std::env::var_os(mcp_client::STARTED_BY_SEGUE).is_none()) else {
         return Ok(Vec::new());
     };
     let toml::Value::Table(tables) = tables else {

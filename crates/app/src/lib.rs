@@ -4,22 +4,17 @@ pub mod agents;
 pub mod backup;
 pub mod config;
 mod converse;
-pub mod embed;
+pub mod enrich;
 pub mod export;
 mod history;
 pub mod import;
-pub mod importing;
-pub mod index;
-mod indexing;
-pub mod ingest;
+mod index_sync;
 pub mod library;
 pub mod limits;
+pub mod mcp_client;
 pub mod models;
-pub mod music;
 mod node;
 pub mod observe;
-mod outgoing;
-pub mod outside;
 mod recovery;
 pub mod sample;
 pub mod store;
@@ -36,25 +31,25 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agents::{AGENTS, Agent},
     config::{Config, ModelChoice},
-    indexing::Indexing,
-    ingest::{Counters, Describer, Pipeline, Sources},
-    music::tidal::Tidal,
+    enrich::{Counters, Describer, Pipeline, Sources},
+    index_sync::Indexing,
+    mcp_client::Outside,
     node::Node,
     observe::{
         Observer,
         metrics::{IndexReading, Reading},
     },
-    outside::Outside,
     store::Store,
     tools::Shelf,
     turns::Turns,
     wordings::Wordings,
 };
+use sources::tidal::Tidal;
 
 pub use crate::{
     converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},
     history::window,
-    indexing::{IndexOf, index_of},
+    index_sync::{IndexOf, index_of},
 };
 
 /// What was told to end may take this long to do so: a turn to be stored, spans to be sent.

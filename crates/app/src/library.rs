@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     App,
-    index::IndexError,
-    ingest::{Progress, Step, StepProgress, progress},
-    music::{Isrc, Track, tidal::TidalError},
+    enrich::{Progress, Step, StepProgress, progress},
     store::{Candidate, Failure, LibraryTrack, StoreError},
     tools::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
 };
+use music::{Isrc, Track};
+use search::IndexError;
+use sources::tidal::TidalError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {

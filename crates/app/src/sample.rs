@@ -3,10 +3,8 @@
 use engine::UserId;
 use serde::Deserialize;
 
-use crate::{
-    music::Track,
-    store::{Store, StoreError},
-};
+use crate::store::{Store, StoreError};
+use music::Track;
 
 const FILES: [&str; 3] = [
     include_str!("../assets/sample/a.jsonl"),

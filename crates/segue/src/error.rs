@@ -1,18 +1,18 @@
 //! What goes wrong, as every door says it: one form, and the only place that picks HTTP statuses.
 
 use aide::OperationOutput;
-use app::{
-    ConverseError, import::ImportError, importing::ImportFailure, index::IndexError, library::LibraryError,
-    music::tidal::TidalError, store::StoreError, turns::FollowError,
-};
+use app::{ConverseError, import::ImportFailure, library::LibraryError, store::StoreError, turns::FollowError};
 use axum::{
     Json,
     extract::rejection::{JsonRejection, PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use formats::ImportError;
 use schemars::JsonSchema;
+use search::IndexError;
 use serde::Serialize;
+use sources::tidal::TidalError;
 use tracing::error;
 
 #[derive(Debug)]

@@ -4,12 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures::future::BoxFuture;
 
-use super::{
-    gather::Gathered,
-    matching::{Candidate, Match, Outcome, codes_to_ask, judge},
-    track::ImportedTrack,
-};
-use crate::music::Isrc;
+use super::matching::{Candidate, Match, Outcome, codes_to_ask, judge};
+use formats::{Gathered, ImportedTrack};
+use music::Isrc;
 
 /// A place that knows recordings: the library and the index here, Tidal, Deezer and MusicBrainz elsewhere.
 ///

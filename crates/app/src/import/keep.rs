@@ -9,15 +9,11 @@ use uuid::Uuid;
 
 use super::{
     catalogue::Matches,
-    gather::Gathered,
-    kind::Kind,
     matching::{Match, Outcome},
-    track::ImportedTrack,
 };
-use crate::{
-    music::{Isrc, Track},
-    store::StoreError,
-};
+use crate::store::StoreError;
+use formats::{Gathered, ImportedTrack, Kind};
+use music::{Isrc, Track};
 
 /// One file, ready to be kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]

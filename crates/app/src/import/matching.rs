@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{score, track::ImportedTrack};
-use crate::music::{
+use super::score;
+use formats::ImportedTrack;
+use music::{
     Isrc,
     identity::{RecordingName, same_length},
     isrc::Doubt,

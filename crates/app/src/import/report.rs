@@ -9,11 +9,9 @@ use serde::Serialize;
 
 use super::{
     catalogue::Matches,
-    gather::Gathered,
-    kind::Kind,
     matching::{Match, Outcome},
-    track::{ImportedTrack, LineError},
 };
+use formats::{Gathered, ImportedTrack, Kind, LineError};
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,7 +1,8 @@
 //! How well does a known recording fit what a file says: a number, and the sentence that explains it.
 
-use super::{matching::Candidate, track::ImportedTrack};
-use crate::music::identity::RecordingName;
+use super::matching::Candidate;
+use formats::ImportedTrack;
+use music::identity::RecordingName;
 
 /// Names this much alike are one name with a typing mistake.
 const ALIKE: f64 = 0.85;

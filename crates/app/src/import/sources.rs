@@ -4,14 +4,14 @@ use futures::future::BoxFuture;
 
 use super::{
     catalogue::{CannotAsk, Catalogue},
-    gather::Gathered,
     matching::Candidate,
 };
-use crate::music::{
-    Isrc,
+use formats::Gathered;
+use http_client::service::SourceError;
+use music::Isrc;
+use sources::{
     deezer::{Deezer, DeezerTrack},
     musicbrainz::{MusicBrainz, Recording},
-    polite::SourceError,
     reccobeats::ReccoBeats,
     tidal::{Tidal, TidalError, TidalTrack},
 };
@@ -27,7 +27,7 @@ pub async fn add_codes(gathered: &mut Gathered, reccobeats: &ReccoBeats) -> Resu
     let without_code = gathered.tracks.iter().filter(|track| track.isrcs.is_empty());
     let ids: Vec<String> = without_code.filter_map(|track| track.ids.spotify.clone()).collect();
     let mut n_found = 0;
-    for batch in ids.chunks(crate::music::reccobeats::BATCH) {
+    for batch in ids.chunks(sources::reccobeats::BATCH) {
         let codes = reccobeats.codes_of_spotify_ids(batch).await?;
         n_found += codes.len();
         for track in gathered.tracks.iter_mut().filter(|track| track.isrcs.is_empty()) {

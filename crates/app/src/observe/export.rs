@@ -18,7 +18,8 @@ use super::{
     EndedCall, EndedTurn, Metrics, otlp,
     spans::{self, Span},
 };
-use crate::{config::TraceConfig, outgoing::client_builder, turns::pause};
+use crate::{config::TraceConfig, turns::pause};
+use http_client::client_builder;
 
 /// What may wait for the collector. A turn in the queue is its log, which readers may share.
 const QUEUE: usize = 512;

@@ -18,10 +18,11 @@ use super::{
     schedule::schedule,
 };
 use crate::{
-    import::{Import, Keeper, Kept, Kind},
-    ingest::Priority,
-    music::{Isrc, Track},
+    enrich::Priority,
+    import::{Import, Keeper, Kept},
 };
+use formats::Kind;
+use music::{Isrc, Track};
 
 /// A file that was imported, with its report.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

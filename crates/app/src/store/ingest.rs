@@ -8,10 +8,8 @@ use serde_json::Value;
 use sqlx::types::Json;
 
 use super::{Store, StoreError, in_transaction, now, reading, writing};
-use crate::{
-    ingest::{Claimed, Ending, Found, Priority, Step, assembled},
-    music::{Isrc, Track},
-};
+use crate::enrich::{Claimed, Ending, Found, Priority, Step, assembled};
+use music::{Isrc, Track};
 
 /// A try ends before this, or another node may do the step.
 pub(crate) const LEASE: Duration = Duration::from_secs(120);

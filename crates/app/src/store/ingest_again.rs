@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Store, StoreError, in_transaction, now, writing};
-use crate::ingest::{Priority, Step};
+use crate::enrich::{Priority, Step};
 
 impl Store {
     /// The source will be away for a while: tracks that wait for it go on without, and come back to it later.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Store, StoreError, reading};
-use crate::ingest::Step;
+use crate::enrich::Step;
 
 /// A step that needs a person.
 #[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]

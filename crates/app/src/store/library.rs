@@ -11,10 +11,8 @@ use super::{
     Store, StoreError, in_transaction, now, reading,
     schedule::{park, schedule, wake},
 };
-use crate::{
-    ingest::Priority,
-    music::{Isrc, Track, identity::same_length},
-};
+use crate::enrich::Priority;
+use music::{Isrc, Track, identity::same_length};
 
 /// A track as the library lists it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]

@@ -17,11 +17,9 @@ use super::{
     schedule::schedule,
     writing,
 };
-use crate::{
-    import::{ImportedTrack, Kind, Match},
-    ingest::Priority,
-    music::Track,
-};
+use crate::{enrich::Priority, import::Match};
+use formats::{ImportedTrack, Kind};
+use music::Track;
 
 /// An entry that is still open, as its owner sees it.
 #[derive(Clone, Debug)]

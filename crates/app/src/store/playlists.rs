@@ -8,7 +8,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{Store, StoreError, in_transaction, journal::settle, now, reading, writing};
-use crate::music::Track;
+use music::Track;
 
 engine::uuid_id!(PlaylistId);
 

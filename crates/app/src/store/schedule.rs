@@ -3,7 +3,7 @@
 use sqlx::types::Json;
 
 use super::{Store, StoreError, reading};
-use crate::music::{Isrc, Track};
+use music::{Isrc, Track};
 
 /// What is known, and how it is to change. A track that is indexed without our doing (the sample) is left alone.
 pub(super) const KNOWN_SQLITE: &str = "SELECT isrc, track, TRUE FROM ingested_tracks
@@ -53,7 +53,7 @@ pub(super) const PARK: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL,
 macro_rules! schedule {
     ($store:expr, $tx:ident, $tracks:expr, $priority:expr) => {{
         use $crate::store::schedule as texts;
-        let tracks: &[$crate::music::Track] = $tracks;
+        let tracks: &[music::Track] = $tracks;
         // Everywhere in the same order, and the track before its steps, or two nodes could wait for each other.
         let mut tracks: Vec<_> = tracks.iter().collect();
         tracks.sort_by(|a, b| a.isrc.cmp(&b.isrc));
@@ -70,7 +70,7 @@ macro_rules! schedule {
                 // Indexed, and none of ours.
                 Some((_, _, false)) => continue,
                 Some((_, Some(sqlx::types::Json(old)), _)) => {
-                    let merged = $crate::ingest::with_gaps_filled(old.clone(), track);
+                    let merged = $crate::enrich::with_gaps_filled(old.clone(), track);
                     sqlx::query(texts::LOCK).bind(isrc).bind(now).execute(&mut *$tx).await?;
                     sqlx::query(texts::WAKE).bind(isrc).bind(now).execute(&mut *$tx).await?;
                     if merged == *old {

@@ -6,10 +6,8 @@ use futures::future::BoxFuture;
 use sqlx::types::Json;
 
 use super::{Db, Store, StoreError, in_transaction, now, reading};
-use crate::{
-    index::{Change, TrackSource},
-    music::{Isrc, Track, identity::RecordingName},
-};
+use music::{Isrc, Track, identity::RecordingName};
+use search::{Change, TrackSource};
 
 pub(super) const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
 
@@ -155,11 +153,5 @@ impl TrackSource for Store {
             });
             changes.collect()
         })
-    }
-}
-
-impl Track {
-    pub fn recording_name(&self) -> RecordingName {
-        RecordingName::new(&self.title, None, &self.artist)
     }
 }

@@ -10,7 +10,7 @@ use super::{
     results::{TrackResult, counted, only},
     shelf::Shelf,
 };
-use crate::music::tidal::Tidal;
+use sources::tidal::Tidal;
 
 /// List the tracks of one album in playing order.
 ///

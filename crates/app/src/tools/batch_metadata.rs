@@ -11,7 +11,7 @@ use super::{
     results::{IndexedTrackResult, only},
     shelf::{Shelf, index_error},
 };
-use crate::music::Isrc;
+use music::Isrc;
 
 /// Get everything known about up to 100 tracks: lyrics, interpretation, tags and audio features.
 ///

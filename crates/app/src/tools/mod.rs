@@ -18,10 +18,10 @@ mod shelf;
 use engine::{ToolError, Toolbox};
 
 use crate::{
-    music::tidal::Tidal,
     store::{Store, StoreError, TaskId},
     wordings::Wordings,
 };
+use sources::tidal::Tidal;
 
 pub use shelf::Shelf;
 pub use suggest_playlist::PlaylistTrackResult;

@@ -6,13 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    index::Why,
-    music::{
-        AudioFeatures, Track,
-        tidal::{TidalAlbum, TidalTrack},
-    },
-};
+use music::{AudioFeatures, Track};
+use search::Why;
+use sources::tidal::{TidalAlbum, TidalTrack};
 
 /// A track, and what it is to this listener at the time of the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

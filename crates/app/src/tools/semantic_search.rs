@@ -10,11 +10,9 @@ use super::{
     results::{IndexedTrackResult, counted, only},
     shelf::{Shelf, index_error},
 };
-use crate::{
-    index::{Hit, SearchPlan},
-    music::identity::recording_groups,
-    wordings::Wordings,
-};
+use crate::wordings::Wordings;
+use music::identity::recording_groups;
+use search::{Hit, SearchPlan};
 
 /// Search the indexed collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
 ///

@@ -9,14 +9,10 @@ use super::{
     results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
     store_error,
 };
-use crate::{
-    index::{Hit, IndexError, SearchPlan, TrackIndex},
-    music::{
-        Isrc, Track,
-        tidal::{TidalAlbum, TidalTrack},
-    },
-    store::{Candidate, Store},
-};
+use crate::store::{Candidate, Store};
+use music::{Isrc, Track};
+use search::{Hit, IndexError, SearchPlan, TrackIndex};
+use sources::tidal::{TidalAlbum, TidalTrack};
 
 #[derive(Clone)]
 pub struct Shelf {

@@ -14,10 +14,9 @@ use super::{
     shelf::Shelf,
     store_error,
 };
-use crate::{
-    music::{Isrc, Track, tidal::Tidal},
-    store::{Candidate, PlaylistId, PlaylistTrack},
-};
+use crate::store::{Candidate, PlaylistId, PlaylistTrack};
+use music::{Isrc, Track};
+use sources::tidal::Tidal;
 
 /// Save a playlist for the listener, in the order given, with one reason per track.
 ///

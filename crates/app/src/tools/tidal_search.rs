@@ -10,7 +10,7 @@ use super::{
     results::{AlbumResult, TrackResult, counted, only},
     shelf::Shelf,
 };
-use crate::music::tidal::{SearchFor, Tidal};
+use sources::tidal::{SearchFor, Tidal};
 
 /// Search the Tidal catalogue for artists, albums and songs by name.
 ///

@@ -3,7 +3,5 @@
 // Clippy knows tests by their attribute; here the helpers are tests too.
 #![allow(clippy::unwrap_used)]
 
-mod audio;
-mod files;
 mod matching;
 mod sources;

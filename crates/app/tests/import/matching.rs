@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, io::Cursor, sync::Mutex};
 
-use app::{
-    import::{self, Candidate, CannotAsk, Catalogue, Gathered, ImportedTrack, Kind, Outcome, Report, judge, match_all},
-    music::Isrc,
-};
+use app::import::{Candidate, CannotAsk, Catalogue, Outcome, Report, judge, match_all};
 use expect_test::expect;
+use formats::{Gathered, ImportedTrack, Kind};
 use futures::future::BoxFuture;
+use music::Isrc;
 
 fn entry(title: &str, artist: &str, duration: f64) -> ImportedTrack {
     ImportedTrack {
@@ -192,7 +191,7 @@ impl Catalogue for Shelf {
 }
 
 fn gathered(csv: &'static str) -> Gathered {
-    import::gather(import::read(Kind::Table, Cursor::new(csv))).unwrap()
+    formats::gather(formats::read(Kind::Table, Cursor::new(csv))).unwrap()
 }
 
 const MIXED: &str = "\
@@ -277,7 +276,7 @@ Nowhere,Nobody,,Morning,
     let gathered = gathered(text);
     let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
     let matches = match_all(&gathered, &[&library]).await;
-    let import = import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
+    let import = app::import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
 
     let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
     assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);

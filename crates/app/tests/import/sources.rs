@@ -2,17 +2,7 @@
 
 use std::{io::Cursor, time::Duration};
 
-use app::{
-    import::{self, Kind, Outcome, add_codes, match_all},
-    music::{
-        Isrc,
-        deezer::Deezer,
-        lrclib::{Lrclib, Lyrics, Song},
-        musicbrainz::MusicBrainz,
-        polite::{Rate, SourceError},
-        reccobeats::ReccoBeats,
-    },
-};
+use app::import::{Outcome, add_codes, match_all};
 use doubles::{
     Running,
     deezer::DeezerDouble,
@@ -24,6 +14,15 @@ use doubles::{
     serve,
     tidal::Fault,
     world::{Piece, World},
+};
+use formats::Kind;
+use http_client::service::{Rate, SourceError};
+use music::Isrc;
+use sources::{
+    deezer::Deezer,
+    lrclib::{Lrclib, Lyrics, Song},
+    musicbrainz::MusicBrainz,
+    reccobeats::ReccoBeats,
 };
 
 /// Only tracks whose names and lengths no other track shares.
@@ -154,7 +153,7 @@ async fn a_spotify_history_gets_its_codes_from_its_ids() {
         format!(r#"{{"artist":"Ivy Marlow","album":"x","track":"{}","uri":"spotify:track:{id}"}}"#, piece.title)
     };
     let file = format!(r#"{{"tracks":[{},{}]}}"#, row(known), row(unknown));
-    let mut gathered = import::gather(import::read(Kind::SpotifyLibrary, Cursor::new(file))).unwrap();
+    let mut gathered = formats::gather(formats::read(Kind::SpotifyLibrary, Cursor::new(file))).unwrap();
     assert_eq!(add_codes(&mut gathered, &reccobeats).await, Ok(1));
     assert_eq!(gathered.tracks[0].isrcs, [isrc(&known.isrc)]);
     assert_eq!(gathered.tracks[1].isrcs, []);
@@ -190,7 +189,7 @@ async fn all_codes_of_one_recording_are_found() {
 #[tokio::test]
 async fn musicbrainz_is_asked_at_most_once_a_second() {
     let (_running, _desk, paced) =
-        musicbrainz(MusicBrainzDouble::strict(fiction::world()), app::music::musicbrainz::RATE).await;
+        musicbrainz(MusicBrainzDouble::strict(fiction::world()), sources::musicbrainz::RATE).await;
     for code in ["XTDBL2600011", "XTDBL2600012"] {
         paced.by_isrc(&isrc(code)).await.unwrap();
     }
@@ -231,7 +230,7 @@ async fn deezer_says_no_in_a_success_and_is_understood() {
 async fn a_catalogue_elsewhere_tells_a_live_take_from_the_plain_one() {
     let (_running, _desk, deezer) = deezer(DeezerDouble::generous(fiction::world())).await;
     let text = "title,artist\nPaper Lanterns,Ivy Marlow\nLow Tide (Live at the Quay),Ivy Marlow\nLow Tide (Karaoke),Ivy Marlow\n";
-    let gathered = import::gather(import::read(Kind::Table, Cursor::new(text))).unwrap();
+    let gathered = formats::gather(formats::read(Kind::Table, Cursor::new(text))).unwrap();
     let matches = match_all(&gathered, &[&deezer]).await.matches;
     let found: Vec<_> = matches.iter().map(|found| (found.outcome, found.isrc.as_ref().map(Isrc::as_str))).collect();
     assert_eq!(

@@ -4,9 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use aide::axum::routing::{get_with, post_with};
 use app::{
-    import::ImportError,
-    importing::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
-    music::Isrc,
+    import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
     store::{ImportLine, OpenLine},
 };
 use axum::{
@@ -15,6 +13,8 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+use formats::ImportError;
+use music::Isrc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -131,7 +131,7 @@ async fn unmatched(
 }
 
 fn as_csv(open: &[OpenLine]) -> Response {
-    let file = app::importing::open_entries_csv(open);
+    let file = app::import::open_entries_csv(open);
     let disposition = "attachment; filename=\"unmatched.csv\"";
     ([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)], file)
         .into_response()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use aide::axum::routing::{get_with, post_with};
 use app::{
     library::SavedAlbum,
-    music::Isrc,
     store::{LibrarySort, LibraryTrack, Listing},
     tools::results::{AlbumResult, IndexedTrackResult, TrackResult},
 };
 use axum::{Json, extract::State, http::StatusCode};
 use chrono::{DateTime, Utc};
+use music::Isrc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

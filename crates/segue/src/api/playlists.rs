@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
 use app::{
-    music::playlist_file::{self, Format},
     store::{Candidate, Playlist, PlaylistId, PlaylistLine},
     tools::{PlaylistTrackResult, results::TrackResult},
 };
@@ -15,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use chrono::{DateTime, Utc};
+use formats::playlist_file::{self, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use app::{
     config::{Config, ModelChoice},
-    music::tidal::Tidal,
-    outside::{self, OutsideServer},
+    mcp_client::{self, OutsideServer},
     store::Store,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Serialize;
+use sources::tidal::Tidal;
 
 use crate::telemetry;
 
@@ -129,7 +129,7 @@ async fn tidal(config: &Config) -> Finding {
 
 async fn outside_server(server: &OutsideServer) -> Finding {
     let name = &server.name;
-    match outside::n_offered(server).await {
+    match mcp_client::n_offered(server).await {
         Ok(0) => ill("mcp", format!("{name} answers, but offers nothing that is allowed; see `tools` in [mcp.{name}]")),
         Ok(n_tools) => well("mcp", format!("{name} offers {n_tools} tools")),
         Err(error) => ill("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that it runs")),

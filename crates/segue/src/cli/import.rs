@@ -10,7 +10,7 @@ use std::{
 use app::{
     App,
     config::Config,
-    importing::{Given, ImportAnswer, Imported, OpenItem, open_entries_csv},
+    import::{Given, ImportAnswer, Imported, OpenItem, open_entries_csv},
 };
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use engine::UserId;

@@ -11,7 +11,7 @@ use std::{
 use app::{
     App,
     config::Config,
-    ingest::{Progress, Step},
+    enrich::{Progress, Step},
     library::IngestStatus,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};

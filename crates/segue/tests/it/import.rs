@@ -11,7 +11,7 @@ use crate::support::{Sources, TestApp, World, command};
 
 /// A file of each kind, the ones the parsers are tested with.
 fn files() -> Vec<PathBuf> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../app/tests/import/files");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../formats/tests/formats/files");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_none_or(|extension| extension != "read"));
     files.sort();

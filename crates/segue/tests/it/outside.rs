@@ -1,7 +1,7 @@
 //! Tools of another MCP server. The other server is one of our own, which has everything there is to try: tools that
 //! read, write and delete, and errors in words.
 
-use app::{config::Config, outside::OutsideServer};
+use app::{config::Config, mcp_client::OutsideServer};
 use engine::script::{Reply, calls, says};
 use serde_json::{Value, json};
 

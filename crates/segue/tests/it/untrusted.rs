@@ -1,10 +1,11 @@
 //! Text from outside is data: marked, cleaned, and without power over what an agent may do.
 
-use app::{agents::AGENTS, music::Track};
+use app::agents::AGENTS;
 use engine::{
     Block,
     script::{calls, says},
 };
+use music::Track;
 use reqwest::Method;
 use serde_json::json;
 

@@ -1,0 +1,42 @@
+//! The house as a catalogue: what is indexed, on its way into the index, or was shown by Tidal before.
+
+use futures::future::BoxFuture;
+
+use super::{
+    catalogue::{CannotAsk, Catalogue},
+    matching::Candidate,
+};
+use crate::store::{Store, StoreError};
+use music::{Isrc, Track};
+
+impl Catalogue for Store {
+    fn name(&self) -> &'static str {
+        "library"
+    }
+
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
+        Box::pin(async move { Ok(self.known_tracks(isrcs).await?.into_values().map(candidate).collect()) })
+    }
+
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
+        Box::pin(async move { Ok(self.tracks_named(title, artist).await?.into_iter().map(candidate).collect()) })
+    }
+}
+
+fn candidate(track: Track) -> Candidate {
+    Candidate {
+        isrc: track.isrc,
+        title: track.title,
+        version: None,
+        artist: track.artist,
+        album: Some(track.album).filter(|album| !album.is_empty()),
+        duration: track.duration,
+        source: "library".into(),
+    }
+}
+
+impl From<StoreError> for CannotAsk {
+    fn from(error: StoreError) -> Self {
+        Self::Anything(error.to_string())
+    }
+}

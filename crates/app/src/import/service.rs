@@ -1,0 +1,134 @@
+//! Importing: a file in, its tracks in the library, a report out.
+
+use std::{collections::BTreeMap, fs::File, path::PathBuf, time::Duration};
+
+use engine::UserId;
+use serde_json::json;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::answer::FileCounts;
+use crate::{
+    App,
+    enrich::Pipeline,
+    import::{Catalogue, Import, Keeper, Kept, Match, Matches, Report, Until, add_codes, match_all, track_of},
+    store::{LibraryTrack, OpenLine, Resolution, StoreError},
+};
+use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
+use music::Isrc;
+
+/// What someone gave us to import.
+pub enum Given {
+    /// A file, an archive or a folder on this machine.
+    Path(PathBuf),
+    Upload {
+        file: File,
+        name: String,
+    },
+}
+
+/// Why nothing was imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportFailure {
+    /// The owner of the file can do something about it.
+    #[error(transparent)]
+    File(#[from] ImportError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the import stopped in the middle: {0}")]
+    Bug(#[from] tokio::task::JoinError),
+}
+
+/// What became of one file.
+pub struct Imported {
+    pub report: Report,
+    pub kept: Kept,
+    pub open: Vec<OpenLine>,
+}
+
+impl App {
+    /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
+    /// `patience`; what is open then is looked for in the background.
+    pub async fn import(
+        &self,
+        owner: &UserId,
+        given: Given,
+        patience: Duration,
+    ) -> Result<Vec<Imported>, ImportFailure> {
+        // Parsing is work for a thread of its own: a large history takes seconds.
+        let files = tokio::task::spawn_blocking(move || match given {
+            Given::Path(path) => gather_files(&path),
+            Given::Upload { file, name } => gather_uploaded(file, &name),
+        });
+        let files = files.await??;
+        let until = Instant::now() + patience;
+        let mut imported = vec![];
+        for mut file in files {
+            let matches = self.pipeline.match_within(&mut file, until).await;
+            imported.push(self.keep(owner, file, matches).await?);
+        }
+        self.pipeline.tell();
+        Ok(imported)
+    }
+
+    async fn keep(&self, owner: &UserId, file: GatheredFile, matches: Matches) -> Result<Imported, ImportFailure> {
+        let GatheredFile { name, kind, gathered } = file;
+        let import = Import::new(owner, &name, kind, &gathered, &matches);
+        let report = Report::new(&name, kind, &gathered, matches);
+        let stored = json!(FileCounts::of(&report));
+        let kept = self.store.keep(owner, &import, &stored).await?;
+        let open = import.open.into_iter().map(|open| OpenLine {
+            id: open.id(owner),
+            file: name.clone(),
+            kind,
+            entry: open.entry,
+            found: open.found,
+        });
+        Ok(Imported { open: open.collect(), report, kept })
+    }
+
+    /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
+    pub async fn choose(
+        &self,
+        owner: &UserId,
+        entry: Uuid,
+        isrc: &Isrc,
+    ) -> Result<LibraryTrack, crate::library::LibraryError> {
+        let open = self.store.open_entry(owner, entry).await?;
+        let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
+        let track = match chosen {
+            Some(scored) => {
+                let found = Match { recording: Some(scored.candidate.clone()), ..open.found.clone() };
+                // The listener has read the catalogue's words and chosen by them.
+                let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
+                track_of(&entry, isrc.clone(), &found, open.kind)
+            }
+            None => self.find_track(isrc).await?,
+        };
+        self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(track))).await?;
+        self.pipeline.tell();
+        Ok(self.store.library_track(owner, isrc).await?)
+    }
+}
+
+impl Pipeline {
+    async fn match_within(&self, file: &mut GatheredFile, until: Instant) -> Matches {
+        let mut silent = BTreeMap::new();
+        if let Some(reccobeats) = &self.sources.reccobeats {
+            match tokio::time::timeout_at(until, add_codes(&mut file.gathered, reccobeats)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => _ = silent.insert("ReccoBeats", error.to_string()),
+                Err(_) => _ = silent.insert("ReccoBeats", "there was no time for everything".into()),
+            }
+        }
+        let catalogues = self.catalogues();
+        let remembering: Vec<_> = catalogues.into_iter().map(|catalogue| self.remembering(catalogue)).collect();
+        let elsewhere: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
+        let home: &dyn Catalogue = self.home();
+        let all: Vec<&dyn Catalogue> =
+            std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
+        let mut matches = match_all(&file.gathered, &all).await;
+        matches.silent.extend(silent);
+        matches
+    }
+}

@@ -1,0 +1,238 @@
+//! Indexing: which index there is, and how it keeps up with the database.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use futures::future::BoxFuture;
+use tokio::sync::{Mutex, Notify};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::{
+    App,
+    config::{Config, Endpoint},
+    store::{Store, StoreError},
+};
+use http_client::client_builder;
+use search::{
+    Change, EmbeddedIndex, IndexError, LiveIndex, QdrantIndex, QdrantSettings, Successor, TrackIndex, TrackSource,
+    embed::{self, Cached, Embedder, EmbedderId, RemoteEmbedder, StaticTable, remote::RemoteSettings},
+};
+
+/// Other processes may write tracks too; nobody tells us, so we look.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// The index of this process, and how it keeps up.
+#[derive(Clone)]
+pub(crate) struct Indexing {
+    index: Arc<LiveIndex>,
+    /// What a person does to have it made again.
+    remedy: Arc<str>,
+    /// What nodes that share the index call it: one of them fills it at a time. An embedded one belongs to its process.
+    shared_as: Option<String>,
+    /// Held while the database is read: whoever waits for the index and what keeps it up would do the same twice.
+    reading: Arc<Mutex<()>>,
+}
+
+impl Indexing {
+    pub(crate) async fn open(config: &Config, store: &Store) -> anyhow::Result<Self> {
+        let embedder = embedder(config).await?;
+        let earlier = earlier_embedders(config, &embedder.id())?;
+        match &config.qdrant {
+            Some(qdrant) => {
+                let settings = settings_of(qdrant, store).await?;
+                Self::remote(settings, embedder, earlier).await.context("QDRANT_URL")
+            }
+            None => Ok(Self::embedded(&config.data_dir.join("index"), embedder, earlier).await?),
+        }
+    }
+
+    async fn embedded(
+        dir: &Path,
+        embedder: Arc<dyn Embedder>,
+        earlier: Vec<Arc<dyn Embedder>>,
+    ) -> Result<Self, IndexError> {
+        let before = earlier.into_iter().find(|embedder| EmbeddedIndex::exists(dir, &embedder.id()));
+        let before = before.map(|embedder| EmbeddedIndex::open(dir, embedder)).transpose()?;
+        let wanted = Arc::new(EmbeddedIndex::open(dir, embedder)?);
+        let index = LiveIndex::new(wanted, before.map(|index| Arc::new(index) as _)).await?;
+        let remedy = "delete the folder 'index' in the data directory".into();
+        Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default() })
+    }
+
+    async fn remote(
+        settings: QdrantSettings,
+        embedder: Arc<dyn Embedder>,
+        earlier: Vec<Arc<dyn Embedder>>,
+    ) -> Result<Self, IndexError> {
+        let shared_as = Some(embedder.id().to_string());
+        let wanted = Arc::new(QdrantIndex::new(settings.clone(), embedder)?);
+        let remedy = format!("delete the collection {} in Qdrant", wanted.collection()).into();
+        let before = match wanted.prepare().await {
+            Ok(()) => first_there(settings, earlier).await?,
+            // Conversations and tasks do not wait for the index: it is asked again while the server runs.
+            Err(error) if error.is_passing() => {
+                warn!("Starting without the index: {error}");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let index = LiveIndex::new(wanted, before).await?;
+        Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default() })
+    }
+
+    pub(crate) fn index(&self) -> Arc<dyn TrackIndex> {
+        self.index.clone()
+    }
+
+    /// Reads the database to its end. What another process writes is that process's to keep up.
+    async fn follow(&self, store: &Store, node: &str) -> Result<usize, IndexError> {
+        let _reading = self.reading.lock().await;
+        self.check_that_it_is_behind(store).await?;
+        let followed = match &self.shared_as {
+            None => self.index.follow(store).await,
+            Some(name) => self.follow_alone(store, name, node).await,
+        };
+        match followed {
+            Err(IndexError::ReadOnly) => Ok(0),
+            other => other,
+        }
+    }
+
+    /// With an index that several nodes share, one of them reads the database for all. Where it stands is looked up
+    /// after claiming it, so that nothing is written twice.
+    async fn follow_alone(&self, store: &Store, name: &str, node: &str) -> Result<usize, IndexError> {
+        let bug = |error: StoreError| IndexError::Bug(error.into());
+        if !self.index.is_behind(store).await? || !store.claim_index(name, node).await.map_err(bug)? {
+            return Ok(0);
+        }
+        let followed = self.index.follow(&WhileWeMay { store, name, node }).await;
+        store.release_index(name, node).await.map_err(bug)?;
+        followed
+    }
+
+    /// A database that was put back to an earlier state has changes the index believes to have read.
+    async fn check_that_it_is_behind(&self, store: &Store) -> Result<(), IndexError> {
+        let read_to = self.index.info().await?.revision;
+        let newest = store.track_revision().await.map_err(|error| IndexError::Bug(error.into()))?;
+        if read_to <= newest {
+            return Ok(());
+        }
+        let Self { remedy, .. } = self;
+        let why = format!(
+            "it has read further than this database goes; stop the server and {remedy}: it is made again from the database"
+        );
+        Err(IndexError::WrongSchema(why))
+    }
+
+    /// Keeps the index up with the database until the process ends.
+    pub(crate) async fn keep_up(self, store: Store, node: String, put: Arc<Notify>, shutdown: CancellationToken) {
+        loop {
+            let followed = tokio::select! {
+                () = shutdown.cancelled() => break,
+                followed = self.follow(&store, &node) => followed,
+            };
+            match followed {
+                Ok(0) => {}
+                Ok(n) => info!("Indexed {n} changed tracks"),
+                Err(error) => warn!("The index could not catch up, trying again: {error}"),
+            }
+            tokio::select! {
+                () = shutdown.cancelled() => break,
+                () = put.notified() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+        }
+        if let Some(name) = &self.shared_as
+            && let Err(error) = store.release_index(name, &node).await
+        {
+            warn!("Another node has to wait before it fills the index: {error}");
+        }
+    }
+}
+
+/// The database, as long as no other node is filling the index that we share.
+struct WhileWeMay<'a> {
+    store: &'a Store,
+    name: &'a str,
+    node: &'a str,
+}
+
+impl TrackSource for WhileWeMay<'_> {
+    fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
+        Box::pin(async move {
+            let changes = self.store.changes_after(revision, limit).await?;
+            let may = changes.is_empty() || self.store.claim_index(self.name, self.node).await?;
+            Ok(if may { changes } else { Vec::new() })
+        })
+    }
+}
+
+impl App {
+    /// Waits until the index has read everything that is in the database now.
+    pub async fn catch_up(&self) -> Result<(), IndexError> {
+        self.indexing.follow(&self.store, &self.node.name).await.map(drop)
+    }
+}
+
+/// The first of these embedders' collections that the server has.
+async fn first_there(
+    settings: QdrantSettings,
+    embedders: Vec<Arc<dyn Embedder>>,
+) -> Result<Option<Arc<dyn Successor>>, IndexError> {
+    for embedder in embedders {
+        if let Some(index) = QdrantIndex::find(settings.clone(), embedder).await? {
+            return Ok(Some(Arc::new(index)));
+        }
+    }
+    Ok(None)
+}
+
+/// Several houses may use one server; each has collections of its own.
+async fn settings_of(qdrant: &Endpoint, store: &Store) -> anyhow::Result<QdrantSettings> {
+    let settings = QdrantSettings::new(&qdrant.url, qdrant.key.as_ref().map(|key| key.expose().to_owned()));
+    Ok(QdrantSettings { prefix: format!("segue-{}", store.house().await?), ..settings })
+}
+
+/// What the settings lead to, for the doctor: opened, looked at, closed.
+pub async fn index_of(config: &Config, store: &Store) -> anyhow::Result<IndexOf> {
+    let info = Indexing::open(config, store).await?.index().info().await?;
+    let floor = StaticTable::built_in()?.id();
+    Ok(IndexOf {
+        engine: info.engine,
+        tracks: info.n_tracks,
+        has_better_embedder: info.embedder != floor,
+        embedder: info.embedder.to_string(),
+    })
+}
+
+pub struct IndexOf {
+    pub engine: &'static str,
+    pub tracks: u64,
+    pub embedder: String,
+    /// False while the one in the binary serves.
+    pub has_better_embedder: bool,
+}
+
+async fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
+    let Some(remote) = &config.embeddings else { return Ok(embed::built_in(&config.data_dir.join("models"))?) };
+    let settings = RemoteSettings {
+        url: remote.url.clone(),
+        model: remote.model.clone(),
+        api_key: remote.key.as_ref().map(|key| key.expose().to_owned()),
+    };
+    let remote = RemoteEmbedder::connect(client_builder().build()?, settings).await.context("SEGUE_EMBEDDINGS_URL")?;
+    Ok(Arc::new(Cached::new(remote)))
+}
+
+/// Those that may have fed the index before this one and need nobody else, the likeliest first: the index of one of
+/// them serves while another is made.
+fn earlier_embedders(config: &Config, wanted: &EmbedderId) -> anyhow::Result<Vec<Arc<dyn Embedder>>> {
+    let mut earlier: Vec<Arc<dyn Embedder>> = Vec::new();
+    if config.embeddings.is_some() {
+        earlier.push(embed::built_in(&config.data_dir.join("models"))?);
+    }
+    earlier.push(Arc::new(Cached::new(StaticTable::built_in()?)));
+    earlier.retain(|embedder| embedder.id() != *wanted);
+    Ok(earlier)
+}

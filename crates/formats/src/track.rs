@@ -1,0 +1,221 @@
+//! What a file says about one track, before anyone has asked which recording that is.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::spelling::{clean, split_at_dash};
+use music::{AudioFeatures, Isrc, isrc::Doubt};
+
+/// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
+/// id of some service.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ImportedTrack {
+    /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
+    pub line: u64,
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artists: Vec<String>,
+    /// The line was `one thing - another`: artist and title may be the other way round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub either_way: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub album: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub track_number: Option<u32>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_date: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isrcs: Vec<Isrc>,
+    /// What stood where a code should be, and why it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused_isrc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playlist: Option<String>,
+    /// How often a history mentions it; 0 in files that are no history.
+    pub n_plays: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub played_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio_features: Option<AudioFeatures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lyrics: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    pub ids: Ids,
+}
+
+/// What other services call the track.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Ids {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spotify: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tidal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deezer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apple: Option<String>,
+    /// The recording's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub music_brainz: Option<String>,
+    /// Path or address of the audio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+}
+
+/// A place in a file that gave no track.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct LineError {
+    pub line: u64,
+    pub problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+pub enum Problem {
+    /// Nothing is wrong: this is no track, or one the listener would not want counted.
+    #[error("left out: {0}")]
+    LeftOut(&'static str),
+    /// The owner of the file can mend this entry; the others are fine.
+    #[error("{0}")]
+    Unusable(String),
+    /// The rest of the file cannot be read, so nothing of it may be imported.
+    #[error("{0}; the rest of the file cannot be read")]
+    Broken(String),
+}
+
+pub type Entry = Result<ImportedTrack, LineError>;
+
+impl LineError {
+    pub(super) fn left_out(line: u64, why: &'static str) -> Self {
+        Self { line, problem: Problem::LeftOut(why) }
+    }
+
+    pub(super) fn unusable(line: u64, why: impl Into<String>) -> Self {
+        Self { line, problem: Problem::Unusable(why.into()) }
+    }
+
+    pub(super) fn broken(line: u64, why: impl ToString) -> Self {
+        Self { line, problem: Problem::Broken(why.to_string()) }
+    }
+}
+
+impl ImportedTrack {
+    pub(super) fn at(line: u64) -> Self {
+        Self { line, ..Self::default() }
+    }
+
+    /// All artists as one text, the first first.
+    pub fn artist(&self) -> String {
+        self.artists.join(", ")
+    }
+
+    pub(super) fn set_title(&mut self, text: &str) {
+        self.title = clean(text).unwrap_or_default();
+    }
+
+    /// A list joined by semicolons; other separators are part of names such as "Salt, Rope & Tar".
+    pub(super) fn set_artists(&mut self, text: &str) {
+        self.artists = text.split(';').filter_map(clean).collect();
+    }
+
+    /// `Artist - Title`, where either side may be the artist.
+    pub(super) fn set_both(&mut self, text: &str) {
+        match split_at_dash(text) {
+            Some((artist, title)) => {
+                self.set_artists(artist);
+                self.set_title(title);
+                self.either_way = true;
+            }
+            None => self.set_title(text),
+        }
+    }
+
+    /// Barcodes and placeholders are refused here; a code that is merely odd is kept for a catalogue to judge.
+    pub(super) fn set_isrcs(&mut self, field: &str) {
+        if matches!(field.trim().to_lowercase().as_str(), "n/a" | "na" | "none" | "null" | "unknown" | "-") {
+            return;
+        }
+        for code in Isrc::all_in(field) {
+            let refused = match code {
+                Ok(isrc) => match isrc.doubt() {
+                    Some(doubt @ (Doubt::Barcode | Doubt::Placeholder)) => doubt.to_string(),
+                    Some(Doubt::Misread(_) | Doubt::Unusual) | None => {
+                        if !self.isrcs.contains(&isrc) {
+                            self.isrcs.push(isrc);
+                        }
+                        continue;
+                    }
+                },
+                Err(reason) => reason.to_string(),
+            };
+            self.refused_isrc = clean(field).map(|field| format!("{field}: {refused}"));
+        }
+    }
+
+    /// Reads what a link or URI names: `spotify:track:…`, a page at Tidal, a MusicBrainz recording, an ISRC.
+    pub(super) fn set_link(&mut self, link: &str) {
+        let Some(link) = clean(link) else { return };
+        let after = |mark: &str| {
+            let (_, rest) = link.split_once(mark)?;
+            let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            (!id.is_empty()).then_some(id)
+        };
+        if let Some(id) = after("spotify:track:").or_else(|| after("open.spotify.com/track/")) {
+            self.ids.spotify = Some(id);
+        } else if link.contains("tidal.com/")
+            && let Some(id) = after("/track/")
+        {
+            self.ids.tidal = Some(id);
+        } else if link.contains("deezer.com/")
+            && let Some(id) = after("/track/")
+        {
+            self.ids.deezer = Some(id);
+        } else if let Some(id) = after("musicbrainz.org/recording/") {
+            self.ids.music_brainz = Some(id);
+        } else if let Some(code) = link.to_ascii_lowercase().strip_prefix("urn:isrc:") {
+            self.set_isrcs(code);
+        } else {
+            self.ids.location = Some(link);
+        }
+    }
+
+    /// The track, if there is anything to know it by.
+    pub(super) fn finish(self) -> Entry {
+        let has_id = self.ids.spotify.is_some() || self.ids.tidal.is_some() || self.ids.music_brainz.is_some();
+        if !self.title.is_empty() || !self.isrcs.is_empty() || has_id {
+            return Ok(self);
+        }
+        let why = self.refused_isrc.unwrap_or_else(|| "no title and no ISRC".into());
+        Err(LineError::unusable(self.line, why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_says_whose_id_it_holds() {
+        let ids = |link: &str| {
+            let mut track = ImportedTrack::default();
+            track.set_link(link);
+            track
+        };
+        assert_eq!(ids("spotify:track:0aB").ids.spotify.as_deref(), Some("0aB"));
+        assert_eq!(ids("https://open.spotify.com/track/0aB?si=x").ids.spotify.as_deref(), Some("0aB"));
+        assert_eq!(ids("https://tidal.com/browse/track/75413016?u").ids.tidal.as_deref(), Some("75413016"));
+        assert_eq!(ids("https://www.deezer.com/en/track/3135").ids.deezer.as_deref(), Some("3135"));
+        assert_eq!(ids("https://musicbrainz.org/recording/0c2f-11").ids.music_brainz.as_deref(), Some("0c2f-11"));
+        assert_eq!(ids("urn:isrc:XTDBL2600001").isrcs[0].as_str(), "XTDBL2600001");
+        assert_eq!(ids("../a/b.flac").ids.location.as_deref(), Some("../a/b.flac"));
+    }
+}

@@ -1,0 +1,195 @@
+//! How tracks and albums are told: numbered lists, details, comparisons. Only what tools returned is ever named.
+
+use super::tracks::{Album, Features, Track};
+use crate::{
+    Voice,
+    language::{text::folded, words::Tongue},
+    say::{Phrase, plain, strong},
+};
+
+/// Below this a result shares little with the query. Scores are comparable between queries.
+pub(crate) const WEAK: f64 = 0.3;
+/// How many results are read out; the card has the rest.
+const READ_OUT: usize = 8;
+const READ_OUT_WEAK: usize = 3;
+
+pub(crate) fn is_good(track: &Track) -> bool {
+    track.score.is_none_or(|score| score >= WEAK)
+}
+
+/// The answer to a search in the index.
+pub(crate) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<usize>) -> String {
+    let good: Vec<_> = found.iter().filter(|track| is_good(track)).collect();
+    match (good.as_slice(), found) {
+        ([], []) => voice.say(Phrase::FoundNothing, &[&plain(query)]),
+        ([], weak) => {
+            let nearest: Vec<_> = weak.iter().take(READ_OUT_WEAK).collect();
+            format!("{}\n{}", voice.say(Phrase::FoundWeak, &[&plain(query)]), lines(voice, &nearest))
+        }
+        (good, _) => {
+            let n = limit.unwrap_or(READ_OUT).min(good.len());
+            let head = voice.say(Phrase::FoundTracks, &[&plain(query)]);
+            format!("{head}\n{}\n\n{}", lines(voice, &good[..n]), voice.say(Phrase::MoreHint, &[]))
+        }
+    }
+}
+
+/// The answer to a search for a name in the index: only what bears the name fits it.
+pub(crate) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Option<usize>) -> String {
+    let wanted = folded(name);
+    let bears_it = |track: &&Track| {
+        let names = folded(&format!("{} {} {}", track.title, track.artist, track.album));
+        wanted.iter().all(|word| names.contains(word))
+    };
+    let bearing: Vec<Track> =
+        found.iter().filter(bears_it).map(|track| Track { score: None, ..track.clone() }).collect();
+    if !bearing.is_empty() || found.is_empty() {
+        return search(voice, name, &bearing, limit);
+    }
+    let nearest: Vec<_> = found.iter().take(READ_OUT_WEAK).collect();
+    format!("{}\n{}", voice.say(Phrase::FoundWeak, &[&plain(name)]), lines(voice, &nearest))
+}
+
+/// The answer to a search in the catalogue.
+pub(crate) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit: Option<usize>) -> String {
+    let n = limit.unwrap_or(READ_OUT);
+    let mut said = voice.say(Phrase::FoundOnTidal, &[]);
+    if !tracks.is_empty() {
+        said.push('\n');
+        said.push_str(&lines(voice, &tracks.iter().take(n).collect::<Vec<_>>()));
+    }
+    if !albums.is_empty() {
+        said.push_str(&format!("\n\n{}", voice.say(Phrase::Albums, &[])));
+        for (at, album) in albums.iter().take(n).enumerate() {
+            // Only one list of an answer is numbered, so that "the second one" points at one line.
+            let mark = if tracks.is_empty() { format!("{}.", at + 1) } else { "-".to_owned() };
+            let year = album.release_date.as_deref().and_then(|date| date.get(..4));
+            let year = year.map_or_else(String::new, |year| format!(" ({})", plain(year)));
+            let line = format!("\n{mark} {} {} {}{year}", strong(&album.title), by(voice.tongue), plain(&album.artist));
+            said.push_str(&line);
+            said.push_str(if album.in_library { owned(voice.tongue) } else { "" });
+        }
+    }
+    said
+}
+
+/// Numbered lines, one per track.
+pub(crate) fn lines(voice: &Voice, tracks: &[&Track]) -> String {
+    let lines = tracks.iter().enumerate().map(|(at, track)| {
+        let description =
+            track.short_description.as_deref().map_or_else(String::new, |text| format!(": {}", plain(text)));
+        let owned = if track.in_library { owned(voice.tongue) } else { "" };
+        format!("{}. {}{description}{owned}", at + 1, naming(voice, track))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn naming(voice: &Voice, track: &Track) -> String {
+    format!("{} {} {}", strong(&track.title), by(voice.tongue), plain(&track.artist))
+}
+
+/// What is known about each track.
+pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
+    let each = tracks.iter().map(|track| {
+        let mut said = naming(voice, track);
+        if !track.album.is_empty() {
+            said.push_str(&format!(" ({})", plain(&track.album)));
+        }
+        let meaning = track.interpretation.as_deref().or(track.short_description.as_deref());
+        if let Some(meaning) = meaning {
+            said.push_str(&format!("\n{}", shortened(&plain(meaning), 400)));
+        }
+        if let Some(features) = &track.audio_features {
+            said.push_str(&format!("\n{}", sound(voice.tongue, features)));
+        }
+        said
+    });
+    each.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The first lines of the lyrics; the card has them all.
+pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
+    const LINES: usize = 4;
+    let each = tracks.iter().map(|track| match track.lyrics.as_deref().filter(|lyrics| !lyrics.trim().is_empty()) {
+        Some(lyrics) => {
+            let first: Vec<_> = lyrics.lines().filter(|line| !line.trim().is_empty()).take(LINES).map(plain).collect();
+            let quoted: Vec<_> = first.iter().map(|line| format!("> {line}")).collect();
+            format!("{}\n\n{}\n\n{}", naming(voice, track), quoted.join("\n"), voice.say(Phrase::MoreInCard, &[]))
+        }
+        None => voice.say(Phrase::NoLyrics, &[&strong(&track.title)]),
+    });
+    each.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Each track, then where the first two differ in sound.
+pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
+    let mut said = details(voice, tracks);
+    let [first, second, ..] = tracks else { return said };
+    let (Some(a), Some(b)) = (&first.audio_features, &second.audio_features) else { return said };
+    let pairs = [
+        (a.energy, b.energy, 0),
+        (a.valence, b.valence, 1),
+        (a.danceability, b.danceability, 2),
+        (a.tempo, b.tempo, 3),
+    ];
+    for (a, b, which) in pairs {
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        let (more, high, low) = if a >= b { (first, a, b) } else { (second, b, a) };
+        if (high - low) / high.abs().max(f64::EPSILON) > 0.1 {
+            said.push_str(&format!(
+                "\n- {} {} ({high:.2} / {low:.2})",
+                strong(&more.title),
+                more_of(voice.tongue, which)
+            ));
+        }
+    }
+    said
+}
+
+fn more_of(tongue: Tongue, which: usize) -> &'static str {
+    let words = match tongue {
+        Tongue::En => ["has more energy", "sounds happier", "is easier to dance to", "is faster"],
+        Tongue::De => ["hat mehr Energie", "klingt fröhlicher", "ist tanzbarer", "ist schneller"],
+        Tongue::Fr => ["a plus d'énergie", "est plus joyeux", "est plus dansant", "est plus rapide"],
+        Tongue::Es => ["tiene más energía", "suena más alegre", "es más bailable", "es más rápida"],
+    };
+    words[which]
+}
+
+fn sound(tongue: Tongue, features: &Features) -> String {
+    let names = match tongue {
+        Tongue::En => ["energy", "mood", "danceability", "acoustic"],
+        Tongue::De => ["Energie", "Stimmung", "Tanzbarkeit", "akustisch"],
+        Tongue::Fr => ["énergie", "humeur", "danse", "acoustique"],
+        Tongue::Es => ["energía", "ánimo", "baile", "acústica"],
+    };
+    let values = [features.energy, features.valence, features.danceability, features.acousticness];
+    let known = names.iter().zip(values).filter_map(|(name, value)| Some(format!("{name} {:.0} %", value? * 100.0)));
+    let tempo = features.tempo.map(|tempo| format!("{tempo:.0} BPM"));
+    known.chain(tempo).collect::<Vec<_>>().join(", ")
+}
+
+fn by(tongue: Tongue) -> &'static str {
+    match tongue {
+        Tongue::En => "by",
+        Tongue::De => "von",
+        Tongue::Fr | Tongue::Es => "de",
+    }
+}
+
+fn owned(tongue: Tongue) -> &'static str {
+    match tongue {
+        Tongue::En => " (in your library)",
+        Tongue::De => " (in deiner Bibliothek)",
+        Tongue::Fr => " (dans ta bibliothèque)",
+        Tongue::Es => " (en tu biblioteca)",
+    }
+}
+
+pub(crate) fn shortened(text: &str, n_chars: usize) -> String {
+    if text.chars().count() <= n_chars {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(n_chars).collect();
+    format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(whole, _)| whole))
+}

@@ -1,0 +1,285 @@
+//! A message to the Discover agent as one wish.
+
+use crate::language::{
+    Heard, Language, MusicVerb, Talk,
+    pick::places,
+    sentences,
+    text::{fold, folded, trimmed, words},
+};
+use music::Isrc;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wish {
+    /// A mood, a theme, an occasion: the index.
+    Mood {
+        query: String,
+        limit: Option<usize>,
+        whose: Whose,
+    },
+    /// A mood, but asked of the catalogue.
+    MoodOnTidal {
+        query: String,
+        limit: Option<usize>,
+    },
+    /// A name: the catalogue.
+    Name {
+        query: String,
+        kind: Kind,
+        limit: Option<usize>,
+    },
+    /// A mood by someone, or someone's like: both.
+    Mix {
+        query: String,
+        name: String,
+    },
+    AlbumTracks(String),
+    More,
+    MoreLike(String),
+    /// By their names or places.
+    Compare(Vec<String>),
+    CompareThese,
+    Details {
+        which: String,
+        aspect: Aspect,
+    },
+    Playlist {
+        about: String,
+        title: Option<String>,
+        limit: Option<usize>,
+    },
+    PlaylistOfThese,
+    Own(String),
+    Vague,
+    Player,
+    ChangeLibrary,
+    Talk(Talk),
+}
+
+/// Among which tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Any,
+    Mine,
+    NotMine,
+}
+
+/// What to look for in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tracks,
+    Albums,
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aspect {
+    Everything,
+    Lyrics,
+}
+
+/// The last sentence that asks for something; "Hi!" and "thanks" count when nothing else was said.
+pub(crate) fn wish(language: &Language, message: &str) -> Wish {
+    let mut sentences = sentences(message);
+    let all = sentences.len();
+    sentences.retain(|sentence| !language.talk(sentence).is_some_and(|heard| is_passing(heard.meaning)));
+    if sentences.is_empty() {
+        let talk = language.talk(message).map(|heard| heard.meaning);
+        return talk.map_or(if all == 0 { Wish::Vague } else { Wish::Talk(Talk::Greet) }, Wish::Talk);
+    }
+    let wishes: Vec<_> = sentences.iter().map(|sentence| one(language, sentence, NESTING)).collect();
+    // "I just moved out. Something about home?": the first sentence sets the scene, the last asks.
+    let plain = wishes.iter().rposition(|wish| !matches!(wish, Wish::Vague | Wish::Talk(_)));
+    wishes.into_iter().nth(plain.unwrap_or(0)).unwrap_or(Wish::Vague)
+}
+
+fn is_passing(talk: Talk) -> bool {
+    matches!(talk, Talk::Greet | Talk::Thanks | Talk::Bye)
+}
+
+/// "find me | 5 | happy songs about | summer": how many shells a wish may have.
+const NESTING: usize = 4;
+
+fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
+    if sentence.starts_with(QUOTES) {
+        return plain(language, sentence, nesting);
+    }
+    let heard = language.music(sentence);
+    if let Some(talk) = language.talk(sentence)
+        && (!matches!(talk.meaning, Talk::Offtopic | Talk::Errand)
+            || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
+    {
+        return Wish::Talk(talk.meaning);
+    }
+    match heard {
+        Some(heard) => from_verb(language, heard, nesting),
+        None => plain(language, language.bare(sentence), nesting),
+    }
+}
+
+fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wish {
+    let Heard { meaning, x: raw, y, .. } = heard;
+    let (x, y) = (trimmed(&raw).to_owned(), trimmed(&y).to_owned());
+    match meaning {
+        MusicVerb::Search => inner(language, &raw, nesting),
+        MusicVerb::AboutTheme => theme(language, &x),
+        MusicVerb::ImFeeling => Wish::Mood { query: x, limit: None, whose: Whose::Any },
+        MusicVerb::Artist => by_artist(language, &x),
+        MusicVerb::Name => inner(language, &raw, nesting),
+        MusicVerb::OnTidal => on_tidal(inner(language, &raw, nesting)),
+        MusicVerb::Song => Wish::Name { query: x, kind: Kind::Tracks, limit: None },
+        MusicVerb::SongBy => song_by(language, &x, &y),
+        MusicVerb::Album => Wish::Name { query: x, kind: Kind::Albums, limit: None },
+        MusicVerb::AlbumsBy => Wish::Name { query: x, kind: Kind::Albums, limit: None },
+        MusicVerb::AlbumTracks => Wish::AlbumTracks(x),
+        MusicVerb::More => Wish::More,
+        MusicVerb::MoreLike => more_like(language, &x, nesting),
+        MusicVerb::Compare => Wish::Compare([x, y].into_iter().filter(|name| !name.is_empty()).collect()),
+        MusicVerb::CompareThese => Wish::CompareThese,
+        MusicVerb::Details => Wish::Details { which: x, aspect: Aspect::Everything },
+        MusicVerb::Lyrics => Wish::Details { which: x, aspect: Aspect::Lyrics },
+        MusicVerb::Playlist | MusicVerb::PlaylistMixed => playlist(language, &x, None),
+        MusicVerb::PlaylistSized => match playlist(language, &x, None) {
+            Wish::Playlist { about, title, .. } => {
+                Wish::Playlist { about, title, limit: language.words.number(&fold(&y)) }
+            }
+            other => other,
+        },
+        MusicVerb::PlaylistCalled => playlist(language, &x, Some(y)),
+        MusicVerb::PlaylistThese => Wish::PlaylistOfThese,
+        MusicVerb::Own => Wish::Own(x),
+        MusicVerb::Mine => among(Whose::Mine, inner(language, &raw, nesting)),
+        MusicVerb::Unowned => among(Whose::NotMine, inner(language, &raw, nesting)),
+        MusicVerb::Vague => Wish::Vague,
+        MusicVerb::MakeSound => Wish::Player,
+        MusicVerb::Remove => Wish::ChangeLibrary,
+    }
+}
+
+/// What follows "find me": a wish of its own, or plain words.
+fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
+    let (limit, rest) = counted(language, raw);
+    let is_shell = nesting > 0 && language.music(rest).is_some_and(|heard| heard.meaning != MusicVerb::Search);
+    let wish = if is_shell { one(language, rest, nesting - 1) } else { plain(language, rest, nesting) };
+    match wish {
+        Wish::Mood { query, whose, limit: inside } => Wish::Mood { query, whose, limit: limit.or(inside) },
+        Wish::Name { query, kind, limit: inside } => Wish::Name { query, kind, limit: limit.or(inside) },
+        other => other,
+    }
+}
+
+fn among(whose: Whose, wish: Wish) -> Wish {
+    match wish {
+        Wish::Mood { query, limit, .. } => Wish::Mood { query, limit, whose },
+        // "running" may be anybody's name; among one's own songs it is what they are like.
+        Wish::Name { query, limit, kind: Kind::Both } => Wish::Mood { query, limit, whose },
+        other => other,
+    }
+}
+
+/// Whoever names the catalogue wants it asked, whatever the words sound like.
+fn on_tidal(wish: Wish) -> Wish {
+    match wish {
+        Wish::Mood { query, limit, .. } => Wish::MoodOnTidal { query, limit },
+        Wish::Mix { name, .. } => Wish::Name { query: name, kind: Kind::Tracks, limit: None },
+        other => other,
+    }
+}
+
+const QUOTES: [char; 5] = ['"', '“', '„', '«', '\''];
+
+/// Words without a verb: a mood if one of them is known to be one, else somebody's or something's name.
+fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
+    const LONGEST_NAME: usize = 5;
+    let (limit, rest) = counted(language, text);
+    if rest.len() < text.len() && nesting > 0 && language.music(rest).is_some() {
+        return inner(language, text, nesting - 1);
+    }
+    let folded = folded(rest);
+    let says_something =
+        folded.iter().any(|word| !language.words.is("music", word) && !language.words.is("small", word));
+    if !says_something {
+        return Wish::Vague;
+    }
+    let is_quoted = rest.starts_with(QUOTES);
+    let is_mood = |word: &String| language.words.is_nearly("mood", word) || language.words.is("music", word);
+    if is_quoted || folded.len() <= LONGEST_NAME && !folded.iter().any(is_mood) {
+        return Wish::Name { query: trimmed(rest).to_owned(), kind: Kind::Both, limit };
+    }
+    Wish::Mood { query: trimmed(rest).to_owned(), limit, whose: Whose::Any }
+}
+
+/// "five songs …", "some good …": how many, and the rest.
+fn counted<'t>(language: &Language, text: &'t str) -> (Option<usize>, &'t str) {
+    const MOST: usize = 50;
+    let words = words(text);
+    let rest = language.words.without_leads(&words);
+    let number = rest.first().filter(|_| rest.len() > 1).and_then(|word| language.words.number(&word.folded));
+    let limit = number.filter(|number| (1..=MOST).contains(number));
+    let rest = if limit.is_some() { language.words.without_leads(&rest[1..]) } else { rest };
+    // Quotes tell names from moods, so they are kept.
+    let from = rest.first().map_or(0, |word| word.start);
+    let to = rest.last().map_or(text.len(), |word| word.end);
+    (limit, &text[from..to])
+}
+
+fn theme(language: &Language, x: &str) -> Wish {
+    let (limit, query) = counted(language, x);
+    if folded(query).iter().all(|word| language.words.is("music", word)) {
+        return Wish::Vague;
+    }
+    Wish::Mood { query: trimmed(query).to_owned(), limit, whose: Whose::Any }
+}
+
+/// "songs by X"; "of" and "from" also lead to moods: "songs of hope", "something from the eighties".
+fn by_artist(language: &Language, x: &str) -> Wish {
+    let is_lower = !x.chars().any(char::is_uppercase);
+    if is_lower && folded(x).iter().any(|word| language.words.is("mood", word)) {
+        return Wish::Mood { query: x.to_owned(), limit: None, whose: Whose::Any };
+    }
+    Wish::Name { query: x.to_owned(), kind: Kind::Tracks, limit: None }
+}
+
+/// "X by Y": a song by its singer, or a mood by a singer.
+fn song_by(language: &Language, x: &str, y: &str) -> Wish {
+    let (limit, x) = counted(language, x);
+    let words = folded(x);
+    let (query, name) = (format!("{} {y}", trimmed(x)), y.to_owned());
+    if words.iter().all(|word| language.words.is("music", word)) {
+        return Wish::Name { query: name, kind: Kind::Tracks, limit };
+    }
+    if words.iter().any(|word| language.words.is("music", word)) {
+        return Wish::Mix { query, name };
+    }
+    Wish::Name { query, kind: Kind::Tracks, limit }
+}
+
+/// "something like X": X is a song or a singer, unless it tells of a mood at length.
+fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
+    let (which, _) = x.split_once(" but ").unwrap_or((x, ""));
+    match plain(language, which, nesting) {
+        Wish::Mood { query, limit, whose } if places(language, which).is_none() && query.split(' ').count() > 4 => {
+            Wish::Mood { query, limit, whose }
+        }
+        _ => Wish::MoreLike(which.to_owned()),
+    }
+}
+
+fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
+    if places(language, x).is_some() {
+        return Wish::Playlist { about: x.to_owned(), title, limit: None };
+    }
+    let (limit, rest) = counted(language, x);
+    let about = match language.music(rest).filter(|heard| heard.meaning == MusicVerb::AboutTheme) {
+        Some(heard) => trimmed(&heard.x).to_owned(),
+        None => trimmed(rest).to_owned(),
+    };
+    Wish::Playlist { about, title, limit }
+}
+
+/// The recording codes in a message. A code ends in seven digits, which tells it from a word of twelve letters.
+pub(crate) fn isrcs(message: &str) -> Vec<String> {
+    let codes = message.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
+    let codes = codes.filter_map(|word| word.parse::<Isrc>().ok());
+    let ends_in_digits = |code: &Isrc| code.as_str()[5..].bytes().all(|digit| digit.is_ascii_digit());
+    codes.filter(ends_in_digits).map(String::from).collect()
+}

@@ -1,0 +1,98 @@
+//! What a short answer means after our own question: "yes", "the second one", "the oat one".
+
+use serde_json::Value;
+
+use super::commands::{Command, commands};
+use crate::{
+    language::{
+        Language, Talk,
+        pick::{Pick, by_title, places},
+        text::{fold, folded},
+    },
+    scene::{Exchange, Scene, bold},
+};
+
+/// The commands of the current message, read in the light of what we asked before it.
+pub(crate) fn understood(language: &Language, scene: &Scene) -> Vec<Command> {
+    in_context(language, &scene.earlier, &scene.now.wish, LONGEST_CHAIN)
+}
+
+/// How many questions in a row are followed back.
+const LONGEST_CHAIN: usize = 4;
+
+fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usize) -> Vec<Command> {
+    let commands = commands(language, wish);
+    let Some((last, before)) = earlier.split_last() else { return commands };
+    if chain == 0 || !last.answer.contains('?') {
+        return commands;
+    }
+    let asked_about = || in_context(language, before, &last.wish, chain - 1);
+    match commands.as_slice() {
+        [Command::Talk(Talk::Yes)] => confirmed(last, &asked_about()).map_or(commands, |command| vec![command]),
+        [Command::Talk(Talk::No)] => vec![Command::Keep],
+        [Command::Unclear(answer)] if asked_about() == [Command::AddWhat] => {
+            vec![Command::Add { title: answer.clone(), description: None }]
+        }
+        [Command::Unclear(answer)] => {
+            chosen(language, last, &asked_about(), answer).map_or(commands, |command| vec![command])
+        }
+        // "call mum" alone would be a new task, unless it is one of those we just listed.
+        [Command::Add { title, .. }] if fold(title) == fold(language.bare(wish)) => {
+            chosen(language, last, &asked_about(), title).map_or(commands, |command| vec![command])
+        }
+        _ => commands,
+    }
+}
+
+/// "Yes" to deleting several, to "Did you mean **this**?", or to "Shall I add ‹this›?"
+fn confirmed(last: &Exchange, asked_about: &[Command]) -> Option<Command> {
+    let deletes_many = |command: &&Command| matches!(command, Command::DeleteAll | Command::DeleteCompleted);
+    if let Some(command) = asked_about.iter().find(deletes_many) {
+        return (!last.called("delete_task")).then(|| Command::DeleteThese(listed(last, command)));
+    }
+    let question = only_question(last)?;
+    if let Some((_, rest)) = question.split_once('‹') {
+        let title = rest.split('›').next().unwrap_or(rest).to_owned();
+        return Some(Command::Add { title, description: None });
+    }
+    let title = bold(question)?;
+    asked_about.iter().find_map(|command| command.aimed_at(title))
+}
+
+/// Only what was on the list when we asked: a task added since then was not agreed to.
+fn listed(last: &Exchange, command: &Command) -> Vec<String> {
+    let is_meant = |task: &&Value| {
+        *command == Command::DeleteAll || task.get("completed").and_then(Value::as_bool).unwrap_or(false)
+    };
+    let ids = tasks_listed(last).filter(is_meant).filter_map(|task| task.get("id")?.as_str());
+    ids.map(str::to_owned).collect()
+}
+
+fn tasks_listed<'e>(exchange: &'e Exchange) -> impl Iterator<Item = &'e Value> {
+    let tasks = exchange.output("list_tasks").and_then(|output| output.get("tasks")).and_then(Value::as_array);
+    tasks.into_iter().flatten()
+}
+
+/// The line with our question, when there is just one.
+pub(crate) fn only_question<'a>(last: &'a Exchange) -> Option<&'a str> {
+    let mut questions = last.answer.lines().filter(|line| line.contains('?'));
+    let question = questions.next()?;
+    questions.next().is_none().then_some(question)
+}
+
+/// One of the numbered lines of our question.
+fn chosen(language: &Language, last: &Exchange, asked_about: &[Command], answer: &str) -> Option<Command> {
+    let options = last.numbered();
+    let is_all = language.words.is("plural", &folded(answer).join(" "));
+    if is_all && !options.is_empty() {
+        let every: Vec<_> = (1..=options.len()).map(|place| place.to_string()).collect();
+        let aimed = asked_about.iter().find_map(|command| command.aimed_at(&every.join(" ")))?;
+        // "Them" after the whole list is the whole list, and deleting that is asked about first.
+        let is_whole_list = tasks_listed(last).count() == options.len();
+        let deletes = matches!(aimed, Command::Delete(_));
+        return Some(if deletes && is_whole_list { Command::DeleteAll } else { aimed });
+    }
+    let is_option = matches!(by_title(language, answer, options.iter().copied()), Pick::These(_) | Pick::Mistyped(_));
+    let is_place = places(language, answer).is_some();
+    (is_option || is_place).then(|| asked_about.iter().find_map(|command| command.aimed_at(answer)))?
+}

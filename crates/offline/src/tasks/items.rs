@@ -1,0 +1,95 @@
+//! What follows an "add", cut into tasks.
+
+use std::ops::Range;
+
+use super::commands::Command;
+use crate::language::{
+    Language, cut,
+    text::{Word, folded, trimmed, words},
+};
+
+/// The tasks in what follows an "add". A part without a verb belongs to the errand before it
+/// ("buy milk, eggs and bread"); without an errand before it, it stands alone ("milk, eggs and bread").
+pub(crate) fn items(language: &Language, text: &str) -> Vec<Command> {
+    let quoted = quoted(text);
+    if !quoted.is_empty() {
+        return quoted.into_iter().map(add).collect();
+    }
+    let words = words(text);
+    if language.words.is("blank", &folded(text).join(" ")) {
+        return vec![Command::AddWhat];
+    }
+    let mut items: Vec<(Range<usize>, bool)> = Vec::new();
+    for part in parts(text, &words) {
+        let has_verb = language.words.is("verb", &words[part.start].folded);
+        match items.last_mut() {
+            Some((item, true)) if !has_verb => item.end = part.end,
+            _ => items.push((part, has_verb)),
+        }
+    }
+    items.into_iter().map(|(item, _)| add(cut(text, &words[item]))).collect()
+}
+
+/// `"a"` or `"a" and "b"`: the quoted pieces, when nothing else is said.
+fn quoted(text: &str) -> Vec<&str> {
+    let pieces: Vec<_> = text.split(['"', '“', '”', '„', '«', '»']).collect();
+    let is_glue = |piece: &&str| words(piece).iter().all(|word| is_and(&word.folded));
+    if pieces.len() < 3 || !pieces.iter().step_by(2).all(is_glue) {
+        return Vec::new();
+    }
+    pieces.into_iter().skip(1).step_by(2).filter(|piece| !words(piece).is_empty()).collect()
+}
+
+/// Which words belong together when a text is cut at commas and at "and".
+pub(crate) fn parts(text: &str, words: &[Word]) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for at in 0..words.len() {
+        let is_break = at > 0 && text[words[at - 1].start..words[at].start].contains([',', ';', '&', '+', '\n']);
+        if is_break {
+            parts.push(from..at);
+            from = at;
+        }
+        if is_and(&words[at].folded) {
+            parts.push(from..at);
+            from = at + 1;
+        }
+    }
+    parts.push(from..words.len());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Titles end at 200 characters; a longer text is kept whole as the description.
+pub(crate) fn add(text: &str) -> Command {
+    const LONGEST_TITLE: usize = 200;
+    const LONGEST_DESCRIPTION: usize = 2000;
+    let text = trimmed(text);
+    // « rappelle-moi d'acheter »: the elided "de" belongs to the verb before it.
+    let text = text.strip_prefix("d'").or_else(|| text.strip_prefix("d’")).unwrap_or(text);
+    if let Some((title, description)) = split_note(text) {
+        return Command::Add { title: title.to_owned(), description: Some(description.to_owned()) };
+    }
+    if text.chars().count() <= LONGEST_TITLE {
+        return Command::Add { title: text.to_owned(), description: None };
+    }
+    let start: String = text.chars().take(LONGEST_TITLE - 1).collect();
+    let title = format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(title, _)| title));
+    Command::Add { title, description: Some(text.chars().take(LONGEST_DESCRIPTION).collect()) }
+}
+
+/// "buy milk with the note: oat, not soy".
+fn split_note(text: &str) -> Option<(&str, &str)> {
+    let words = words(text);
+    let is_note =
+        |word: &str| matches!(word, "note" | "description" | "comment" | "details" | "notiz" | "beschreibung");
+    let note = words.iter().position(|word| is_note(&word.folded))?;
+    let with =
+        words[..note].iter().rposition(|word| matches!(word.folded.as_str(), "with" | "mit" | "avec" | "con"))?;
+    let (title, description) = (cut(text, &words[..with]), cut(text, &words[note + 1..]));
+    (note - with <= 2 && !title.is_empty() && !description.is_empty()).then_some((title, description))
+}
+
+pub(crate) fn is_and(word: &str) -> bool {
+    matches!(word, "and" | "then" | "und" | "dann" | "et" | "puis" | "y" | "luego")
+}

@@ -1,0 +1,248 @@
+//! Reading the stream of the Messages API.
+
+use std::collections::VecDeque;
+
+use engine::{Delta, Usage};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use crate::{
+    answer::{Reader, Stop},
+    failure::Failure,
+};
+
+/// Joins the pieces of one reply. Kinds of events, blocks and deltas it does not know are passed over, as the vendor
+/// asks of its readers; thinking is the model's own business.
+#[derive(Default)]
+pub(crate) struct AnthropicReader {
+    usage: WireUsage,
+    /// Calls whose input is still coming.
+    open: Vec<OpenCall>,
+    has_text: bool,
+    has_calls: bool,
+    stop: Stop,
+    has_ended: bool,
+}
+
+struct OpenCall {
+    index: u32,
+    name: String,
+    /// Some compatible servers send the whole input at once, where the vendor itself sends `{}`.
+    input_at_start: String,
+    input: String,
+}
+
+impl Reader for AnthropicReader {
+    fn read(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        let frame: Frame<'_> = match serde_json::from_slice(data) {
+            Ok(frame) => frame,
+            Err(_) if is_of_unknown_kind(data) => return Ok(()),
+            Err(error) => return Err(Failure::passing(format!("it sent a frame we cannot read: {error}"))),
+        };
+        match frame.kind {
+            EventKind::MessageStart => self.usage.update(frame.message.and_then(|message| message.usage)),
+            EventKind::ContentBlockStart => self.start_block(frame.index, frame.content_block, deltas),
+            EventKind::ContentBlockDelta => self.read_delta(frame.index, frame.delta, deltas),
+            EventKind::ContentBlockStop => self.close_calls(deltas, |call| call.index == frame.index),
+            EventKind::MessageDelta => {
+                self.usage.update(frame.usage);
+                self.stop = frame.delta.and_then(|delta| delta.stop_reason).map_or(self.stop, Stop::from);
+            }
+            EventKind::MessageStop => self.end(deltas),
+            EventKind::Error => return Err(Failure::in_stream(&frame.error.unwrap_or_default())),
+            EventKind::Other => {}
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        if self.has_ended { Ok(()) } else { Err(Failure::passing("its stream was cut")) }
+    }
+}
+
+impl AnthropicReader {
+    fn start_block(&mut self, index: u32, block: Option<StartedBlock<'_>>, deltas: &mut VecDeque<Delta>) {
+        let Some(block) = block else { return };
+        match block.kind {
+            BlockKind::Text => self.say(block.text, deltas),
+            BlockKind::ToolUse => self.open.push(OpenCall {
+                index,
+                name: block.name.unwrap_or_default(),
+                input_at_start: block.input.map(|input| input.get().to_owned()).unwrap_or_default(),
+                input: String::new(),
+            }),
+            BlockKind::Other => {}
+        }
+    }
+
+    fn read_delta(&mut self, index: u32, delta: Option<BlockDelta>, deltas: &mut VecDeque<Delta>) {
+        let Some(delta) = delta else { return };
+        match delta.kind {
+            DeltaKind::TextDelta => self.say(delta.text, deltas),
+            DeltaKind::InputJsonDelta => {
+                if let Some(call) = self.open.iter_mut().find(|call| call.index == index) {
+                    call.input.push_str(&delta.partial_json.unwrap_or_default());
+                }
+            }
+            DeltaKind::Other => {}
+        }
+    }
+
+    fn say(&mut self, text: Option<String>, deltas: &mut VecDeque<Delta>) {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.has_text = true;
+            deltas.push_back(Delta::Text(text));
+        }
+    }
+
+    fn close_calls(&mut self, deltas: &mut VecDeque<Delta>, is_closed: impl Fn(&OpenCall) -> bool) {
+        for call in self.open.extract_if(.., |call| is_closed(call)) {
+            self.has_calls = true;
+            let input = if call.input.is_empty() { call.input_at_start } else { call.input };
+            deltas.push_back(Delta::ToolCall { name: call.name, input });
+        }
+    }
+
+    fn end(&mut self, deltas: &mut VecDeque<Delta>) {
+        self.close_calls(deltas, |_| true);
+        if !self.has_calls {
+            deltas.extend(self.stop.remark(self.has_text));
+        }
+        deltas.push_back(Delta::End { usage: self.usage.total() });
+        self.has_ended = true;
+    }
+}
+
+/// A frame that does not fit is a fault only if every kind in it is one we know.
+fn is_of_unknown_kind(data: &[u8]) -> bool {
+    let Ok(frame) = serde_json::from_slice::<Value>(data) else { return false };
+    let (block, delta) = (&frame["content_block"]["type"], &frame["delta"]["type"]);
+    EventKind::deserialize(&frame["type"]).is_ok_and(|kind| kind == EventKind::Other)
+        || BlockKind::deserialize(block).is_ok_and(|kind| kind == BlockKind::Other)
+        || DeltaKind::deserialize(delta).is_ok_and(|kind| kind == DeltaKind::Other)
+}
+
+/// All events in one shape, so that a frame is parsed once and without copies.
+#[derive(Deserialize)]
+struct Frame<'a> {
+    #[serde(rename = "type")]
+    kind: EventKind,
+    #[serde(default)]
+    index: u32,
+    message: Option<StartedMessage>,
+    #[serde(borrow)]
+    content_block: Option<StartedBlock<'a>>,
+    delta: Option<BlockDelta>,
+    usage: Option<WireUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum EventKind {
+    MessageStart,
+    ContentBlockStart,
+    ContentBlockDelta,
+    ContentBlockStop,
+    MessageDelta,
+    MessageStop,
+    Error,
+    /// `ping`, and what is to come.
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct StartedMessage {
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct StartedBlock<'a> {
+    #[serde(rename = "type")]
+    kind: BlockKind,
+    text: Option<String>,
+    name: Option<String>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum BlockKind {
+    Text,
+    ToolUse,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct BlockDelta {
+    /// Missing in `message_delta`.
+    #[serde(rename = "type", default)]
+    kind: DeltaKind,
+    text: Option<String>,
+    partial_json: Option<String>,
+    stop_reason: Option<StopReason>,
+}
+
+#[derive(Deserialize, PartialEq, Default)]
+#[serde(rename_all = "snake_case")]
+enum DeltaKind {
+    TextDelta,
+    InputJsonDelta,
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StopReason {
+    MaxTokens,
+    ModelContextWindowExceeded,
+    Refusal,
+    #[serde(other)]
+    Other,
+}
+
+impl From<StopReason> for Stop {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::MaxTokens | StopReason::ModelContextWindowExceeded => Stop::TooLong,
+            StopReason::Refusal => Stop::Declined,
+            StopReason::Other => Stop::Complete,
+        }
+    }
+}
+
+/// Counts so far: each event that has one overwrites it.
+#[derive(Deserialize, Default)]
+struct WireUsage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
+impl WireUsage {
+    fn update(&mut self, newer: Option<WireUsage>) {
+        let Some(newer) = newer else { return };
+        self.input_tokens = newer.input_tokens.or(self.input_tokens);
+        self.output_tokens = newer.output_tokens.or(self.output_tokens);
+        self.cache_read_input_tokens = newer.cache_read_input_tokens.or(self.cache_read_input_tokens);
+        self.cache_creation_input_tokens = newer.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
+    }
+
+    /// The vendor's `input_tokens` leaves out what the cache took or gave; ours is everything the model read.
+    fn total(&self) -> Usage {
+        let read = self.cache_read_input_tokens.unwrap_or_default();
+        let write = self.cache_creation_input_tokens.unwrap_or_default();
+        Usage {
+            input_tokens: self.input_tokens.unwrap_or_default() + read + write,
+            output_tokens: self.output_tokens.unwrap_or_default(),
+            cache_read_tokens: read,
+            cache_write_tokens: write,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Reaching a provider: one pool of connections, where it is and with which key, and trying again while nothing was said.
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+use engine::ModelError;
+use reqwest::{
+    Client, Response, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+
+use super::failure::{Failure, Retry};
+use http_client::client_builder;
+
+/// The connections to all providers. Cheap to clone; clones share the pool.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Client,
+    pause: Duration,
+}
+
+/// A setting that cannot work. The operator reads this at the start.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("the base URL of {0} is not an http:// or https:// address")]
+    BadUrl(&'static str),
+    #[error("the API key of {0} has characters that no key has")]
+    BadKey(&'static str),
+    #[error("no connection can be made from here: {0}")]
+    NoClient(String),
+}
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_TRIES: u32 = 3;
+/// Longer than this, the person is told at once instead of being kept waiting.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(10);
+const MAX_ERROR_BYTES: usize = 16 * 1024;
+/// How much of a provider's own words goes into our log.
+const MAX_WHY_CHARS: usize = 300;
+
+impl Http {
+    pub fn new() -> Result<Self, SetupError> {
+        let client = client_builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            // A redirect would carry the key to another host.
+            .redirect(redirect::Policy::none())
+            // Compressed deltas wait in the compressor.
+            .no_gzip()
+            .build()
+            .map_err(|error| SetupError::NoClient(format!("{:#}", anyhow::Error::from(error))))?;
+        Ok(Self { client, pause: Duration::from_millis(500) })
+    }
+
+    /// How long to wait before a second try when the provider does not say; doubled before the third.
+    pub fn with_pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Sends once. What comes back is the beginning of a stream.
+    pub(crate) async fn post(&self, endpoint: &Endpoint, body: Bytes) -> Result<Response, Failure> {
+        let request = self.client.post(endpoint.url.clone()).headers(endpoint.headers.clone()).body(body);
+        let response = request.send().await.map_err(Failure::network)?;
+        if !response.status().is_success() {
+            let (status, headers) = (response.status(), response.headers().clone());
+            return Err(Failure::status(status, &headers, &beginning_of(response).await));
+        }
+        match content_type(&response) {
+            Some(other @ ("text/html" | "application/json")) => {
+                let why = format!("it answered with {other} instead of a stream; is the base URL right?");
+                Err(Failure { error: ModelError::Refused(why), retry: Retry::No })
+            }
+            _ => Ok(response),
+        }
+    }
+
+    /// How long to wait before the next try, if there is one.
+    pub(crate) fn wait_after(&self, n_tries: u32, retry: &Retry) -> Option<Duration> {
+        match retry {
+            _ if n_tries >= MAX_TRIES => None,
+            Retry::No => None,
+            Retry::Soon => Some(self.pause * 2_u32.pow(n_tries.saturating_sub(1))),
+            Retry::After(wait) => (*wait <= MAX_RETRY_AFTER).then_some(*wait),
+        }
+    }
+}
+
+fn content_type(response: &Response) -> Option<&str> {
+    let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
+}
+
+/// Enough of a refusal to read its reason. One that breaks off is read as far as it came.
+async fn beginning_of(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        body.extend_from_slice(&chunk);
+        if body.len() >= MAX_ERROR_BYTES {
+            break;
+        }
+    }
+    body
+}
+
+/// Where a provider is and what opens its door.
+pub(crate) struct Endpoint {
+    url: Url,
+    headers: HeaderMap,
+    secret: Option<String>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(url: Url) -> Self {
+        let headers = HeaderMap::from_iter([
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (ACCEPT, HeaderValue::from_static("text/event-stream")),
+        ]);
+        Self { url, headers, secret: None }
+    }
+
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
+    /// Sends `key` after `prefix` in the header `name`.
+    pub(crate) fn with_key(
+        mut self,
+        vendor: &'static str,
+        name: &'static str,
+        prefix: &str,
+        key: &str,
+    ) -> Result<Self, SetupError> {
+        let value = HeaderValue::from_str(&format!("{prefix}{}", key.trim()));
+        let mut value = value.map_err(|_| SetupError::BadKey(vendor))?;
+        value.set_sensitive(true);
+        self.headers.insert(HeaderName::from_static(name), value);
+        self.secret = Some(key.trim().to_owned()).filter(|key| !key.is_empty());
+        Ok(self)
+    }
+
+    /// The error without the key, should a server have repeated it, and no longer than a log line. In this order: a
+    /// key cut in half would not be found.
+    pub(crate) fn redacted(&self, error: ModelError) -> ModelError {
+        let clean = |why: String| -> String {
+            let why = match &self.secret {
+                Some(secret) => why.replace(secret, "[key]"),
+                None => why,
+            };
+            why.chars().take(MAX_WHY_CHARS).collect()
+        };
+        match error {
+            ModelError::Unavailable(why) => ModelError::Unavailable(clean(why)),
+            ModelError::RateLimited(why) => ModelError::RateLimited(clean(why)),
+            ModelError::Refused(why) => ModelError::Refused(clean(why)),
+            ModelError::TimedOut => ModelError::TimedOut,
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may carry a password, so only the host is shown.
+        f.debug_struct("Endpoint").field("host", &self.url.host_str()).finish_non_exhaustive()
+    }
+}
+
+/// Reads a base URL and lets `vendor` say what its path is.
+pub(crate) fn url_under(base: &str, vendor: &'static str, path: impl Fn(&str) -> String) -> Result<Url, SetupError> {
+    let mut url = Url::parse(base.trim()).map_err(|_| SetupError::BadUrl(vendor))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(SetupError::BadUrl(vendor));
+    }
+    let full = path(url.path().trim_end_matches('/'));
+    url.set_path(&full);
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_grows_and_ends() {
+        let http = Http::new().expect("a client").with_pause(Duration::from_millis(500));
+        let after = |seconds| Retry::After(Duration::from_secs(seconds));
+        let cases = [
+            (1, Retry::Soon, Some(500)),
+            (2, Retry::Soon, Some(1_000)),
+            (3, Retry::Soon, None),
+            (1, Retry::No, None),
+            (1, after(10), Some(10_000)),
+            (1, after(11), None),
+            (3, after(0), None),
+        ];
+        for (n_tries, retry, expected) in cases {
+            assert_eq!(http.wait_after(n_tries, &retry), expected.map(Duration::from_millis), "{n_tries} {retry:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Reading the stream of Chat Completions, and of everyone who imitates it.
+
+use std::{borrow::Cow, collections::VecDeque};
+
+use engine::{Delta, Usage};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use crate::{
+    answer::{Reader, Stop},
+    failure::Failure,
+};
+
+/// Joins the pieces of one reply. Calls are given out at its end: until then a fragment of any of them may come.
+#[derive(Default)]
+pub(crate) struct OpenAiReader {
+    calls: Vec<PartialCall>,
+    usage: Usage,
+    has_text: bool,
+    /// Set by a `finish_reason`.
+    stop: Option<Stop>,
+    has_ended: bool,
+}
+
+#[derive(Default)]
+struct PartialCall {
+    index: Option<u32>,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+impl Reader for OpenAiReader {
+    fn read(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        if data == b"[DONE]" {
+            self.end(deltas);
+            return Ok(());
+        }
+        let chunk: Chunk<'_> = serde_json::from_slice(data)
+            .map_err(|error| Failure::passing(format!("it sent a frame we cannot read: {error}")))?;
+        if let Some(error) = chunk.error {
+            return Err(Failure::in_stream(&error));
+        }
+        if let Some(usage) = chunk.usage {
+            self.usage = usage.into();
+        }
+        for choice in chunk.choices.unwrap_or_default() {
+            if let Some(piece) = choice.delta {
+                self.read_piece(piece, deltas);
+            }
+            self.stop = choice.finish_reason.map(Stop::from).or(self.stop);
+        }
+        Ok(())
+    }
+
+    /// Some local servers never send `[DONE]`. A `finish_reason` says as much: the model was done.
+    fn close(&mut self, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        if !self.has_ended && self.stop.is_none() {
+            return Err(Failure::passing("its stream was cut"));
+        }
+        self.end(deltas);
+        Ok(())
+    }
+}
+
+impl OpenAiReader {
+    fn read_piece(&mut self, piece: Piece<'_>, deltas: &mut VecDeque<Delta>) {
+        for text in [piece.content, piece.refusal].into_iter().flatten().filter(|text| !text.is_empty()) {
+            self.has_text = true;
+            deltas.push_back(Delta::Text(text));
+        }
+        for fragment in piece.tool_calls.unwrap_or_default() {
+            self.join(fragment);
+        }
+    }
+
+    fn join(&mut self, fragment: Fragment<'_>) {
+        let function = fragment.function.unwrap_or_default();
+        let id = fragment.id.filter(|id| !id.is_empty());
+        let name = function.name.filter(|name| !name.is_empty());
+        let known = self.known(fragment.index, id.as_deref(), name.is_some());
+        let at = known.unwrap_or_else(|| {
+            self.calls.push(PartialCall { index: fragment.index, ..PartialCall::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[at];
+        call.id = call.id.take().or(id);
+        if let Some(name) = name {
+            call.name = name;
+        }
+        call.arguments.push_str(&arguments_text(function.arguments));
+    }
+
+    /// Which call a fragment goes on with. The vendor numbers the calls and names each once. Others leave the number
+    /// out, give every call the number 0, repeat the name in each fragment, or make up a new id for each fragment.
+    fn known(&self, index: Option<u32>, id: Option<&str>, has_name: bool) -> Option<usize> {
+        let at = match (index, id) {
+            (Some(_), _) => self.calls.iter().rposition(|call| call.index == index),
+            (None, Some(_)) if has_name => self.calls.iter().rposition(|call| call.id.as_deref() == id),
+            (None, None) if has_name => None,
+            (None, _) => self.calls.len().checked_sub(1),
+        }?;
+        let known_id = self.calls[at].id.as_deref();
+        let is_another = has_name && id.is_some() && known_id.is_some() && id != known_id;
+        (!is_another).then_some(at)
+    }
+
+    fn end(&mut self, deltas: &mut VecDeque<Delta>) {
+        if self.has_ended {
+            return;
+        }
+        self.has_ended = true;
+        if self.calls.is_empty() {
+            deltas.extend(self.stop.unwrap_or_default().remark(self.has_text));
+        }
+        let calls = self.calls.drain(..);
+        deltas.extend(calls.map(|call| Delta::ToolCall { name: call.name, input: call.arguments }));
+        deltas.push_back(Delta::End { usage: self.usage });
+    }
+}
+
+/// A piece of JSON text, or from some servers the whole value.
+fn arguments_text(arguments: Option<&RawValue>) -> Cow<'_, str> {
+    match arguments.map(RawValue::get) {
+        None | Some("null") => Cow::Borrowed(""),
+        Some(json) => serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned),
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<WireUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Option<Piece<'a>>,
+    finish_reason: Option<FinishReason>,
+}
+
+#[derive(Deserialize)]
+struct Piece<'a> {
+    content: Option<String>,
+    refusal: Option<String>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<Fragment<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Fragment<'a> {
+    index: Option<u32>,
+    id: Option<String>,
+    #[serde(borrow)]
+    function: Option<FunctionPiece<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+struct FunctionPiece<'a> {
+    name: Option<String>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FinishReason {
+    Length,
+    ContentFilter,
+    #[serde(other)]
+    Other,
+}
+
+impl From<FinishReason> for Stop {
+    fn from(reason: FinishReason) -> Self {
+        match reason {
+            FinishReason::Length => Stop::TooLong,
+            FinishReason::ContentFilter => Stop::Declined,
+            FinishReason::Other => Stop::Complete,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+}
+
+#[derive(Deserialize, Default)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+impl From<WireUsage> for Usage {
+    /// The vendor's `prompt_tokens` holds the cached ones already.
+    fn from(usage: WireUsage) -> Self {
+        let details = usage.prompt_tokens_details.unwrap_or_default();
+        Usage {
+            input_tokens: usage.prompt_tokens.unwrap_or_default(),
+            output_tokens: usage.completion_tokens.unwrap_or_default(),
+            cache_read_tokens: details.cached_tokens.unwrap_or_default(),
+            cache_write_tokens: details.cache_write_tokens.unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Words: how text in any script becomes the terms that BM25 counts.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use frostem::{Algorithm, Stemmer};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// One term and where it stands in the text it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub term: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Every word of a text: folded (`Björk` → `bjork`), stemmed by script, Chinese and Japanese as overlapping pairs.
+pub fn words(text: &str) -> Vec<Word> {
+    words_where(text, |_| true)
+}
+
+/// The words of a text that are among some terms. Folding and stemming keep the first letter, so words that begin
+/// otherwise are passed over without either, which is most of the work.
+pub fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Word> {
+    let initials: HashSet<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
+    let mut words = words_where(text, |initial| initials.contains(&initial));
+    words.retain(|word| terms.contains(word.term.as_str()));
+    words
+}
+
+fn words_where(text: &str, wanted: impl Fn(char) -> bool) -> Vec<Word> {
+    let mut found = Vec::new();
+    for (start, run) in runs(text) {
+        let Some(first) = run.chars().next() else { continue };
+        if is_unspaced(first) {
+            pairs(start, run, &mut found);
+        } else if folded_char(first).next().is_some_and(&wanted) {
+            found.push(Word { term: term(run), start, end: start + run.len() });
+        }
+    }
+    found
+}
+
+/// The words of a text that carry meaning; all of them when it has nothing but stop words (`The The`).
+pub fn telling_words(text: &str) -> Vec<Word> {
+    let all = words(text);
+    let telling: Vec<Word> = all.iter().filter(|word| !is_stop_word(&word.term)).cloned().collect();
+    if telling.is_empty() { all } else { telling }
+}
+
+pub fn is_stop_word(term: &str) -> bool {
+    STOP_WORDS.binary_search(&term).is_ok()
+}
+
+/// Stemmed as they leave [`words`], in byte order. Negations stay out: "no drums" is not "drums".
+const STOP_WORDS: [&str; 31] = [
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "of", "on", "or",
+    "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+];
+
+/// Letters and digits that belong together. A script without spaces never shares a run with one that has them,
+/// and an apostrophe between letters stays inside (`don't`).
+fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        let start = rest + text[rest..].find(is_word_char)?;
+        let unspaced = text[start..].chars().next().is_some_and(is_unspaced);
+        let inside = |c: char| is_word_char(c) && (is_unspaced(c) == unspaced || is_combining_mark(c));
+        let end = text[start..].find(|c| !inside(c)).map_or(text.len(), |at| start + at);
+        rest = end;
+        Some((start, &text[start..end]))
+    })
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
+}
+
+/// Chinese and Japanese are written without spaces; Korean puts spaces between words.
+pub fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{3ffff}')
+}
+
+fn pairs(start: usize, run: &str, found: &mut Vec<Word>) {
+    let places: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    let last = places.len() - 1;
+    for (first, &from) in places[..last].iter().enumerate() {
+        let to = places[(first + 2).min(last)];
+        if first > 0 && first + 1 == last {
+            break;
+        }
+        found.push(Word { term: run[from..to].nfkc().collect(), start: start + from, end: start + to });
+    }
+}
+
+fn term(run: &str) -> String {
+    static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+    static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::Russian));
+    let folded = fold(run);
+    match folded.chars().next() {
+        Some('a'..='z') => ENGLISH.stem(&folded).into_owned(),
+        Some('\u{400}'..='\u{52f}') => RUSSIAN.stem(&folded).into_owned(),
+        _ => folded,
+    }
+}
+
+/// Lower case without accents, so that `BJÖRK`, `Björk` and `bjork` are one word.
+fn fold(run: &str) -> String {
+    if run.is_ascii() {
+        return run.to_ascii_lowercase();
+    }
+    run.nfkc().flat_map(folded_char).collect()
+}
+
+fn folded_char(c: char) -> impl Iterator<Item = char> {
+    c.nfkc().flat_map(char::to_lowercase).flat_map(without_accent).filter(|c| !is_combining_mark(*c))
+}
+
+fn without_accent(c: char) -> impl Iterator<Item = char> {
+    // Letters that do not fall apart into a letter and a mark, but are often written as one without.
+    let (first, second) = match c {
+        'ß' => ('s', Some('s')),
+        'æ' => ('a', Some('e')),
+        'œ' => ('o', Some('e')),
+        'ø' => ('o', None),
+        'đ' | 'ð' => ('d', None),
+        'ł' => ('l', None),
+        'ı' => ('i', None),
+        // These do fall apart, but `й` is a letter of its own and Hangul syllables are no letters with marks.
+        'й' | '\u{ac00}'..='\u{d7a3}' => (c, None),
+        _ => (base(c), None),
+    };
+    std::iter::once(first).chain(second)
+}
+
+fn base(c: char) -> char {
+    if c.is_ascii() { c } else { std::iter::once(c).nfd().next().unwrap_or(c) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> String {
+        words(text).into_iter().map(|word| word.term).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_of_every_script_are_found_under_one_spelling() {
+        for (text, expected) in [
+            ("Björk BJÖRK Bjo\u{308}rk", "bjork bjork bjork"),
+            ("Running, runs — run!", "run run run"),
+            ("Кино и песни; песня", "кин и песн песн"),
+            ("宇多田ヒカル", "宇多 多田 田ヒ ヒカ カル"),
+            ("海", "海"),
+            ("夜に駆けるfeat.YOASOBI2", "夜に に駆 駆け ける feat yoasobi2"),
+            ("소녀시대 노래", "소녀시대 노래"),
+            ("Sigur Rós – Ágætis byrjun", "sigur ros agaeti byrjun"),
+            ("Straße 80s ＡＢＣ", "strass 80s abc"),
+            ("", ""),
+            ("!!!", ""),
+        ] {
+            assert_eq!(terms(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn looking_for_some_terms_finds_what_reading_everything_finds() {
+        let text = "Running through Ýmir's rain, Übermut und Ёлка, 宇多田 ran; ＡＢＣ runs";
+        let terms = HashSet::from(["run", "ymir", "ubermut", "елк", "多田", "abc", "nothing"]);
+        let mut all = words(text);
+        all.retain(|word| terms.contains(word.term.as_str()));
+        assert_eq!(all.len(), 7);
+        assert_eq!(words_among(text, &terms), all);
+    }
+
+    #[test]
+    fn a_word_knows_where_it_stands() {
+        for text in ["Så länge – Кино!", "宇多田 sang", "a-b c"] {
+            for word in words(text) {
+                assert!(!text[word.start..word.end].contains([' ', '–', '!', '-']), "{word:?} in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn stop_words_count_only_when_nothing_else_is_there() {
+        let told = |text| telling_words(text).into_iter().map(|word| word.term).collect::<Vec<_>>().join(" ");
+        assert_eq!(told("the sound of the sea"), "sound sea");
+        assert_eq!(told("The The"), "the the");
+        assert!(STOP_WORDS.is_sorted());
+    }
+}

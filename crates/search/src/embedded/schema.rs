@@ -1,0 +1,123 @@
+//! How a track lies in the text engine: its fields, and the note each commit carries.
+
+use serde::{Deserialize, Serialize};
+use tantivy::{
+    Index, TantivyDocument, Term,
+    schema::{FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value},
+};
+
+use query::Feature;
+
+use super::super::{
+    document,
+    tokenizers::{NameTokenizer, WordTokenizer},
+    vectors::Slot,
+};
+use crate::embed::EmbedderId;
+use music::{Isrc, Track};
+
+/// Raised whenever what is written here changes; an index of another version is made again.
+pub(super) const VERSION: u32 = 1;
+
+pub(super) struct Fields {
+    pub(super) schema: Schema,
+    pub(super) isrc: Field,
+    pub(super) title: Field,
+    pub(super) artist: Field,
+    pub(super) album: Field,
+    pub(super) names: Field,
+    pub(super) meaning: Field,
+    pub(super) lyrics: Field,
+    /// The whole track as JSON.
+    body: Field,
+    digest: Field,
+    first_slot: Field,
+    n_slots: Field,
+    features: [Field; Feature::ALL.len()],
+}
+
+pub(super) const FIRST_SLOT: &str = "first_slot";
+pub(super) const N_SLOTS: &str = "n_slots";
+
+/// Where the vectors of a document are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Slots {
+    pub(super) first: Slot,
+    pub(super) n: u32,
+}
+
+/// Committed together with the documents: how far the truth was read and how many vectors belong to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Note {
+    pub(super) revision: i64,
+    pub(super) n_slots: u32,
+    pub(super) embedder: Option<EmbedderId>,
+}
+
+impl Fields {
+    pub(super) fn new() -> Self {
+        let mut schema = Schema::builder();
+        let counted = |tokenizer| {
+            let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer);
+            TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqs))
+        };
+        Self {
+            isrc: schema.add_text_field("isrc", STRING),
+            title: schema.add_text_field("title", counted("names")),
+            artist: schema.add_text_field("artist", counted("names")),
+            album: schema.add_text_field("album", counted("names")),
+            names: schema.add_text_field("names", counted("names")),
+            meaning: schema.add_text_field("meaning", counted("words")),
+            lyrics: schema.add_text_field("lyrics", counted("words")),
+            body: schema.add_bytes_field("body", STORED),
+            digest: schema.add_text_field("digest", STORED),
+            first_slot: schema.add_u64_field(FIRST_SLOT, FAST),
+            n_slots: schema.add_u64_field(N_SLOTS, FAST),
+            features: Feature::ALL.map(|feature| schema.add_f64_field(feature.name(), FAST | INDEXED)),
+            schema: schema.build(),
+        }
+    }
+
+    pub(super) fn register_tokenizers(index: &Index) {
+        index.tokenizers().register("words", WordTokenizer);
+        index.tokenizers().register("names", NameTokenizer);
+    }
+
+    pub(super) fn document(&self, track: &Track, digest: &str, slots: Slots) -> anyhow::Result<TantivyDocument> {
+        let mut document = TantivyDocument::default();
+        document.add_text(self.isrc, track.isrc.as_str());
+        document.add_text(self.title, &track.title);
+        document.add_text(self.artist, &track.artist);
+        document.add_text(self.album, &track.album);
+        document.add_text(self.names, document::names(track));
+        document.add_text(self.meaning, document::meaning(track));
+        document.add_text(self.lyrics, track.lyrics.as_deref().unwrap_or_default());
+        document.add_bytes(self.body, &serde_json::to_vec(track)?);
+        document.add_text(self.digest, digest);
+        document.add_u64(self.first_slot, u64::from(slots.first));
+        document.add_u64(self.n_slots, u64::from(slots.n));
+        for (feature, field) in Feature::ALL.into_iter().zip(self.features) {
+            if let Some(value) = track.audio_features.as_ref().and_then(|features| feature.of(features)) {
+                document.add_f64(field, value);
+            }
+        }
+        Ok(document)
+    }
+
+    pub(super) fn track(&self, document: &TantivyDocument) -> anyhow::Result<Track> {
+        let body = document.get_first(self.body).and_then(|body| body.as_bytes()).unwrap_or_default();
+        Ok(serde_json::from_slice(body)?)
+    }
+
+    pub(super) fn digest<'a>(&self, document: &'a TantivyDocument) -> &'a str {
+        document.get_first(self.digest).and_then(|digest| digest.as_str()).unwrap_or_default()
+    }
+
+    pub(super) fn isrc_term(&self, isrc: &Isrc) -> Term {
+        Term::from_field_text(self.isrc, isrc.as_str())
+    }
+
+    pub(super) fn feature(&self, feature: Feature) -> Field {
+        self.features[feature as usize]
+    }
+}

@@ -1,0 +1,110 @@
+//! A snapshot: the tracks as of one commit, and which of them each vector belongs to.
+
+use anyhow::Context;
+use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, columnar::Column, schema::IndexRecordOption};
+
+use super::{
+    super::{
+        IndexError,
+        vectors::{Bits, Slot, Vectors},
+    },
+    schema::{FIRST_SLOT, Fields, N_SLOTS, Note, Slots},
+};
+use music::{Isrc, Track};
+
+pub(super) struct Snapshot {
+    pub(super) searcher: Searcher,
+    pub(super) note: Note,
+    /// Slots whose document is alive.
+    pub(super) live: Bits,
+    /// Some live vectors, from which a query learns what is usual.
+    pub(super) sample: Vec<Vec<f32>>,
+    /// Document of each slot; only meaningful for live ones.
+    owners: Vec<DocAddress>,
+    columns: Vec<SlotColumns>,
+}
+
+struct SlotColumns {
+    first: Column<u64>,
+    n: Column<u64>,
+}
+
+/// Five hundred similarities give mean and spread to a few percent.
+const SAMPLE: usize = 512;
+
+impl Snapshot {
+    pub(super) fn new(searcher: Searcher, note: Note, vectors: &Vectors) -> Result<Self, IndexError> {
+        let mut snapshot = Self {
+            live: Bits::none(note.n_slots),
+            sample: Vec::new(),
+            owners: vec![DocAddress::new(u32::MAX, 0); note.n_slots as usize],
+            columns: Vec::new(),
+            searcher,
+            note,
+        };
+        snapshot.read_slots()?;
+        snapshot.sample = vectors.read(&snapshot.live.sample(SAMPLE))?;
+        Ok(snapshot)
+    }
+
+    fn read_slots(&mut self) -> Result<(), IndexError> {
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let fast = reader.fast_fields();
+            let columns = SlotColumns { first: fast.u64(FIRST_SLOT)?, n: fast.u64(N_SLOTS)? };
+            for doc in reader.doc_ids_alive() {
+                for slot in columns.slots(doc) {
+                    let owner =
+                        self.owners.get_mut(slot as usize).context("a document names a vector that is not there")?;
+                    *owner = DocAddress::new(segment as u32, doc);
+                    self.live.insert(slot);
+                }
+            }
+            self.columns.push(columns);
+        }
+        Ok(())
+    }
+
+    pub(super) fn owner(&self, slot: Slot) -> DocAddress {
+        self.owners[slot as usize]
+    }
+
+    pub(super) fn slots(&self, address: DocAddress) -> std::ops::Range<Slot> {
+        self.columns[address.segment_ord as usize].slots(address.doc_id)
+    }
+
+    pub(super) fn find(&self, fields: &Fields, isrc: &Isrc) -> Result<Option<DocAddress>, IndexError> {
+        let term = fields.isrc_term(isrc);
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let postings = reader.inverted_index(fields.isrc)?.read_postings(&term, IndexRecordOption::Basic)?;
+            let Some(mut postings) = postings else { continue };
+            let mut doc = postings.doc();
+            while doc != TERMINATED {
+                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                    return Ok(Some(DocAddress::new(segment as u32, doc)));
+                }
+                doc = postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn track(&self, fields: &Fields, address: DocAddress) -> Result<Track, IndexError> {
+        let document: TantivyDocument = self.searcher.doc(address)?;
+        Ok(fields.track(&document)?)
+    }
+
+    /// The vectors of a track whose chunks have not changed since.
+    pub(super) fn reusable(&self, fields: &Fields, isrc: &Isrc, digest: &str) -> Result<Option<Slots>, IndexError> {
+        let Some(address) = self.find(fields, isrc)? else { return Ok(None) };
+        let document: TantivyDocument = self.searcher.doc(address)?;
+        let slots = self.slots(address);
+        Ok((fields.digest(&document) == digest).then(|| Slots { first: slots.start, n: slots.end - slots.start }))
+    }
+}
+
+impl SlotColumns {
+    fn slots(&self, doc: u32) -> std::ops::Range<Slot> {
+        let first = self.first.first(doc).unwrap_or_default() as Slot;
+        first..first + self.n.first(doc).unwrap_or_default() as Slot
+    }
+}

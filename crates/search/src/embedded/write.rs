@@ -1,0 +1,136 @@
+//! Writing a batch: vectors first, then documents and the revision in one commit.
+
+use std::{collections::BTreeMap, fs::File, sync::PoisonError};
+
+use anyhow::Context;
+use tantivy::IndexWriter;
+
+use super::{
+    super::{Change, IndexError, document},
+    EmbeddedIndex, Shared, blocking,
+    schema::{Note, Slots},
+    try_lock,
+};
+use crate::embed::Kind;
+use music::{Isrc, Track};
+
+/// The right to write, for as long as it lives.
+pub(super) struct Owned {
+    writer: IndexWriter,
+    _lock: File,
+}
+
+/// What tantivy gathers in memory before it writes a segment.
+const WRITER_BYTES: usize = 48 << 20;
+
+/// One code of a batch and what becomes of it.
+struct Step {
+    isrc: Isrc,
+    new: Option<NewTrack>,
+}
+
+struct NewTrack {
+    track: Track,
+    digest: String,
+    vectors: VectorsOf,
+}
+
+enum VectorsOf {
+    /// The chunks are those of the document that is replaced.
+    Kept(Slots),
+    /// This many of the batch's new vectors, in order.
+    New(u32),
+}
+
+impl EmbeddedIndex {
+    pub(super) async fn write(&self, changes: &[Change]) -> Result<(), IndexError> {
+        let Some(revision) = changes.iter().map(|change| change.revision).max() else { return Ok(()) };
+        let shared = &self.shared;
+        let _turn = shared.turn.lock().await;
+        let (preparing, changes) = (shared.clone(), changes.to_vec());
+        let (steps, chunks) = blocking(move || preparing.prepare(changes)).await?;
+        let vectors =
+            if chunks.is_empty() { Vec::new() } else { shared.embedder.embed(&chunks, Kind::Document).await? };
+        let committing = shared.clone();
+        blocking(move || committing.commit(steps, &vectors, revision)).await
+    }
+}
+
+impl Shared {
+    pub(super) fn own(&self, lock: File) -> Result<(), IndexError> {
+        let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+        *self.owned.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owned { writer, _lock: lock });
+        Ok(())
+    }
+
+    /// What each code becomes (its last change counts), and the texts that need a vector.
+    fn prepare(&self, changes: Vec<Change>) -> Result<(Vec<Step>, Vec<String>), IndexError> {
+        self.become_owner()?;
+        let snapshot = self.current()?;
+        let last: BTreeMap<Isrc, Option<Track>> =
+            changes.into_iter().map(|change| (change.isrc, change.track)).collect();
+        let mut new_chunks = Vec::new();
+        let mut steps = Vec::with_capacity(last.len());
+        for (isrc, track) in last {
+            let Some(track) = track else {
+                steps.push(Step { isrc, new: None });
+                continue;
+            };
+            let chunks = document::chunks(&track);
+            let digest = document::digest(&chunks);
+            let vectors = match snapshot.reusable(&self.fields, &isrc, &digest)? {
+                Some(slots) => VectorsOf::Kept(slots),
+                None => VectorsOf::New(chunks.len() as u32),
+            };
+            if let VectorsOf::New(_) = vectors {
+                new_chunks.extend(chunks);
+            }
+            steps.push(Step { isrc, new: Some(NewTrack { track, digest, vectors }) });
+        }
+        Ok((steps, new_chunks))
+    }
+
+    /// Takes over from an owner that is gone.
+    fn become_owner(&self) -> Result<(), IndexError> {
+        if self.is_owner() {
+            return Ok(());
+        }
+        let lock = try_lock(&self.home)?.ok_or(IndexError::ReadOnly)?;
+        self.refresh()?;
+        self.own(lock)
+    }
+
+    fn commit(&self, steps: Vec<Step>, vectors: &[Vec<f32>], revision: i64) -> Result<(), IndexError> {
+        // On disk before the commit that speaks of them: if we die in between, they are overwritten by the next batch.
+        let mut next_slot = self.vectors.append(vectors)?;
+        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = &mut owned.as_mut().context("the right to write was lost")?.writer;
+        let written = (|| -> Result<(), IndexError> {
+            for step in steps {
+                writer.delete_term(self.fields.isrc_term(&step.isrc));
+                let Some(new) = step.new else { continue };
+                let slots = match new.vectors {
+                    VectorsOf::Kept(slots) => slots,
+                    VectorsOf::New(n) => {
+                        let first = next_slot;
+                        next_slot += n;
+                        Slots { first, n }
+                    }
+                };
+                writer.add_document(self.fields.document(&new.track, &new.digest, slots)?)?;
+            }
+            let note = Note { revision, n_slots: self.vectors.len(), embedder: Some(self.embedder.id()) };
+            let mut commit = writer.prepare_commit()?;
+            commit.set_payload(&serde_json::to_string(&note).map_err(anyhow::Error::from)?);
+            commit.commit()?;
+            Ok(())
+        })();
+        if let Err(error) = written {
+            writer.rollback()?;
+            return Err(error);
+        }
+        drop(owned);
+        self.refresh()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The track index: find tracks by meaning, by words and by sound, and fetch them by code.
+
+pub mod document;
+pub mod embed;
+pub mod embedded;
+pub mod fuse;
+pub mod live;
+pub mod qdrant;
+mod simd;
+mod tokenizers;
+pub mod vectors;
+pub mod why;
+
+use std::{collections::BTreeSet, time::Duration};
+
+use engine::Timings;
+use futures::future::BoxFuture;
+
+use crate::embed::{EmbedError, EmbedderId};
+use music::{Isrc, Track};
+
+pub use embedded::EmbeddedIndex;
+pub use fuse::Ranking;
+pub use live::{LiveIndex, Successor};
+pub use qdrant::{QdrantIndex, QdrantSettings};
+pub use query::{Feature, FeatureRange};
+pub use why::Why;
+
+/// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.
+pub trait TrackIndex: Send + Sync {
+    /// The best tracks first. An outage is an error, never an empty list.
+    fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>>;
+    /// The tracks with these codes, in the order asked, without the ones that are not here.
+    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
+    /// Which of these codes are indexed.
+    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>>;
+    /// Writes a batch and remembers the revision of its last change, both or neither.
+    fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>>;
+    fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>>;
+}
+
+/// What to look for. One to three wordings of the same wish; a track counts by the wording that suits it best.
+#[derive(Clone, Debug, Default)]
+pub struct SearchPlan {
+    pub queries: Vec<String>,
+    pub limit: usize,
+    pub filter: Filter,
+    /// Where the time goes, for the trace of whoever searches.
+    pub timings: Timings,
+}
+
+impl SearchPlan {
+    pub fn new(query: impl Into<String>, limit: usize) -> Self {
+        Self { queries: vec![query.into()], limit, ..Self::default() }
+    }
+
+    /// Adds wordings (from a model, say) to the one the listener typed.
+    pub fn also(mut self, wordings: impl IntoIterator<Item = String>) -> Self {
+        self.queries.extend(wordings);
+        self
+    }
+
+    pub fn timed(mut self, timings: &Timings) -> Self {
+        self.timings = timings.clone();
+        self
+    }
+
+    pub fn only(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+}
+
+/// What a track must be; an empty filter lets every track through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    pub features: Vec<FeatureRange>,
+    /// One of these recordings: a library, a playlist.
+    pub isrcs: Option<BTreeSet<Isrc>>,
+    /// Every word must be in the artist's name; likewise the others.
+    pub artist: Option<String>,
+    pub title: Option<String>,
+    pub album: Option<String>,
+}
+
+/// A track that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub track: Track,
+    /// 0 to 1, and a number means the same for every query; see [`Hit::MATCHES_FROM`].
+    pub score: f32,
+    pub why: Why,
+}
+
+impl Hit {
+    /// When even the best hit scores less, nothing really matches. Measured: the best caption reaches 0.30 to 0.99 for
+    /// questions about music (5th to 95th percentile), and 0.06 to 0.17 for claims about medicine.
+    pub const MATCHES_FROM: f32 = 0.25;
+}
+
+/// One step of the truth: a track as it is now, or its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub revision: i64,
+    pub isrc: Isrc,
+    /// `None`: it was deleted.
+    pub track: Option<Track>,
+}
+
+/// Where the truth comes from.
+pub trait TrackSource: Send + Sync {
+    /// The changes after a revision in rising order, at most `limit` of them.
+    fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>>;
+}
+
+/// What an index is and how far it has read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexInfo {
+    /// `embedded` or `qdrant`.
+    pub engine: &'static str,
+    pub n_tracks: u64,
+    pub revision: i64,
+    pub embedder: EmbedderId,
+    /// False when another process owns the embedded index and this one only reads.
+    pub writable: bool,
+}
+
+/// Why the index did not answer, by who can do something about it.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// Nobody answers at the address; waiting or starting the server helps.
+    #[error("the index is not reachable: {0}")]
+    Away(String),
+    /// It did not answer within the time a listener waits.
+    #[error("the index did not answer within {} ms", .0.as_millis())]
+    Slow(Duration),
+    /// It has read nothing of what there is: "nothing found" would not be true.
+    #[error("the index is empty and is being filled from the database")]
+    Filling,
+    /// The address or key is right for someone else; the operator mends the settings.
+    #[error("the index is not one of ours: {0}")]
+    WrongSchema(String),
+    /// Another process owns the files; it writes, we read.
+    #[error("the index is written by another process")]
+    ReadOnly,
+    #[error("no vectors: {0}")]
+    Embedder(#[from] EmbedError),
+    /// Our own fault, or a broken disk.
+    #[error("the index failed: {0:#}")]
+    Bug(#[from] anyhow::Error),
+}
+
+impl IndexError {
+    /// What a listener is told, whatever happened.
+    pub const MESSAGE: &'static str = "Vector search service is temporarily unavailable";
+
+    /// Whether the same call may succeed in a second.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Away(_) | Self::Slow(_) | Self::Filling => true,
+            Self::Embedder(error) => error.is_passing(),
+            Self::WrongSchema(_) | Self::ReadOnly | Self::Bug(_) => false,
+        }
+    }
+}
+
+impl From<tantivy::TantivyError> for IndexError {
+    fn from(error: tantivy::TantivyError) -> Self {
+        Self::Bug(error.into())
+    }
+}
+
+impl From<std::io::Error> for IndexError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Bug(error.into())
+    }
+}
+
+/// Changes that are read and committed at once.
+const BATCH: usize = 256;
+
+/// Reads the truth from where the index stands to its end; answers how many changes there were. Where another process
+/// owns the index, that one reads it.
+pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Result<usize, IndexError> {
+    let mut n_changes = 0;
+    loop {
+        let revision = index.info().await?.revision;
+        let changes = source.changes_after(revision, BATCH).await?;
+        if changes.is_empty() {
+            return Ok(n_changes);
+        }
+        match index.apply(&changes).await {
+            Ok(()) => n_changes += changes.len(),
+            Err(IndexError::ReadOnly) => return Ok(n_changes),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The remote index: the same tracks and the same scoring over a Qdrant server (decision 013).
+//!
+//! A track is one point per chunk. The first carries the track itself and the sparse vector of its words; all carry
+//! what filters need. One more point, the note, remembers the revision.
+
+mod client;
+mod points;
+mod search;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures::future::BoxFuture;
+use qdrant_client::qdrant::{
+    CollectionInfo, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder,
+    DeletePointsBuilder, Distance, Filter, GetPointsBuilder, Modifier, PayloadIncludeSelector, PointId, PointStruct,
+    RetrievedPoint, ScrollPointsBuilder, SparseVectorParamsBuilder, SparseVectorsConfigBuilder, UpsertPointsBuilder,
+    VectorParamsBuilder, VectorsConfigBuilder, vector_output::Vector, vectors_config::Config,
+};
+use tracing::info;
+
+use super::{Change, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, document};
+use crate::embed::{Embedder, Kind};
+use client::Client;
+pub use client::QdrantSettings;
+use music::{Isrc, Track};
+use points::{NOTE, is_first_chunk, is_older_than, is_one_of, is_track, point_id};
+
+pub struct QdrantIndex {
+    client: Client,
+    collection: String,
+    embedder: Arc<dyn Embedder>,
+    /// Whether the collection was found to be ours.
+    is_prepared: AtomicBool,
+    /// Vectors of some tracks, from which a query learns what is usual; read again after a write.
+    sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
+}
+
+const VERSION: u32 = 2;
+/// Points per request: about a megabyte at 640 dimensions.
+const BATCH: usize = 256;
+const SAMPLE: u32 = 256;
+
+impl QdrantIndex {
+    /// Finds this embedder's collection or makes it, and checks that it is one of ours.
+    pub async fn connect(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
+        let index = Self::new(settings, embedder)?;
+        index.prepare().await?;
+        Ok(index)
+    }
+
+    /// This embedder's collection, if the server has it.
+    pub async fn find(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Option<Self>, IndexError> {
+        let index = Self::new(settings, embedder)?;
+        Ok(index.find_collection().await?.map(|_| index))
+    }
+
+    /// Asks nobody yet: the server may come later.
+    pub fn new(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
+        let id = embedder.id();
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let model: String = id.model.chars().map(plain).collect();
+        let hash: String = id.hash.chars().take(8).collect();
+        let collection = format!("{}-v{VERSION}-{model}-{}-{hash}", settings.prefix, id.dims);
+        let client = Client::new(&settings)?;
+        Ok(Self { client, collection, embedder, is_prepared: AtomicBool::new(false), sample: RwLock::default() })
+    }
+
+    pub fn collection(&self) -> &str {
+        &self.collection
+    }
+
+    /// Deletes the collection: for tests, and for starting over.
+    pub async fn discard(&self) -> Result<(), IndexError> {
+        self.client.ask_patiently(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
+    }
+
+    /// Finds the collection or makes it.
+    pub async fn prepare(&self) -> Result<(), IndexError> {
+        let info = match self.find_collection().await? {
+            Some(info) => info,
+            None => self.make_collection().await?,
+        };
+        if !self.is_ours(&info) {
+            let name = &self.collection;
+            return Err(IndexError::WrongSchema(format!(
+                "collection {name} has other vectors than ours; delete it or set another server"
+            )));
+        }
+        // Whoever made the collection may have been stopped before it came to the fields.
+        for (field, kind) in points::indexed_fields().filter(|(field, _)| !info.payload_schema.contains_key(*field)) {
+            let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
+            self.client.ask_patiently(self.client.qdrant.create_field_index(request)).await?;
+        }
+        self.is_prepared.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn find_collection(&self) -> Result<Option<CollectionInfo>, IndexError> {
+        let found = self.client.find(self.client.qdrant.collection_info(&self.collection)).await?;
+        Ok(found.and_then(|answer| answer.result))
+    }
+
+    /// Another node may make it at the same moment: then that one is ours too.
+    async fn make_collection(&self) -> Result<CollectionInfo, IndexError> {
+        let mut dense = VectorsConfigBuilder::default();
+        let dims = self.embedder.id().dims as u64;
+        dense.add_named_vector_params("dense", VectorParamsBuilder::new(dims, Distance::Cosine));
+        let mut words = SparseVectorsConfigBuilder::default();
+        words.add_named_vector_params("words", SparseVectorParamsBuilder::default().modifier(Modifier::Idf));
+        let request = CreateCollectionBuilder::new(&self.collection).vectors_config(dense).sparse_vectors_config(words);
+        let made = self.client.ask_patiently(self.client.qdrant.create_collection(request)).await;
+        match (self.find_collection().await?, made) {
+            (Some(info), _) => Ok(info),
+            (None, Err(error)) => Err(error),
+            (None, Ok(_)) => Err(IndexError::WrongSchema("Qdrant made our collection and does not have it".into())),
+        }
+    }
+
+    fn is_ours(&self, info: &CollectionInfo) -> bool {
+        let Some(params) = info.config.as_ref().and_then(|config| config.params.as_ref()) else { return false };
+        let dense = match params.vectors_config.as_ref().and_then(|config| config.config.as_ref()) {
+            Some(Config::ParamsMap(by_name)) => by_name.map.get("dense"),
+            _ => None,
+        };
+        let words = params.sparse_vectors_config.as_ref().and_then(|config| config.map.get("words"));
+        dense.is_some_and(|dense| dense.size == self.embedder.id().dims as u64)
+            && words.is_some_and(|words| words.modifier == Some(Modifier::Idf.into()))
+    }
+
+    async fn write(&self, changes: &[Change]) -> Result<(), IndexError> {
+        let Some(revision) = changes.iter().map(|change| change.revision).max() else { return Ok(()) };
+        let last: BTreeMap<&Isrc, Option<&Track>> =
+            changes.iter().map(|change| (&change.isrc, change.track.as_ref())).collect();
+        let chunks: Vec<Vec<String>> = last.values().flatten().map(|track| document::chunks(track)).collect();
+        let vectors = self.embedder.embed(&chunks.concat(), Kind::Document).await?;
+        let mut vectors = vectors.into_iter();
+        let mut new = Vec::new();
+        for (track, chunks) in last.values().flatten().zip(&chunks) {
+            let mut vectors: Vec<_> = vectors.by_ref().take(chunks.len()).collect();
+            if vectors.is_empty() {
+                // Nothing is written about it: it has no direction, but a name.
+                vectors.push(vec![0.0; self.embedder.id().dims]);
+            }
+            new.extend(points::of(track, vectors, revision)?);
+        }
+        // What is new replaces what was there, then the rest goes, so that a track is never missing meanwhile. The note
+        // comes last: a write that stopped half way is done again.
+        for batch in new.chunks(BATCH) {
+            self.put(batch.to_vec()).await?;
+        }
+        let rest = Filter::must([is_one_of(last.keys().copied()), is_older_than(revision)]);
+        let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
+        self.client.ask_patiently(self.client.qdrant.delete_points(delete)).await?;
+        self.put(vec![points::note(revision, &self.embedder.id())]).await?;
+        *self.sample.write().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+
+    async fn put(&self, points: Vec<PointStruct>) -> Result<(), IndexError> {
+        let request = UpsertPointsBuilder::new(&self.collection, points).wait(true);
+        self.client.ask_patiently(self.client.qdrant.upsert_points(request)).await.map(drop)
+    }
+
+    /// The points of some tracks that carry the tracks themselves.
+    async fn fetch(&self, isrcs: &[Isrc], fields: &[&str]) -> Result<Vec<RetrievedPoint>, IndexError> {
+        let ids: Vec<PointId> = isrcs.iter().map(|isrc| point_id(isrc, 0).into()).collect();
+        let fields = PayloadIncludeSelector { fields: fields.iter().map(ToString::to_string).collect() };
+        let request = GetPointsBuilder::new(&self.collection, ids).with_payload(fields).with_vectors(false);
+        Ok(self.client.ask(self.client.qdrant.get_points(request)).await?.result)
+    }
+
+    async fn fetch_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
+        let found = self.fetch(isrcs, &["track"]).await?;
+        let tracks: BTreeMap<Isrc, Track> = found
+            .iter()
+            .map(|point| points::track(&point.payload).map(|track| (track.isrc.clone(), track)))
+            .collect::<Result<_, _>>()?;
+        Ok(isrcs.iter().filter_map(|isrc| tracks.get(isrc).cloned()).collect())
+    }
+
+    async fn known(&self, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, IndexError> {
+        let found = self.fetch(isrcs, &["isrc"]).await?;
+        found.iter().map(|point| points::isrc(&point.payload)).collect()
+    }
+
+    /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
+    async fn describe(&self) -> Result<IndexInfo, IndexError> {
+        if !self.is_prepared.load(Ordering::Relaxed) {
+            self.prepare().await?;
+        }
+        match self.describe_what_is_there().await {
+            Err(IndexError::WrongSchema(_)) => {
+                self.prepare().await?;
+                self.describe_what_is_there().await
+            }
+            described => described,
+        }
+    }
+
+    async fn describe_what_is_there(&self) -> Result<IndexInfo, IndexError> {
+        let Client { qdrant, .. } = &self.client;
+        let tracks = Filter::must([is_track(), is_first_chunk()]);
+        let count = qdrant.count(CountPointsBuilder::new(&self.collection).filter(tracks).exact(true));
+        let n_tracks = self.client.ask(count).await?.result.map_or(0, |result| result.count);
+        let note = GetPointsBuilder::new(&self.collection, vec![NOTE.into()]).with_payload(true);
+        let notes = self.client.ask(qdrant.get_points(note)).await?.result;
+        let revision = notes.first().and_then(|note| note.get("revision").as_integer()).unwrap_or_default();
+        Ok(IndexInfo { engine: "qdrant", n_tracks, revision, embedder: self.embedder.id(), writable: true })
+    }
+
+    async fn sample(&self) -> Result<Arc<Vec<Vec<f32>>>, IndexError> {
+        if let Some(sample) = self.sample.read().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Ok(sample);
+        }
+        let some = ScrollPointsBuilder::new(&self.collection)
+            .filter(Filter::must([is_track()]))
+            .limit(SAMPLE)
+            .with_payload(false)
+            .with_vectors(true);
+        let page = self.client.ask(self.client.qdrant.scroll(some)).await?;
+        let sample = Arc::new(page.result.iter().filter_map(dense).collect::<Vec<_>>());
+        *self.sample.write().unwrap_or_else(PoisonError::into_inner) = Some(sample.clone());
+        Ok(sample)
+    }
+}
+
+fn dense(point: &RetrievedPoint) -> Option<Vec<f32>> {
+    match point.vectors.as_ref()?.get_vector_by_name("dense")? {
+        Vector::Dense(vector) => Some(vector.data),
+        _ => None,
+    }
+}
+
+impl Successor for QdrantIndex {
+    /// Other nodes may still search the old collection, so a person deletes it.
+    fn took_over(&self) -> Result<(), IndexError> {
+        info!("Collection {} serves now; those of other embedders may be deleted", self.collection);
+        Ok(())
+    }
+}
+
+impl TrackIndex for QdrantIndex {
+    fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
+        Box::pin(search::run(self, plan))
+    }
+
+    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
+        Box::pin(self.fetch_tracks(isrcs))
+    }
+
+    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>> {
+        Box::pin(self.known(isrcs))
+    }
+
+    fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(self.write(changes))
+    }
+
+    fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>> {
+        Box::pin(self.describe())
+    }
+}

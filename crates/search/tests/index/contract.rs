@@ -1,0 +1,141 @@
+//! What every index promises. Each promise is a function of an empty index; backends run all of them.
+
+use std::collections::BTreeSet;
+
+use query::{Feature, FeatureRange};
+use search::{Filter, Hit, SearchPlan, TrackIndex};
+
+use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics};
+
+async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
+    index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
+}
+
+pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    for (wish, title) in [
+        ("something quiet for falling asleep", "Harbour Lights"),
+        ("workout music with power", "Engine Room"),
+        ("mourning a dead parent", "Tin Roof"),
+        ("rain on the tin roof", "Tin Roof"),
+        ("bjork", "Jóga"),
+        ("BJÖRK Jóga", "Jóga"),
+        ("кино", "Группа крови"),
+        ("группы крови", "Группа крови"),
+        ("宇多田", "初恋"),
+        ("The The", "The The"),
+        ("folding boats", "Paper Boats"),
+    ] {
+        assert_eq!(found(index, SearchPlan::new(wish, 3)).await.first().map(String::as_str), Some(title), "{wish}");
+    }
+}
+
+pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let best = async |wish: &str| index.search(&SearchPlan::new(wish, 1)).await.unwrap()[0].score;
+    for good in ["lullaby about ships coming home", "Paper Boats by Mira Voss", "кино группа крови"] {
+        let score = best(good).await;
+        assert!((0.5..=1.0).contains(&score), "{good}: {score}");
+    }
+    for nonsense in ["quarterly tax filing deadlines", "kubernetes ingress controller yaml"] {
+        let score = best(nonsense).await;
+        assert!((0.0..Hit::MATCHES_FROM).contains(&score), "{nonsense}: {score}");
+    }
+}
+
+pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let why = |hits: Vec<Hit>| hits[0].why.clone();
+    let rain = why(index.search(&SearchPlan::new("Plates set for the dead in the rain", 1)).await.unwrap());
+    assert_eq!(rain.lyric.as_deref(), Some("I set a plate for you again"));
+    assert_eq!(rain.words, ["plates", "set", "rain"]);
+    let calm = why(index.search(&SearchPlan::new("calm lullaby", 1)).await.unwrap());
+    assert_eq!((calm.words.join(" "), calm.features.join(" ")), ("calm lullaby".into(), "low energy (0.10)".into()));
+}
+
+pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let feature =
+        |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
+    let only = |n: &[u32]| Filter { isrcs: Some(n.iter().map(|n| isrc(*n)).collect()), ..Filter::default() };
+    let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
+    for (filter, expected) in [
+        (feature(Feature::Energy, Some(0.5), None), vec!["Engine Room"]),
+        (feature(Feature::Tempo, None, Some(100.0)), vec!["Harbour Lights"]),
+        (feature(Feature::Valence, Some(0.0), None), vec![]),
+        (only(&[3, 8]), vec!["Paper Boats", "Tin Roof"]),
+        (only(&[]), vec![]),
+        (by("voss mira"), vec!["Harbour Lights", "Paper Boats"]),
+        (by("bjork"), vec!["Jóga"]),
+        (by("nobody"), vec![]),
+        (Filter { title: Some("paper".into()), ..by("mira") }, vec!["Paper Boats"]),
+    ] {
+        let mut titles = found(index, SearchPlan::new("night songs about the sea", 10).only(filter.clone())).await;
+        titles.sort();
+        assert_eq!(titles, expected, "{filter:?}");
+    }
+}
+
+pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
+    assert_eq!(found(index, plan).await, ["Paper Boats", "Engine Room"]);
+}
+
+pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackIndex) {
+    let tracks: Vec<_> = (0..150).map(|n| track(n, &format!("Song {n}"), "Someone", "Words.")).collect();
+    index.apply(&upserts(&tracks, 1)).await.unwrap();
+    let asked: Vec<_> = (0..100).rev().map(|n| isrc(n * 2)).collect();
+    let got = index.get(&asked).await.unwrap();
+    let expected: Vec<_> = asked.iter().filter(|code| tracks.iter().any(|track| track.isrc == **code)).collect();
+    assert_eq!(got.iter().map(|track| &track.isrc).collect::<Vec<_>>(), expected);
+    assert_eq!(got[0], tracks[148]);
+    let known = index.contains(&[isrc(3), isrc(999), isrc(149)]).await.unwrap();
+    assert_eq!(known, BTreeSet::from([isrc(3), isrc(149)]));
+}
+
+pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let rewritten = with_lyrics(track(8, "Paper Boats", "Mira Voss", "Now about volcanoes."), "Lava, lava");
+    index.apply(&upserts(std::slice::from_ref(&rewritten), 20)).await.unwrap();
+    index.apply(&[deletion(1, 21), deletion(404, 22)]).await.unwrap();
+    let info = index.info().await.unwrap();
+    assert_eq!((info.n_tracks, info.revision), (7, 22));
+    assert_eq!(index.get(&[isrc(8), isrc(1)]).await.unwrap(), [rewritten]);
+    assert_eq!(found(index, SearchPlan::new("volcanoes lava", 1)).await, ["Paper Boats"]);
+    assert!(!found(index, SearchPlan::new("lullaby ships harbour", 10)).await.contains(&"Harbour Lights".into()));
+    index.apply(&[deletion(8, 23), upserts(&shelf()[7..], 24).remove(0)]).await.unwrap();
+    assert_eq!(index.get(&[isrc(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
+}
+
+pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {
+    assert_eq!(index.info().await.unwrap().n_tracks, 0);
+    assert!(found(index, SearchPlan::new("anything", 5)).await.is_empty());
+    assert!(index.get(&[isrc(1)]).await.unwrap().is_empty());
+    index.apply(&[]).await.unwrap();
+}
+
+/// Runs every promise on a fresh index from `$fresh`, each as its own test with these attributes.
+macro_rules! contract_of {
+    ($(#[$attribute:meta])* $fresh:path) => {
+        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
+            filters_narrow_both_sides more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
+            a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
+    };
+    ($attributes:tt $fresh:path; $($promise:ident)*) => {
+        $($crate::contract::promise!($attributes $fresh, $promise);)*
+    };
+}
+pub(crate) use contract_of;
+
+macro_rules! promise {
+    ([$(#[$attribute:meta])*] $fresh:path, $promise:ident) => {
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $promise() {
+            let fresh = $fresh(stringify!($promise)).await;
+            $crate::contract::$promise(&fresh.index).await;
+        }
+    };
+}
+pub(crate) use promise;

@@ -1,0 +1,185 @@
+//! The embedded index: the contract, and what happens to its files.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use search::{
+    EmbeddedIndex, IndexError, SearchPlan, TrackIndex, catch_up,
+    embed::{Embedder, StaticTable},
+};
+use tempfile::TempDir;
+
+use crate::support::{Better, Truth, deletion, isrc, shelf, takes_over, track, upserts};
+
+struct Fresh {
+    index: EmbeddedIndex,
+    _dir: TempDir,
+}
+
+async fn fresh(_: &str) -> Fresh {
+    let dir = tempfile::tempdir().unwrap();
+    Fresh { index: open(&dir).unwrap(), _dir: dir }
+}
+
+fn open(dir: &TempDir) -> Result<EmbeddedIndex, IndexError> {
+    let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::built_in().unwrap());
+    EmbeddedIndex::open(dir.path(), embedder)
+}
+
+mod contract {
+    crate::contract::contract_of!(super::fresh);
+}
+
+async fn titles(index: &EmbeddedIndex, wish: &str) -> Vec<String> {
+    index.search(&SearchPlan::new(wish, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = {
+        let index = open(&dir).unwrap();
+        index.apply(&upserts(&shelf(), 1)).await.unwrap();
+        index.search(&SearchPlan::new("boats on the river", 5)).await.unwrap()
+    };
+    let index = open(&dir).unwrap();
+    assert_eq!(index.info().await.unwrap().revision, 8);
+    assert_eq!(index.search(&SearchPlan::new("boats on the river", 5)).await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn catching_up_reads_only_what_is_new_and_a_lost_index_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = Truth::default();
+    *truth.changes.lock().unwrap() = upserts(&shelf(), 1);
+    let index = open(&dir).unwrap();
+    assert_eq!(catch_up(&index, &truth).await.unwrap(), 8);
+    truth.changes.lock().unwrap().push(deletion(2, 9));
+    assert_eq!(catch_up(&index, &truth).await.unwrap(), 1);
+    assert_eq!(catch_up(&index, &truth).await.unwrap(), 0);
+    drop(index);
+    fs::remove_dir_all(dir.path()).unwrap();
+    let index = open(&dir).unwrap();
+    assert_eq!(catch_up(&index, &truth).await.unwrap(), 9);
+    assert_eq!(index.info().await.unwrap().n_tracks, 7);
+}
+
+#[tokio::test]
+async fn a_damaged_index_is_made_again() {
+    for damage in ["meta.json", "vectors.i16"] {
+        let dir = tempfile::tempdir().unwrap();
+        open(&dir).unwrap().apply(&upserts(&shelf(), 1)).await.unwrap();
+        let home = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
+        fs::write(home.join(damage), "not what it was").unwrap();
+        let index = open(&dir).unwrap();
+        assert_eq!(index.info().await.unwrap().revision, 0, "{damage}");
+        let truth = Truth { changes: upserts(&shelf(), 1).into() };
+        catch_up(&index, &truth).await.unwrap();
+        assert_eq!(titles(&index, "folding boats").await[0], "Paper Boats");
+    }
+}
+
+#[tokio::test]
+async fn a_second_process_reads_along_and_takes_over_when_the_first_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = open(&dir).unwrap();
+    first.apply(&upserts(&shelf()[..4], 1)).await.unwrap();
+    let second = open(&dir).unwrap();
+    assert!(!second.info().await.unwrap().writable);
+    assert!(matches!(second.apply(&[deletion(1, 99)]).await, Err(IndexError::ReadOnly)));
+    first.apply(&upserts(&shelf()[4..], 5)).await.unwrap();
+    assert_eq!(titles(&second, "folding boats").await[0], "Paper Boats", "what the owner writes is seen");
+    drop(first);
+    second.apply(&[deletion(8, 9)]).await.unwrap();
+    let info = second.info().await.unwrap();
+    assert_eq!((info.n_tracks, info.revision, info.writable), (7, 9, true));
+}
+
+#[tokio::test]
+async fn vectors_of_unchanged_text_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(&dir).unwrap();
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let before = index.memory_bytes();
+    let mut same_words = shelf();
+    same_words.iter_mut().for_each(|track| track.artwork_url = Some("https://example.org/cover.jpg".into()));
+    for round in 0..5 {
+        index.apply(&upserts(&same_words, 100 + round * 10)).await.unwrap();
+    }
+    assert_eq!(index.memory_bytes(), before);
+    assert_eq!(index.get(&[isrc(4)]).await.unwrap()[0].artwork_url, same_words[3].artwork_url);
+    assert_eq!(titles(&index, "folding boats").await[0], "Paper Boats");
+}
+
+#[tokio::test]
+async fn many_small_writes_keep_every_track_findable() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(&dir).unwrap();
+    for n in 0..40 {
+        let one = track(n, &format!("Number {n}"), "Counter", &format!("The one about item{n}x."));
+        index.apply(&upserts(&[one], i64::from(n) + 1)).await.unwrap();
+    }
+    for n in [0, 17, 39] {
+        assert_eq!(titles(&index, &format!("item{n}x")).await[0], format!("Number {n}"));
+    }
+}
+
+#[tokio::test]
+async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = Truth { changes: upserts(&shelf(), 1).into() };
+    let before = open(&dir).unwrap();
+    catch_up(&before, &truth).await.unwrap();
+    let better = || EmbeddedIndex::open(dir.path(), Arc::new(Better(StaticTable::built_in().unwrap()))).unwrap();
+    takes_over(Arc::new(before), Arc::new(better()), &truth).await;
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old one is gone");
+    assert_eq!(better().info().await.unwrap().n_tracks, 7);
+}
+
+/// Not a test by itself: the process that [`a_kill_loses_nothing_that_was_acknowledged`] starts and kills.
+#[tokio::test]
+async fn writes_until_it_is_killed() {
+    let Ok(dir) = std::env::var("SEGUE_TEST_INDEX_DIR") else { return };
+    let index = EmbeddedIndex::open(dir.as_ref(), Arc::new(StaticTable::built_in().unwrap())).unwrap();
+    for n in 0.. {
+        let changes = upserts(&[numbered(2 * n), numbered(2 * n + 1)], 2 * i64::from(n) + 1);
+        index.apply(&changes).await.unwrap();
+        println!("acknowledged {}", 2 * n + 2);
+    }
+}
+
+fn numbered(n: u32) -> music::Track {
+    track(n, &format!("Number {n}"), "Counter", &format!("The one about item{n}x."))
+}
+
+#[tokio::test]
+async fn a_kill_loses_nothing_that_was_acknowledged() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = Truth { changes: upserts(&(0..500).map(numbered).collect::<Vec<_>>(), 1).into() };
+    for n_acknowledged in [1, 4, 9] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "embedded::writes_until_it_is_killed", "--nocapture"])
+            .env("SEGUE_TEST_INDEX_DIR", dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let acknowledged =
+            lines.map_while(Result::ok).filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u32>().ok());
+        let last = acknowledged.take(n_acknowledged).last().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let index = open(&dir).unwrap();
+        let there = index.info().await.unwrap();
+        assert!(there.revision >= i64::from(last) && there.n_tracks >= u64::from(last), "{there:?} after {last}");
+        assert_eq!(titles(&index, &format!("item{}x", last - 1)).await[0], format!("Number {}", last - 1));
+    }
+    let index = open(&dir).unwrap();
+    catch_up(&index, &truth).await.unwrap();
+    assert_eq!(index.info().await.unwrap().n_tracks, 500);
+    assert_eq!(titles(&index, "item499x").await[0], "Number 499");
+}

@@ -1,0 +1,180 @@
+//! Qdrant: the contract on a double, the same on the server at `QDRANT_URL` (`tools/with-qdrant` has one), and every
+//! way it can fail.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use axum::Router;
+use doubles::qdrant::{Mood, QdrantDouble};
+use search::{
+    IndexError, QdrantIndex, QdrantSettings, SearchPlan, TrackIndex, catch_up,
+    embed::{Embedder, StaticTable},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+
+use crate::support::{Better, Truth, shelf, takes_over, upserts};
+
+struct Fresh {
+    index: QdrantIndex,
+    _double: Option<QdrantDouble>,
+}
+
+pub(crate) async fn double() -> QdrantDouble {
+    QdrantDouble::start().await.unwrap()
+}
+
+pub(crate) fn server() -> String {
+    std::env::var("QDRANT_URL").expect("QDRANT_URL says where the server is")
+}
+
+fn table() -> Arc<dyn Embedder> {
+    Arc::new(StaticTable::built_in().unwrap())
+}
+
+async fn connect(settings: QdrantSettings) -> Result<QdrantIndex, IndexError> {
+    QdrantIndex::connect(settings, table()).await
+}
+
+fn settings(double: &QdrantDouble) -> QdrantSettings {
+    QdrantSettings { timeout: Duration::from_millis(500), ..QdrantSettings::new(&double.url, None) }
+}
+
+fn patient(settings: QdrantSettings) -> QdrantSettings {
+    QdrantSettings { timeout: Duration::from_secs(20), ..settings }
+}
+
+async fn on_the_double(_: &str) -> Fresh {
+    let double = double().await;
+    Fresh { index: connect(patient(settings(&double))).await.unwrap(), _double: Some(double) }
+}
+
+mod contract_on_the_double {
+    crate::contract::contract_of!(super::on_the_double);
+}
+
+/// A collection of its own for each promise and run.
+fn on_the_server(promise: &str) -> QdrantSettings {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let prefix = format!("segue-test-{promise}-{now}");
+    patient(QdrantSettings { prefix, ..QdrantSettings::new(server(), std::env::var("QDRANT_API_KEY").ok()) })
+}
+
+async fn fresh_on_the_server(promise: &str) -> Fresh {
+    Fresh { index: connect(on_the_server(promise)).await.unwrap(), _double: None }
+}
+
+mod contract_on_the_server {
+    crate::contract::contract_of!(
+        #[ignore = "needs QDRANT_URL"]
+        super::fresh_on_the_server
+    );
+}
+
+/// A better embedder's collection beside the one there was, on one server.
+async fn replaces(settings: QdrantSettings) {
+    let truth = Truth { changes: upserts(&shelf(), 1).into() };
+    let better: Arc<dyn Embedder> = Arc::new(Better(StaticTable::built_in().unwrap()));
+    assert!(QdrantIndex::find(settings.clone(), table()).await.unwrap().is_none());
+    catch_up(&connect(settings.clone()).await.unwrap(), &truth).await.unwrap();
+    let before = QdrantIndex::find(settings.clone(), table()).await.unwrap().expect("it was just made");
+    let wanted = QdrantIndex::connect(settings, better).await.unwrap();
+    takes_over(Arc::new(before), Arc::new(wanted), &truth).await;
+}
+
+#[tokio::test]
+async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
+    let double = double().await;
+    replaces(patient(settings(&double))).await;
+}
+
+#[tokio::test]
+#[ignore = "needs QDRANT_URL"]
+async fn a_new_embedder_takes_over_on_the_server() {
+    replaces(on_the_server("replaces")).await;
+}
+
+async fn failure(index: &QdrantIndex) -> IndexError {
+    index.search(&SearchPlan::new("boats", 3)).await.expect_err("an outage is never an empty result")
+}
+
+#[tokio::test]
+async fn every_outage_is_an_error_that_says_what_it_is() {
+    let double = double().await;
+    let index = connect(settings(&double)).await.unwrap();
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    double.set_mood(Mood::Silent);
+    assert!(matches!(failure(&index).await, IndexError::Slow(_)));
+    double.set_mood(Mood::Overloaded);
+    assert!(matches!(failure(&index).await, IndexError::Away(_)));
+    double.set_mood(Mood::Locked);
+    assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("QDRANT_API_KEY")));
+    double.set_mood(Mood::Stranger);
+    assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("not Qdrant")));
+    double.set_mood(Mood::Well);
+    assert_eq!(index.search(&SearchPlan::new("boats", 3)).await.unwrap().len(), 3, "it is back");
+    double.empty();
+    assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("collection")));
+}
+
+/// The REST interface, a web page, a proxy: whatever it is, it is named.
+#[tokio::test]
+async fn what_speaks_only_http_is_not_qdrant() {
+    let page = doubles::serve(Router::new().fallback(async || "hello")).await.unwrap();
+    for address in [page.addr, speaks_only_http_1().await] {
+        let error = connect(QdrantSettings::new(format!("http://{address}"), None)).await.err().unwrap();
+        assert!(matches!(&error, IndexError::WrongSchema(said) if said.contains("6334")), "{error}");
+    }
+}
+
+async fn speaks_only_http_1() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            stream.read_exact(&mut [0; 24]).await.ok();
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.ok();
+            // The rest is read too, so that the answer is not lost to a reset.
+            stream.shutdown().await.ok();
+            while stream.read(&mut [0; 1024]).await.is_ok_and(|n| n > 0) {}
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn ten_nodes_that_start_together_make_one_collection() {
+    let double = double().await;
+    let starting = (0..10).map(|_| connect(patient(settings(&double))));
+    futures::future::try_join_all(starting).await.unwrap();
+    assert_eq!(double.collections().len(), 1);
+}
+
+#[tokio::test]
+async fn a_write_may_take_longer_than_a_search() {
+    let double = double().await;
+    let index = connect(settings(&double)).await.unwrap();
+    double.set_mood(Mood::SlowToWrite);
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    assert_eq!(index.info().await.unwrap().n_tracks, 8);
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_away() {
+    let nobody = QdrantSettings::new("http://127.0.0.1:9", None);
+    assert!(matches!(connect(nobody).await, Err(IndexError::Away(_))));
+}
+
+#[tokio::test]
+async fn a_collection_of_another_shape_is_refused_at_the_start() {
+    let double = double().await;
+    connect(settings(&double)).await.unwrap();
+    connect(settings(&double)).await.expect("our own collection is found again");
+    double.spoil(8);
+    assert!(matches!(connect(settings(&double)).await, Err(IndexError::WrongSchema(_))));
+}

@@ -1,0 +1,7 @@
+//! Clients of catalogues, lyrics and audio features: Tidal, Deezer, MusicBrainz, LRCLIB, ReccoBeats.
+
+pub mod deezer;
+pub mod lrclib;
+pub mod musicbrainz;
+pub mod reccobeats;
+pub mod tidal;

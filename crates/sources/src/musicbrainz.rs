@@ -1,0 +1,142 @@
+//! MusicBrainz: which codes belong to one recording, and what people call it.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use http_client::service::{Rate, Service, SourceError};
+use music::Isrc;
+
+pub const DEFAULT_URL: &str = "https://musicbrainz.org";
+
+/// Its published limit.
+pub const RATE: Rate = Rate { per_second: 1.0, burst: 1 };
+
+/// Codes asked one by one at one a second: a few are worth it, a library is not.
+const MOST_SIBLING_CALLS: usize = 5;
+
+pub struct MusicBrainz(Service);
+
+/// A recording as MusicBrainz knows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    pub id: String,
+    pub title: String,
+    /// "live, 1999-07-14", "demo"; empty for the plain recording.
+    pub disambiguation: String,
+    pub artist: String,
+    /// Seconds.
+    pub duration: Option<f64>,
+    /// Empty when the question did not ask for them.
+    pub isrcs: Vec<Isrc>,
+    /// What people call it, the most agreed first.
+    pub tags: Vec<String>,
+}
+
+impl MusicBrainz {
+    pub fn new(base: &str, rate: Rate) -> anyhow::Result<Self> {
+        Ok(Self(Service::new("MusicBrainz", base, rate)?))
+    }
+
+    /// The recordings that carry this code. Usually one; none for the many codes it does not know.
+    pub async fn by_isrc(&self, isrc: &Isrc) -> Result<Vec<Recording>, SourceError> {
+        let inc = [("fmt", "json"), ("inc", "artist-credits isrcs tags")];
+        let answer = self.0.get(&["ws", "2", "isrc", isrc.as_str()], &inc).await?;
+        Ok(answer.found::<Recordings>()?.map_or_else(Vec::new, Recordings::read))
+    }
+
+    pub async fn recording(&self, id: &str) -> Result<Option<Recording>, SourceError> {
+        let inc = [("fmt", "json"), ("inc", "artist-credits isrcs genres tags")];
+        let answer = self.0.get(&["ws", "2", "recording", id], &inc).await?;
+        Ok(answer.found::<RecordingBody>()?.map(RecordingBody::read))
+    }
+
+    /// All codes of the recording this code belongs to, itself included.
+    pub async fn siblings(&self, isrc: &Isrc) -> Result<BTreeSet<Isrc>, SourceError> {
+        let mut codes = BTreeSet::from([isrc.clone()]);
+        for recording in self.by_isrc(isrc).await?.into_iter().take(MOST_SIBLING_CALLS) {
+            codes.extend(self.recording(&recording.id).await?.map_or_else(Vec::new, |whole| whole.isrcs));
+        }
+        Ok(codes)
+    }
+
+    /// Recordings of this title by this artist.
+    pub async fn search(&self, title: &str, artist: &str) -> Result<Vec<Recording>, SourceError> {
+        let mut query = format!("recording:{}", quoted(title));
+        if !artist.is_empty() {
+            query += &format!(" AND artist:{}", quoted(artist));
+        }
+        let parameters = [("fmt", "json"), ("limit", "25"), ("query", &query)];
+        let answer = self.0.get(&["ws", "2", "recording"], &parameters).await?;
+        Ok(answer.found::<Recordings>()?.map_or_else(Vec::new, Recordings::read))
+    }
+}
+
+/// A phrase in its search language.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[derive(Deserialize)]
+struct Recordings {
+    #[serde(default)]
+    recordings: Vec<RecordingBody>,
+}
+
+impl Recordings {
+    fn read(self) -> Vec<Recording> {
+        self.recordings.into_iter().filter(|body| body.video != Some(true)).map(RecordingBody::read).collect()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct RecordingBody {
+    id: String,
+    #[serde(default)]
+    title: String,
+    disambiguation: Option<String>,
+    /// Milliseconds.
+    length: Option<f64>,
+    video: Option<bool>,
+    #[serde(default)]
+    artist_credit: Vec<Credit>,
+    #[serde(default)]
+    isrcs: Vec<String>,
+    #[serde(default)]
+    tags: Vec<Tag>,
+    #[serde(default)]
+    genres: Vec<Tag>,
+}
+
+#[derive(Deserialize)]
+struct Credit {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    joinphrase: String,
+}
+
+#[derive(Deserialize)]
+struct Tag {
+    name: String,
+    #[serde(default)]
+    count: i64,
+}
+
+impl RecordingBody {
+    fn read(self) -> Recording {
+        let mut tags: Vec<Tag> = self.genres.into_iter().chain(self.tags).filter(|tag| tag.count >= 0).collect();
+        tags.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+        tags.dedup_by(|a, b| a.name == b.name);
+        Recording {
+            id: self.id,
+            title: self.title,
+            disambiguation: self.disambiguation.unwrap_or_default(),
+            artist: self.artist_credit.iter().map(|credit| format!("{}{}", credit.name, credit.joinphrase)).collect(),
+            duration: self.length.map(|ms| ms / 1000.0).filter(|seconds| *seconds > 0.0),
+            isrcs: self.isrcs.iter().filter_map(|code| code.parse().ok()).collect(),
+            tags: tags.into_iter().map(|tag| tag.name).collect(),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Which of the many releases of one recording to show: always the same one.
+
+use std::cmp::Reverse;
+
+use super::catalogue::TidalTrack;
+use music::identity::{RecordingName, same_length};
+
+/// Best first: the artist's own release before a compilation, an album before a single, the popular before the
+/// obscure, and the lowest id where nothing else tells them apart.
+pub(super) fn sort_by_preference(candidates: &mut [TidalTrack]) {
+    candidates.sort_by(|a, b| {
+        let by_release = release_rank(a).cmp(&release_rank(b));
+        by_release.then(b.popularity.total_cmp(&a.popularity)).then_with(|| id_order(a).cmp(&id_order(b)))
+    });
+}
+
+/// Of candidates that share a code, the one that is called and as long as what is wanted; codes are sometimes given
+/// to the wrong recording. Nothing fits: the best there is.
+pub fn closest<'a>(
+    candidates: &'a [TidalTrack],
+    wanted: &RecordingName,
+    duration: Option<f64>,
+) -> Option<&'a TidalTrack> {
+    let likeness = |track: &TidalTrack| (track.recording_name() == *wanted, same_length(track.duration, duration));
+    // The first of equals, because candidates come best first.
+    candidates
+        .iter()
+        .enumerate()
+        .max_by_key(|(place, track)| (likeness(track), Reverse(*place)))
+        .map(|(_, track)| track)
+}
+
+fn release_rank(track: &TidalTrack) -> u8 {
+    let Some(album) = &track.album else { return 4 };
+    let is_own = track.artists.first().is_some_and(|artist| album.artists.contains(artist));
+    match album.kind.as_deref() {
+        // An album whose artist Tidal did not tell is no compilation for that.
+        _ if !is_own && !album.artists.is_empty() => 3,
+        Some("ALBUM") => 0,
+        Some("EP") => 1,
+        _ => 2,
+    }
+}
+
+/// Ids are numbers written as text; a longer one is a larger one.
+fn id_order(track: &TidalTrack) -> (usize, &str) {
+    (track.tidal_id.len(), &track.tidal_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::catalogue::TrackAlbum, *};
+
+    fn track(id: &str, title: &str, album: Option<(&str, &str)>, popularity: f64, duration: f64) -> TidalTrack {
+        TidalTrack {
+            tidal_id: id.into(),
+            isrc: None,
+            title: title.into(),
+            version: None,
+            artists: vec!["Ivy Marlow".into()],
+            album: album.map(|(artist, kind)| TrackAlbum {
+                id: "1".into(),
+                title: "Low Tide".into(),
+                artists: vec![artist.into()],
+                kind: Some(kind.into()),
+            }),
+            artwork_url: None,
+            duration: Some(duration),
+            explicit: false,
+            popularity,
+            volume_number: None,
+            track_number: None,
+        }
+    }
+
+    #[test]
+    fn the_order_is_the_same_however_they_come() {
+        let own = |kind| Some(("Ivy Marlow", kind));
+        let mut candidates = vec![
+            track("9", "Tide", None, 1.0, 200.0),
+            track("8", "Tide", Some(("Various Artists", "ALBUM")), 0.9, 200.0),
+            track("7", "Tide", own("SINGLE"), 0.9, 200.0),
+            track("10", "Tide", own("ALBUM"), 0.5, 200.0),
+            track("6", "Tide", own("ALBUM"), 0.5, 200.0),
+            track("5", "Tide", own("ALBUM"), 0.6, 200.0),
+        ];
+        for _ in 0..candidates.len() {
+            candidates.rotate_left(1);
+            let mut sorted = candidates.clone();
+            sort_by_preference(&mut sorted);
+            let ids: Vec<_> = sorted.iter().map(|track| track.tidal_id.as_str()).collect();
+            assert_eq!(ids, ["5", "6", "10", "7", "8", "9"]);
+        }
+    }
+
+    #[test]
+    fn the_name_counts_more_than_the_length_and_both_more_than_the_place() {
+        let candidates = [
+            track("1", "Ebb", None, 0.5, 200.0),
+            track("2", "Tide", None, 0.5, 300.0),
+            track("3", "Tide", None, 0.5, 201.0),
+            track("4", "Tide", None, 0.5, 200.0),
+        ];
+        let id = |title, duration| {
+            let wanted = RecordingName::new(title, None, "Ivy Marlow");
+            closest(&candidates, &wanted, duration).map(|track| track.tidal_id.as_str())
+        };
+        assert_eq!(id("tide", Some(200.0)), Some("3"));
+        assert_eq!(id("tide", None), Some("2"));
+        assert_eq!(id("tide", Some(500.0)), Some("2"));
+        assert_eq!(id("other", Some(300.0)), Some("2"));
+        assert_eq!(id("other", Some(900.0)), Some("1"));
+        assert_eq!(closest(&[], &RecordingName::new("x", None, "y"), None), None);
+    }
+}

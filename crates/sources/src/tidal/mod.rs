@@ -1,0 +1,267 @@
+//! Tidal: what its catalogue has, by words, by album and by recording code.
+
+mod cache;
+mod catalogue;
+mod choice;
+mod connection;
+mod document;
+mod error;
+mod pace;
+mod pages;
+mod token;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+use tracing::{instrument, warn};
+
+use self::{
+    cache::Cache,
+    connection::Connection,
+    document::Included,
+    pages::{List, Pages},
+};
+pub use self::{
+    catalogue::{AlbumWithTracks, TidalAlbum, TidalTrack, TrackAlbum},
+    choice::closest,
+    error::TidalError,
+    token::Credentials,
+};
+use music::Isrc;
+
+/// What `tidalSearch` may take when Tidal is healthy.
+const BUDGET: Duration = Duration::from_secs(3);
+/// Tidal takes this many ids or codes in one call.
+const BATCH: usize = 20;
+const MAX_QUERY: usize = 256;
+const CACHED_CODES: usize = 10_000;
+const CODES_CACHED_FOR: Duration = Duration::from_secs(6 * 3600);
+
+const TRACK_INCLUDE: &str = "artists,albums.coverArt,albums.artists";
+const SEARCH_TRACKS_INCLUDE: &str = "tracks.artists,tracks.albums.coverArt";
+const SEARCH_ALBUMS_INCLUDE: &str = "albums.artists,albums.coverArt";
+const ALBUM_INCLUDE: &str = "artists,coverArt,items.artists";
+const ITEMS_INCLUDE: &str = "items.artists";
+
+#[derive(Clone, Debug)]
+pub struct TidalConfig {
+    /// Without them every question is answered with [`TidalError::NotConfigured`].
+    pub credentials: Option<Credentials>,
+    pub api_url: String,
+    pub auth_url: String,
+    /// Two letters; decides what is available.
+    pub country: String,
+}
+
+impl Default for TidalConfig {
+    fn default() -> Self {
+        Self {
+            credentials: None,
+            api_url: "https://openapi.tidal.com/v2".into(),
+            auth_url: "https://auth.tidal.com/v1".into(),
+            country: "US".into(),
+        }
+    }
+}
+
+/// Clones share one connection, its token, its pace and its cache.
+#[derive(Clone)]
+pub struct Tidal {
+    connection: Arc<Connection>,
+    by_isrc: Arc<Cache<Isrc, Arc<Vec<TidalTrack>>>>,
+    budget: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchFor {
+    Tracks,
+    Albums,
+    Both,
+}
+
+/// Best matches first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub tracks: Vec<TidalTrack>,
+    pub albums: Vec<TidalAlbum>,
+    /// Tidal had more for the asked limit, but not in time.
+    pub is_cut_short: bool,
+}
+
+impl Tidal {
+    pub fn new(config: &TidalConfig) -> anyhow::Result<Self> {
+        Ok(Self {
+            connection: Arc::new(Connection::new(config)?),
+            by_isrc: Arc::new(Cache::new(CACHED_CODES, CODES_CACHED_FOR)),
+            budget: BUDGET,
+        })
+    }
+
+    pub fn is_configured(&self) -> bool {
+        self.connection.is_configured()
+    }
+
+    /// The same catalogue for a caller with more or less patience than the three seconds of a search. Waiting for
+    /// Tidal's rate limit is part of the budget.
+    pub fn within(&self, budget: Duration) -> Self {
+        Self { budget, ..self.clone() }
+    }
+
+    pub async fn search_tracks(&self, query: &str, limit: usize) -> Result<Vec<TidalTrack>, TidalError> {
+        Ok(self.search(query, SearchFor::Tracks, limit).await?.tracks)
+    }
+
+    pub async fn search_albums(&self, query: &str, limit: usize) -> Result<Vec<TidalAlbum>, TidalError> {
+        Ok(self.search(query, SearchFor::Albums, limit).await?.albums)
+    }
+
+    /// Up to `limit` of each kind. A recording that Tidal lists on several releases is shown once.
+    #[instrument(skip_all, fields(search.kind = ?kind, search.limit = limit))]
+    pub async fn search(&self, query: &str, kind: SearchFor, limit: usize) -> Result<Found, TidalError> {
+        let include = match kind {
+            SearchFor::Tracks => SEARCH_TRACKS_INCLUDE.to_owned(),
+            SearchFor::Albums => SEARCH_ALBUMS_INCLUDE.to_owned(),
+            SearchFor::Both => format!("{SEARCH_TRACKS_INCLUDE},{SEARCH_ALBUMS_INCLUDE}"),
+        };
+        let parameters = [("filter[query]", shortened(query)), ("explicitFilter", "INCLUDE"), ("include", &include)];
+        let pages = self.pages();
+        let first = pages.get(&["searchResults"], &parameters).await?;
+
+        let mut found = Found::default();
+        if kind != SearchFor::Albums {
+            let mut list = pages.follow(&first, "tracks", SEARCH_TRACKS_INCLUDE, limit).await;
+            pages.fetch_missing(&mut list, TRACK_INCLUDE).await;
+            found.tracks = one_per_recording(list.read(TidalTrack::read));
+            found.is_cut_short |= cut_short(&list);
+        }
+        if kind != SearchFor::Tracks {
+            let list = pages.follow(&first, "albums", SEARCH_ALBUMS_INCLUDE, limit).await;
+            found.albums = list.read(TidalAlbum::read);
+            found.is_cut_short |= cut_short(&list);
+        }
+        Ok(found)
+    }
+
+    /// An album with everything on it that can be heard in this country, in playing order. All of it or an error.
+    #[instrument(skip_all, fields(album.id = id))]
+    pub async fn album(&self, id: &str) -> Result<AlbumWithTracks, TidalError> {
+        let not_found = || TidalError::NotFound(format!("album '{id}' in {}", self.connection.country()));
+        // These would change the path instead of naming something in it.
+        if matches!(id, "" | "." | "..") {
+            return Err(not_found());
+        }
+        let pages = self.pages();
+        let first = pages.get(&["albums", id], &[("include", ALBUM_INCLUDE)]).await.map_err(|error| match error {
+            TidalError::NotFound(_) => not_found(),
+            other => other,
+        })?;
+        let included = Included::of([&*first]);
+        let album = first.data.first().and_then(|album| TidalAlbum::read(album, &included)).ok_or_else(not_found)?;
+
+        let mut list = pages.follow(&first, "items", ITEMS_INCLUDE, usize::MAX).await;
+        let n_items = list.identifiers.len();
+        list.identifiers.retain(|item| item.kind == "tracks");
+        let n_videos = n_items - list.identifiers.len();
+        pages.fetch_missing(&mut list, TRACK_INCLUDE).await;
+        let tracks = list.read(TidalTrack::read);
+        list.whole()?;
+        Ok(AlbumWithTracks::new(album, tracks, n_videos))
+    }
+
+    /// The tracks that carry each code, best first; codes unknown to Tidal have no entry.
+    ///
+    /// Asked for one code Tidal lists every release of it, asked for several it picks one each.
+    #[instrument(skip_all, fields(n_codes = codes.len()))]
+    pub async fn tracks_by_isrc(&self, codes: &[Isrc]) -> Result<BTreeMap<Isrc, Vec<TidalTrack>>, TidalError> {
+        let (mut found, mut unknown) = (BTreeMap::new(), Vec::new());
+        for code in codes.iter().collect::<BTreeSet<_>>() {
+            match self.by_isrc.get(code) {
+                Some(tracks) => _ = found.insert(code.clone(), tracks.to_vec()),
+                None => unknown.push(code),
+            }
+        }
+        let pages = self.pages();
+        for batch in unknown.chunks(BATCH) {
+            found.extend(self.ask_for_codes(&pages, batch).await?);
+        }
+        found.retain(|_, tracks| !tracks.is_empty());
+        Ok(found)
+    }
+
+    /// Asks for one batch and remembers the answer, also that there is none.
+    async fn ask_for_codes(
+        &self,
+        pages: &Pages<'_>,
+        batch: &[&Isrc],
+    ) -> Result<Vec<(Isrc, Vec<TidalTrack>)>, TidalError> {
+        let codes = batch.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(",");
+        let first = pages.get(&["tracks"], &[("filter[isrc]", &codes), ("include", TRACK_INCLUDE)]).await?;
+        let list = pages.follow_collection(first, TRACK_INCLUDE).await;
+        let tracks = list.read(TidalTrack::read);
+        list.whole()?;
+        let with_candidates = |code: &&Isrc| {
+            let carries_it = |track: &&TidalTrack| track.isrc.as_ref() == Some(*code);
+            let mut candidates: Vec<_> = tracks.iter().filter(carries_it).cloned().collect();
+            choice::sort_by_preference(&mut candidates);
+            self.by_isrc.keep((*code).clone(), Arc::new(candidates.clone()));
+            ((*code).clone(), candidates)
+        };
+        Ok(batch.iter().map(with_candidates).collect())
+    }
+
+    fn pages(&self) -> Pages<'_> {
+        Pages { connection: &self.connection, deadline: Instant::now() + self.budget }
+    }
+}
+
+/// What came before the cut is still worth showing.
+fn cut_short(list: &List) -> bool {
+    if let Some(error) = &list.broken {
+        warn!(%error, "A Tidal search was cut short: {error}");
+    }
+    list.broken.is_some()
+}
+
+/// The first release of every recording; what has no code stays.
+fn one_per_recording(mut tracks: Vec<TidalTrack>) -> Vec<TidalTrack> {
+    let mut seen = HashSet::new();
+    tracks.retain(|track| track.isrc.clone().is_none_or(|isrc| seen.insert(isrc)));
+    tracks
+}
+
+/// At most what Tidal accepts, cut between words where there are any. Counted in UTF-16 units, which are never fewer
+/// than characters, because it is not written down which of the two are meant.
+fn shortened(query: &str) -> &str {
+    let query = query.trim();
+    let mut n_units = 0;
+    let end = query.char_indices().find(|(_, c)| {
+        n_units += c.len_utf16();
+        n_units > MAX_QUERY
+    });
+    let Some((end, _)) = end else { return query };
+    let cut = &query[..end];
+    cut.rfind(char::is_whitespace).map_or(cut, |space| cut[..space].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_query_is_cut_between_words() {
+        let (words, word, signs) = ("salt rope ".repeat(60), "x".repeat(300), "🎵".repeat(200));
+        let cases = [
+            ("  two words ", "two words".to_owned()),
+            (&words, "salt rope ".repeat(25) + "salt"),
+            (&word, "x".repeat(256)),
+            (&signs, "🎵".repeat(128)),
+        ];
+        for (query, expected) in cases {
+            assert_eq!(shortened(query), expected);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What the client makes of everything that can go wrong outside.
+
+use std::time::Duration;
+
+use doubles::{
+    fiction, serve,
+    tidal::{Fault, Limits, TidalDouble},
+};
+use futures::future::join_all;
+use sources::tidal::{Tidal, TidalConfig, TidalError};
+
+use crate::{Stage, config};
+
+fn kind(error: &TidalError) -> &'static str {
+    match error {
+        TidalError::NotConfigured => "not configured",
+        TidalError::Unavailable(_) => "unavailable",
+        TidalError::Refused(_) => "refused",
+        TidalError::NotFound(_) => "not found",
+        TidalError::Broken(_) => "broken",
+    }
+}
+
+fn too_many(retry_after: Option<&str>, empty_body: bool) -> Fault {
+    Fault::TooMany { retry_after: retry_after.map(str::to_owned), empty_body }
+}
+
+#[tokio::test]
+async fn a_lasting_fault_is_an_error_of_the_right_kind() {
+    // Fault, kind of error, calls made: nothing is hammered.
+    let cases = [
+        (Fault::Status { code: 400 }, "refused", 1),
+        (Fault::Unauthorized, "refused", 2),
+        (Fault::Status { code: 403 }, "refused", 1),
+        (Fault::Status { code: 404 }, "not found", 1),
+        (Fault::Status { code: 500 }, "broken", 1),
+        (Fault::Status { code: 503 }, "unavailable", 1),
+        (Fault::Status { code: 504 }, "unavailable", 1),
+        (Fault::Status { code: 302 }, "broken", 1),
+        (Fault::Garbage, "broken", 1),
+        (Fault::EmptyBody, "broken", 1),
+        (too_many(Some("30"), false), "unavailable", 1),
+        (too_many(Some("0"), true), "unavailable", 3),
+    ];
+    for (fault, expected, n_calls) in cases {
+        let stage = Stage::new().await;
+        stage.double.always(Some(fault.clone()));
+        let error = stage.tidal.album("2001").await.unwrap_err();
+        assert_eq!((kind(&error), stage.double.requests().len()), (expected, n_calls), "{fault:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_falls_silent_is_given_up_at_the_deadline() {
+    for fault in [Fault::Silence, Fault::HalfABody] {
+        let stage = Stage::new().await;
+        stage.double.always(Some(fault.clone()));
+        let error = stage.tidal.within(Duration::from_millis(200)).album("2001").await.unwrap_err();
+        assert_eq!(error, TidalError::Unavailable("no answer in time".into()), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_passing_fault_that_can_be_mended_at_once_is_not_noticed() {
+    let cases = [
+        (vec![Fault::Unauthorized], 2),
+        (vec![too_many(Some("0"), true)], 2),
+        // Without a word the wait follows from the headers, here next to nothing.
+        (vec![too_many(None, true), too_many(None, false)], 3),
+        (vec![too_many(None, true), Fault::Unauthorized], 3),
+    ];
+    for (faults, n_calls) in cases {
+        let stage = Stage::new().await;
+        stage.double.plan(faults.iter().cloned().map(Some));
+        stage.tidal.album("2001").await.unwrap_or_else(|error| panic!("{faults:?}: {error}"));
+        assert_eq!(stage.double.requests().len(), n_calls, "{faults:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_asked_while_tidal_wants_silence() {
+    let stage = Stage::new().await;
+    stage.double.plan([Some(too_many(Some("60"), false))]);
+    for _ in 0..3 {
+        let error = stage.tidal.album("2001").await.unwrap_err();
+        assert_eq!(kind(&error), "unavailable");
+    }
+    assert_eq!(stage.double.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_refusal_without_a_word_does_not_close_the_door() {
+    let stage = Stage::with(TidalDouble::new(fiction::world(), Limits::MEASURED), "US").await;
+    stage.double.plan([Some(too_many(None, true))]);
+    let error = stage.tidal.album("2001").await.unwrap_err();
+    assert_eq!(kind(&error), "unavailable", "five seconds do not fit a search: {error}");
+    stage.tidal.album("2001").await.expect("the next try may go out at once");
+}
+
+#[tokio::test]
+async fn calls_made_together_share_one_token() {
+    let stage = Stage::new().await;
+    let ids = ["2001", "2002", "2003", "2004", "2006", "2007"];
+    let albums = join_all(ids.map(|id| stage.tidal.album(id))).await;
+    assert!(albums.iter().all(Result::is_ok));
+    assert_eq!(stage.double.n_tokens(), 1);
+}
+
+#[tokio::test]
+async fn a_withdrawn_token_is_replaced_once_for_everybody() {
+    let stage = Stage::new().await;
+    stage.tidal.album("2001").await.unwrap();
+    stage.double.revoke_tokens();
+    let ids = ["2002", "2003", "2004", "2006", "2007"];
+    let albums = join_all(ids.map(|id| stage.tidal.album(id))).await;
+    assert!(albums.iter().all(Result::is_ok));
+    assert_eq!(stage.double.n_tokens(), 2);
+}
+
+#[tokio::test]
+async fn a_token_that_never_works_is_replaced_once_and_then_believed() {
+    let double = TidalDouble::with_token_life(fiction::world(), Limits::GENEROUS, Duration::ZERO);
+    let stage = Stage::with(double, "US").await;
+    assert_eq!(kind(&stage.tidal.album("2001").await.unwrap_err()), "refused");
+    assert_eq!((stage.double.n_tokens(), stage.double.requests().len()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_wrong_secret_is_refused_and_said_so() {
+    let stage = Stage::new().await;
+    let tidal = Tidal::new(&config(&stage.running, "wrong", "US")).unwrap();
+    let error = tidal.album("2001").await.unwrap_err();
+    assert_eq!(kind(&error), "refused");
+    assert!(error.to_string().contains("invalid_client"), "{error}");
+    assert!(stage.double.requests().is_empty());
+}
+
+#[tokio::test]
+async fn without_credentials_every_question_says_so() {
+    let tidal = Tidal::new(&TidalConfig::default()).unwrap();
+    assert!(!tidal.is_configured());
+    assert_eq!(tidal.album("2001").await, Err(TidalError::NotConfigured));
+    assert_eq!(tidal.search_tracks("x", 5).await, Err(TidalError::NotConfigured));
+    let codes = ["XTDBL2600001".parse().unwrap()];
+    assert_eq!(tidal.tracks_by_isrc(&codes).await, Err(TidalError::NotConfigured));
+}
+
+#[tokio::test]
+async fn a_service_that_is_gone_is_unavailable() {
+    let running = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
+    let tidal = Tidal::new(&config(&running, "demo-secret", "US")).unwrap();
+    drop(running);
+    let error = tidal.album("2001").await.unwrap_err();
+    assert_eq!(kind(&error), "unavailable", "{error}");
+    assert!(!error.to_string().contains("oauth2"), "addresses stay out of errors: {error}");
+}

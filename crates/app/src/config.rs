@@ -7,13 +7,13 @@ use engine::Limits;
 
 use crate::{
     ingest::SourceUrls,
-    limits::TurnLimits,
     music::{
         deezer, lrclib, musicbrainz, reccobeats,
         tidal::{Credentials, TidalConfig},
     },
     observe::Content,
     outside::{self, OutsideServer},
+    store::TurnLimits,
 };
 
 /// One setting, as the reference (`--help`) shows it.

@@ -13,7 +13,6 @@ pub mod index;
 mod indexing;
 pub mod ingest;
 pub mod library;
-pub mod limits;
 pub mod models;
 pub mod music;
 mod node;

@@ -31,18 +31,22 @@ use std::{
     path::Path,
 };
 
-pub(crate) use self::manners::{Remembering, Until};
 use self::text::{SinceLastEntry, Text};
 pub use self::{
     archive::{GatheredFile, gather_files, gather_uploaded},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     gather::{Gathered, gather},
-    keep::{Import, Keeper, Kept, OpenEntry, track_of},
+    keep::{Import, Kept, OpenEntry, track_of},
     kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
     sources::add_codes,
     track::{Entry, Ids, ImportedTrack, LineError, Problem},
+};
+pub(crate) use self::{
+    home::KnownTracks,
+    keep::{encoded, kind_id, kind_of},
+    manners::{Remembering, Until},
 };
 
 /// Why nothing of a file was imported.

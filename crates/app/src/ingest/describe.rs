@@ -9,14 +9,13 @@ use serde::Deserialize;
 
 use super::{
     extract::{self, extract},
-    found::Description,
-    step::{Claimed, Ending},
     worker::{again_or_failed, done},
 };
 use crate::{
     config::ModelChoice,
     import::spelling::{clean, clean_lines},
     music::Track,
+    store::{Claimed, Description, Ending},
 };
 
 /// To be raised with every change of [`PROMPT`] or of how its answer is read: what older ones made is made again.

@@ -1,16 +1,13 @@
 //! Which words does it have? LRCLIB is asked unless the file brought them.
 
-use super::{
-    found::LyricsFound,
-    step::{Claimed, Ending},
-    worker::{done, ending_of},
-};
+use super::worker::{done, ending_of};
 use crate::{
     import::spelling::clean_lines,
     music::{
         lrclib::{Lrclib, Lyrics, Song},
         polite::SourceError,
     },
+    store::{Claimed, Ending, LyricsFound},
 };
 
 pub(super) async fn find(lrclib: Option<&Lrclib>, claimed: &Claimed) -> Ending {

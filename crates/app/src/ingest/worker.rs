@@ -7,13 +7,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{
-    Pipeline, features, lyrics,
-    step::{Claimed, Ending, Step},
-};
+use super::{Pipeline, features, lyrics};
 use crate::{
     music::{Isrc, polite::SourceError, reccobeats},
-    store::{LEASE, StoreError},
+    store::{Claimed, Ending, LEASE, Step, StoreError},
 };
 
 /// Other nodes schedule steps too, and leases run out: nobody tells us, so we look.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Isrc;
+use super::{Isrc, identity::RecordingName};
 
 /// What is indexed and stored about a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,10 @@ pub struct Track {
 }
 
 impl Track {
+    pub fn recording_name(&self) -> RecordingName {
+        RecordingName::new(&self.title, None, &self.artist)
+    }
+
     /// A track of which no more is known than its names.
     pub fn named(isrc: Isrc, title: String, artist: String, album: String) -> Self {
         Self {

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use aide::axum::routing::{get_with, post_with};
 use app::{
     import::ImportError,
-    importing::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
+    importing::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem, OpenLine},
     music::Isrc,
-    store::{ImportLine, OpenLine},
+    store::ImportLine,
 };
 use axum::{
     Json,

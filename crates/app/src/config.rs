@@ -7,9 +7,9 @@ use engine::Limits;
 
 use crate::{
     enrich::SourceUrls,
-    limits::TurnLimits,
     mcp_client::{self, OutsideServer},
     observe::Content,
+    store::TurnLimits,
 };
 use sources::{
     deezer, lrclib, musicbrainz, reccobeats,

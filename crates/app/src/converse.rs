@@ -20,9 +20,8 @@ use crate::{
     App,
     agents::{Agent, agent},
     history,
-    limits::Limited,
     observe::{EndedCall, EndedTurn},
-    store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
+    store::{Limited, MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
 
@@ -232,7 +231,9 @@ impl App {
         input: Value,
         cancel: CancellationToken,
     ) -> Result<Outcome, ConverseError> {
-        self.store.admit_call(owner, self.config.turn_limits).await?;
+        if let Some(limited) = self.store.call_exceeding(owner, self.config.turn_limits).await? {
+            return Err(limited.into());
+        }
         let id = CallId::new();
         let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };

@@ -10,7 +10,6 @@ mod history;
 pub mod import;
 mod index_sync;
 pub mod library;
-pub mod limits;
 pub mod mcp_client;
 pub mod models;
 mod node;

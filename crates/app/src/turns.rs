@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use crate::store::{StartedTurn, Store, StoreError, TurnRow};
+use crate::store::{EventRow, StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
@@ -221,7 +221,7 @@ impl Turns {
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
-                () = self.store.notices.wait_for_stop() => {}
+                () = self.store.wait_for_stop() => {}
                 () = shutdown.cancelled() => return,
             }
             if self.n_live() == 0 {
@@ -281,7 +281,7 @@ impl LiveTurn {
 
     /// The events that are not saved yet and `closing` after them, for the transaction that ends the turn.
     /// No one else saves while the guard is held.
-    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, Vec<Row>) {
+    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, Vec<EventRow>) {
         let saved = self.saved.lock().await;
         let log = self.log();
         let rows = to_rows(*saved, log.events[*saved..].iter().map(AsRef::as_ref).chain([closing]));
@@ -315,7 +315,7 @@ impl LiveTurn {
         }
     }
 
-    fn unsaved(&self, n_saved: usize) -> Option<(Vec<Row>, usize)> {
+    fn unsaved(&self, n_saved: usize) -> Option<(Vec<EventRow>, usize)> {
         let log = self.log();
         // The closing event is saved before it is published: then more is saved than the log holds.
         let new = log.events.get(n_saved..).filter(|new| !new.is_empty())?;
@@ -343,7 +343,7 @@ fn follow_saved(
     leaving: CancellationToken,
 ) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
     async_stream::stream! {
-        let mut news = store.notices.news_of(turn);
+        let mut news = store.news_of(turn);
         let mut position = 0_i64;
         loop {
             // Asked before reading: what is saved after this answer belongs to the next round.
@@ -391,12 +391,9 @@ fn is_interrupted(kind: &Kind) -> bool {
     matches!(kind, Kind::Failed { code: FailureCode::Interrupted, .. })
 }
 
-/// A row of the saved log: where its first event stands, and its events as a JSON array.
-pub(crate) type Row = (i64, String);
-
 /// Events as rows keep them. A row that is large enough is closed, so that whoever reads a few holds little.
-pub(crate) fn to_rows<'a>(first: usize, events: impl Iterator<Item = &'a Event>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub(crate) fn to_rows<'a>(first: usize, events: impl Iterator<Item = &'a Event>) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> = Vec::new();
     for (n, event) in events.enumerate() {
         let event = serde_json::to_string(event).expect("events are plain data");
         match rows.last_mut().filter(|(_, text)| text.len() < ROW_BYTES) {

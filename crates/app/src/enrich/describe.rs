@@ -9,11 +9,12 @@ use serde::Deserialize;
 
 use super::{
     extract::{self, extract},
-    found::Description,
-    step::{Claimed, Ending},
     worker::{again_or_failed, done},
 };
-use crate::config::ModelChoice;
+use crate::{
+    config::ModelChoice,
+    store::{Claimed, Description, Ending},
+};
 use formats::spelling::{clean, clean_lines};
 use music::Track;
 

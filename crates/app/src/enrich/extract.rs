@@ -1,6 +1,6 @@
 //! A description without a model: what tags, numbers and the first words of the lyrics say, and that it is no more.
 
-use super::found::Description;
+use crate::store::Description;
 use music::{AudioFeatures, Track};
 
 /// To be raised with every change of the words below: what older ones made is made again.

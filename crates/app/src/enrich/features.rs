@@ -1,10 +1,7 @@
 //! How does it sound? ReccoBeats is asked about forty tracks at once, unless the file brought the numbers.
 
-use super::{
-    found::FeaturesFound,
-    step::{Claimed, Ending},
-    worker::{done, ending_of},
-};
+use super::worker::{done, ending_of};
+use crate::store::{Claimed, Ending, FeaturesFound};
 use music::Isrc;
 use sources::reccobeats::ReccoBeats;
 

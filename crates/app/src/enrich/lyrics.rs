@@ -1,10 +1,7 @@
 //! Which words does it have? LRCLIB is asked unless the file brought them.
 
-use super::{
-    found::LyricsFound,
-    step::{Claimed, Ending},
-    worker::{done, ending_of},
-};
+use super::worker::{done, ending_of};
+use crate::store::{Claimed, Ending, LyricsFound};
 use formats::spelling::clean_lines;
 use http_client::service::SourceError;
 use sources::lrclib::{Lrclib, Lyrics, Song};

@@ -7,11 +7,8 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{
-    Pipeline, features, lyrics,
-    step::{Claimed, Ending, Step},
-};
-use crate::store::{LEASE, StoreError};
+use super::{Pipeline, features, lyrics};
+use crate::store::{Claimed, Ending, LEASE, Step, StoreError};
 use http_client::service::SourceError;
 use music::Isrc;
 use sources::reccobeats;

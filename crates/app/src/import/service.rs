@@ -11,8 +11,10 @@ use super::answer::FileCounts;
 use crate::{
     App,
     enrich::Pipeline,
-    import::{Catalogue, Import, Keeper, Kept, Match, Matches, Report, Until, add_codes, match_all, track_of},
-    store::{LibraryTrack, OpenLine, Resolution, StoreError},
+    import::{
+        Catalogue, Import, Kept, Match, Matches, Report, Until, add_codes, kind_id, kind_of, match_all, track_of,
+    },
+    store::{LibraryTrack, OpenEntry, Resolution, StoreError},
 };
 use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
 use music::Isrc;
@@ -38,6 +40,9 @@ pub enum ImportFailure {
     #[error("the import stopped in the middle: {0}")]
     Bug(#[from] tokio::task::JoinError),
 }
+
+/// An entry that is still open, as its owner sees it.
+pub type OpenLine = OpenEntry<ImportedTrack, Match>;
 
 /// What became of one file.
 pub struct Imported {
@@ -76,11 +81,12 @@ impl App {
         let import = Import::new(owner, &name, kind, &gathered, &matches);
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
-        let kept = self.store.keep(owner, &import, &stored).await?;
+        let kept = import.keep(&self.store, owner, &stored).await?;
+        let kind = kind_id(kind)?;
         let open = import.open.into_iter().map(|open| OpenLine {
             id: open.id(owner),
             file: name.clone(),
-            kind,
+            kind: kind.clone(),
             entry: open.entry,
             found: open.found,
         });
@@ -94,14 +100,14 @@ impl App {
         entry: Uuid,
         isrc: &Isrc,
     ) -> Result<LibraryTrack, crate::library::LibraryError> {
-        let open = self.store.open_entry(owner, entry).await?;
+        let open: OpenLine = self.store.open_entry(owner, entry).await?;
         let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
         let track = match chosen {
             Some(scored) => {
                 let found = Match { recording: Some(scored.candidate.clone()), ..open.found.clone() };
                 // The listener has read the catalogue's words and chosen by them.
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
-                track_of(&entry, isrc.clone(), &found, open.kind)
+                track_of(&entry, isrc.clone(), &found, kind_of(&open.kind)?)
             }
             None => self.find_track(isrc).await?,
         };
@@ -124,7 +130,7 @@ impl Pipeline {
         let catalogues = self.catalogues();
         let remembering: Vec<_> = catalogues.into_iter().map(|catalogue| self.remembering(catalogue)).collect();
         let elsewhere: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
-        let home: &dyn Catalogue = self.home();
+        let home: &dyn Catalogue = &self.home();
         let all: Vec<&dyn Catalogue> =
             std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         let mut matches = match_all(&file.gathered, &all).await;

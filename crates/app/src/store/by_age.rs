@@ -2,7 +2,7 @@
 
 use engine::{ConversationId, UserId};
 
-use super::{Conversation, ConversationPage, Store, StoreError, reading};
+use super::{Conversation, ConversationPage, Store, StoreError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
@@ -30,12 +30,13 @@ impl Store {
             Age::OldestFirst => OLDEST_FIRST,
             Age::NewestFirst => NEWEST_FIRST,
         };
-        let mut conversations: Vec<Conversation> = reading!(self, |db| sqlx::query_as(sql)
+        let mut conversations: Vec<Conversation> = self
+            .read(sql)
             .bind(owner.as_str())
             .bind(after.map(|id| id.0))
             .bind(i64::from(limit) + 1)
-            .fetch_all(db)
-            .await)?;
+            .fetch_all()
+            .await?;
         let has_more = conversations.len() > limit as usize;
         conversations.truncate(limit as usize);
         let next = conversations.last().filter(|_| has_more).map(|last| last.id);

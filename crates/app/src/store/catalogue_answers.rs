@@ -1,46 +1,39 @@
-//! What catalogues elsewhere answered, so that nobody asks them the same within a while.
+//! What external catalogues answered, so that the same question is not sent again within days.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Serialize, de::DeserializeOwned};
 use sqlx::types::Json;
 
-use super::{Store, StoreError, now, reading, writing};
-use crate::import::Candidate;
+use super::{Store, StoreError, now};
 
 impl Store {
     /// What a catalogue answered before, unless that is too long ago.
-    pub(crate) async fn catalogue_answer(
+    pub async fn catalogue_answer<C: DeserializeOwned + Send + Unpin + 'static>(
         &self,
         catalogue: &str,
         question: &str,
         found_for: TimeDelta,
         nothing_for: TimeDelta,
-    ) -> Result<Option<Vec<Candidate>>, StoreError> {
+    ) -> Result<Option<Vec<C>>, StoreError> {
         const SQL: &str =
             "SELECT candidates, answered_at FROM catalogue_answers WHERE catalogue = $1 AND question = $2";
-        let row: Option<(Json<Vec<Candidate>>, DateTime<Utc>)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(catalogue).bind(question).fetch_optional(db).await)?;
+        let row: Option<(Json<Vec<C>>, DateTime<Utc>)> =
+            self.read(SQL).bind(catalogue).bind(question).fetch_optional().await?;
         let Some((Json(candidates), at)) = row else { return Ok(None) };
         let good_for = if candidates.is_empty() { nothing_for } else { found_for };
         Ok((now() - at < good_for).then_some(candidates))
     }
 
-    pub(crate) async fn remember_answer(
+    pub async fn remember_answer<C: Serialize + Sync>(
         &self,
         catalogue: &str,
         question: &str,
-        candidates: &[Candidate],
+        candidates: &[C],
     ) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO catalogue_answers (catalogue, question, candidates, answered_at)
             VALUES ($1, $2, $3, $4) ON CONFLICT (catalogue, question)
             DO UPDATE SET candidates = excluded.candidates, answered_at = excluded.answered_at";
-        writing!(self, |db| sqlx::query(SQL)
-            .bind(catalogue)
-            .bind(question)
-            .bind(Json(candidates))
-            .bind(now())
-            .execute(db)
-            .await
-            .map(drop))?;
+        self.write(SQL).bind(catalogue).bind(question).bind(Json(candidates)).bind(now()).execute().await?;
         Ok(())
     }
 }

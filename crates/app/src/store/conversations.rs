@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, like_pattern, now, reading, writing};
+use super::{Store, StoreError, like_pattern, now};
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
@@ -63,7 +63,7 @@ pub struct TurnError {
 }
 
 impl MessageStatus {
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Complete => "complete",
@@ -103,13 +103,14 @@ impl Store {
                     SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'))
             ORDER BY updated_at DESC, id DESC LIMIT $4";
         let pattern = query.map(like_pattern);
-        let mut conversations: Vec<Conversation> = reading!(self, |db| sqlx::query_as(SQL)
+        let mut conversations: Vec<Conversation> = self
+            .read(SQL)
             .bind(owner.as_str())
             .bind(before.map(|id| id.0))
             .bind(pattern.as_deref())
             .bind(i64::from(limit) + 1)
-            .fetch_all(db)
-            .await)?;
+            .fetch_all()
+            .await?;
         let has_more = conversations.len() > limit as usize;
         conversations.truncate(limit as usize);
         let next = conversations.last().filter(|_| has_more).map(|last| last.id);
@@ -119,7 +120,7 @@ impl Store {
     pub async fn conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
         const SQL: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let found = reading!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        let found = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
@@ -136,12 +137,8 @@ impl Store {
             LEFT JOIN turns t ON t.message_id = m.id
             WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL
             ORDER BY m.position DESC LIMIT $3";
-        let rows: Vec<MessageRow> = reading!(self, |db| sqlx::query_as(SQL)
-            .bind(conversation.0)
-            .bind(owner.as_str())
-            .bind(i64::from(limit))
-            .fetch_all(db)
-            .await)?;
+        let rows: Vec<MessageRow> =
+            self.read(SQL).bind(conversation.0).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.into_iter().rev().map(StoredMessage::from).collect())
     }
 
@@ -153,12 +150,7 @@ impl Store {
     ) -> Result<Conversation, StoreError> {
         const SQL: &str = "UPDATE conversations SET title = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
             RETURNING id, agent, title, preview, created_at, updated_at";
-        let renamed = writing!(self, |db| sqlx::query_as(SQL)
-            .bind(id.0)
-            .bind(owner.as_str())
-            .bind(title)
-            .fetch_optional(db)
-            .await)?;
+        let renamed = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(title).fetch_optional().await?;
         renamed.ok_or(StoreError::NotFound)
     }
 
@@ -168,34 +160,32 @@ impl Store {
             "UPDATE conversations SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
             RETURNING id";
         const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
-        in_transaction!(self, |tx| {
-            let marked: Option<(Uuid,)> =
-                sqlx::query_as(MARK).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional(&mut *tx).await?;
-            if marked.is_none() {
-                return Err(StoreError::NotFound);
-            }
-            let running: Option<(Uuid,)> = sqlx::query_as(RUNNING).bind(id.0).fetch_optional(&mut *tx).await?;
-            if running.is_some() {
-                return Err(StoreError::Conflict("a turn is still running in this conversation; stop it first"));
-            }
-        });
+        let mut tx = self.begin().await?;
+        let marked: Option<(Uuid,)> =
+            tx.query(MARK).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional().await?;
+        if marked.is_none() {
+            return Err(StoreError::NotFound);
+        }
+        let running: Option<(Uuid,)> = tx.query(RUNNING).bind(id.0).fetch_optional().await?;
+        if running.is_some() {
+            return Err(StoreError::Conflict("a turn is still running in this conversation; stop it first"));
+        }
+        tx.commit().await?;
         Ok(())
     }
 
     pub async fn restore_conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
         const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2
             RETURNING id, agent, title, preview, created_at, updated_at";
-        let restored =
-            writing!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        let restored = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         restored.ok_or(StoreError::NotFound)
     }
 
     /// Deletes for good what was deleted an hour ago, with everything that hangs on it.
-    pub(crate) async fn purge_deleted_conversations(&self) -> Result<u64, StoreError> {
+    pub async fn purge_deleted_conversations(&self) -> Result<u64, StoreError> {
         const SQL: &str = "DELETE FROM conversations WHERE deleted_at < $1";
         let before = now() - KEEP_DELETED;
-        let n_purged =
-            writing!(self, |db| sqlx::query(SQL).bind(before).execute(db).await.map(|done| done.rows_affected()))?;
+        let n_purged = self.write(SQL).bind(before).execute().await?;
         Ok(n_purged)
     }
 }

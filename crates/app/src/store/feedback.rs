@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, now, reading};
+use super::{Store, StoreError, now};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -37,7 +37,7 @@ impl Store {
     pub async fn feedback(&self, owner: &UserId) -> Result<Vec<Opinion>, StoreError> {
         const SQL: &str = "SELECT conversation_id, item_id, kind, created_at FROM feedback
             WHERE user_id = $1 ORDER BY created_at, item_id";
-        reading!(self, |db| Ok(sqlx::query_as(SQL).bind(owner.as_str()).fetch_all(db).await?))
+        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
     }
 
     /// Keeps an opinion on each of `items`, in place of an earlier one. Whether the items are there is the caller's to know.
@@ -52,21 +52,22 @@ impl Store {
             SELECT id, $2, $3, $4, $5 FROM conversations WHERE id = $1 AND user_id = $3 AND deleted_at IS NULL
             ON CONFLICT (conversation_id, item_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at
             RETURNING item_id";
-        in_transaction!(self, |tx| {
-            for item in items {
-                let kept: Option<(String,)> = sqlx::query_as(SQL)
-                    .bind(conversation.0)
-                    .bind(item)
-                    .bind(owner.as_str())
-                    .bind(feedback.as_str())
-                    .bind(now())
-                    .fetch_optional(&mut *tx)
-                    .await?;
-                if kept.is_none() {
-                    return Err(StoreError::NotFound);
-                }
+        let mut tx = self.begin().await?;
+        for item in items {
+            let kept: Option<(String,)> = tx
+                .query(SQL)
+                .bind(conversation.0)
+                .bind(item)
+                .bind(owner.as_str())
+                .bind(feedback.as_str())
+                .bind(now())
+                .fetch_optional()
+                .await?;
+            if kept.is_none() {
+                return Err(StoreError::NotFound);
             }
-        });
+        }
+        tx.commit().await?;
         Ok(())
     }
 }

@@ -1,10 +1,9 @@
 //! Imports: what a file brought, all of it or nothing, and the entries that are still open.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
-use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,17 +11,34 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    PlaylistTrack, Store, StoreError, in_transaction,
-    library::{ADD_TRACKS, insert_library_tracks},
-    now, reading,
-    schedule::schedule,
+    PlaylistTrack, Priority, Store, StoreError,
+    db::Tx,
+    library::{Removed, insert_tracks},
+    now,
 };
-use crate::{
-    enrich::Priority,
-    import::{Import, Keeper, Kept},
-};
-use formats::Kind;
 use music::{Isrc, Track};
+
+/// One file, ready to be kept.
+pub struct NewImport<'a> {
+    pub file: &'a str,
+    /// The id of its format.
+    pub kind: &'a str,
+    /// Each recording once, in the order of the file.
+    pub tracks: &'a [Track],
+    /// In playing order.
+    pub playlists: &'a BTreeMap<String, Vec<Isrc>>,
+    pub open: Vec<NewOpenEntry<'a>>,
+    /// Entries that are matched now: if an earlier import left them open, they no longer are.
+    pub settled: &'a [Uuid],
+}
+
+/// An entry of a file that no recording was found for.
+pub struct NewOpenEntry<'a> {
+    pub id: Uuid,
+    pub entry: Value,
+    pub found: Value,
+    pub playlists: &'a BTreeSet<String>,
+}
 
 /// A file that was imported, with its report.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -48,79 +64,74 @@ const OPEN_IDS: &str = "SELECT id FROM open_entries WHERE user_id = $1";
 const CLOSE: &str = "DELETE FROM open_entries WHERE id = $1";
 
 /// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted.
-pub(super) const PUT_PLAYLIST: &str =
-    "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
+const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks WHERE playlists.deleted_at IS NULL";
 
-impl Keeper for Store {
-    fn keep<'a>(
-        &'a self,
-        owner: &'a UserId,
-        import: &'a Import,
-        report: &'a Value,
-    ) -> BoxFuture<'a, Result<Kept, StoreError>> {
-        Box::pin(self.keep_import(owner, import, report))
-    }
-}
-
 impl Store {
-    async fn keep_import(&self, owner: &UserId, import: &Import, report: &Value) -> Result<Kept, StoreError> {
+    /// Keeps an import with its report, all of it or nothing. Returns how many tracks are new in the library.
+    pub async fn keep_import(&self, owner: &UserId, import: &NewImport<'_>, report: &Value) -> Result<u64, StoreError> {
         let id = Uuid::now_v7();
-        let kind = kind_name(import.kind)?;
-        let listed = listed_tracks(import);
-        let settled: BTreeSet<&Uuid> = import.settled.iter().collect();
-        let n_added = in_transaction!(self, |tx| {
-            let n_added = insert_library_tracks!(tx, ADD_TRACKS, owner, &import.tracks);
-            schedule!(self, tx, &import.tracks, Priority::Import);
-            let mut report = report.clone();
-            report["added"] = n_added.into();
-            report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
-            let query = sqlx::query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind(now());
-            query.execute(&mut *tx).await?;
-            for (title, tracks) in &listed {
-                sqlx::query(PUT_PLAYLIST)
-                    .bind(playlist_id(owner, &kind, title))
-                    .bind(owner.as_str())
-                    .bind(title)
-                    .bind(Json(tracks))
-                    .bind(now())
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            let open: Vec<(Uuid,)> = sqlx::query_as(OPEN_IDS).bind(owner.as_str()).fetch_all(&mut *tx).await?;
-            for (id,) in open.into_iter().filter(|(id,)| settled.contains(id)) {
-                sqlx::query(CLOSE).bind(id).execute(&mut *tx).await?;
-            }
-            for open in &import.open {
-                sqlx::query(INSERT_OPEN)
-                    .bind(open.id(owner))
-                    .bind(owner.as_str())
-                    .bind(id)
-                    .bind(&import.file)
-                    .bind(&kind)
-                    .bind(Json(&open.entry))
-                    .bind(Json(&open.found))
-                    .bind(Json(&open.playlists))
-                    .bind(now())
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            n_added
-        });
-        Ok(Kept { n_added, n_already_there: import.tracks.len() as u64 - n_added })
+        let mut tx = self.begin().await?;
+        let n_added = insert_tracks(&mut tx, owner, import.tracks, Removed::ComesBack, Priority::Import).await?;
+        let mut report = report.clone();
+        report["added"] = n_added.into();
+        report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
+        tx.query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind(now()).execute().await?;
+        for (title, tracks) in listed_tracks(import) {
+            put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
+        }
+        close_settled(&mut tx, owner, import.settled).await?;
+        for open in &import.open {
+            tx.query(INSERT_OPEN)
+                .bind(open.id)
+                .bind(owner.as_str())
+                .bind(id)
+                .bind(import.file)
+                .bind(import.kind)
+                .bind(Json(&open.entry))
+                .bind(Json(&open.found))
+                .bind(Json(open.playlists))
+                .bind(now())
+                .execute()
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(n_added)
     }
 
     /// Files that were imported, newest first.
     pub async fn imports(&self, owner: &UserId, limit: u32) -> Result<Vec<ImportLine>, StoreError> {
         const SQL: &str = "SELECT id, created_at, report FROM imports WHERE user_id = $1 ORDER BY id DESC LIMIT $2";
         let rows: Vec<(Uuid, DateTime<Utc>, Json<Value>)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all(db).await)?;
+            self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.into_iter().map(|(id, created_at, Json(report))| ImportLine { id, created_at, report }).collect())
     }
 }
 
+/// Entries that an earlier import left open and that are matched now are open no longer.
+async fn close_settled(tx: &mut Tx, owner: &UserId, settled: &[Uuid]) -> Result<(), StoreError> {
+    let settled: BTreeSet<&Uuid> = settled.iter().collect();
+    let open: Vec<(Uuid,)> = tx.query(OPEN_IDS).bind(owner.as_str()).fetch_all().await?;
+    for (id,) in open.into_iter().filter(|(id,)| settled.contains(id)) {
+        tx.query(CLOSE).bind(id).execute().await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn put_playlist(
+    tx: &mut Tx,
+    owner: &UserId,
+    kind: &str,
+    title: &str,
+    tracks: &[PlaylistTrack],
+) -> Result<(), StoreError> {
+    let query = tx.query(PUT_PLAYLIST).bind(playlist_id(owner, kind, title)).bind(owner.as_str()).bind(title);
+    query.bind(Json(tracks)).bind(now()).execute().await?;
+    Ok(())
+}
+
 /// Playlists with their tracks.
-fn listed_tracks(import: &Import) -> Vec<(&str, Vec<PlaylistTrack>)> {
+fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>)> {
     let by_code: HashMap<&Isrc, &Track> = import.tracks.iter().map(|track| (&track.isrc, track)).collect();
     let lists = import.playlists.iter().filter(|(_, codes)| !codes.is_empty()).map(|(title, codes)| {
         let tracks = codes.iter().filter_map(|isrc| by_code.get(isrc)).map(|track| listed(track));
@@ -137,13 +148,4 @@ pub(super) fn listed(track: &Track) -> PlaylistTrack {
 
 pub(super) fn playlist_id(owner: &UserId, kind: &str, title: &str) -> Uuid {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{owner}\n{kind}\n{title}").as_bytes())
-}
-
-fn kind_name(kind: Kind) -> Result<String, StoreError> {
-    let encode = |error: Box<dyn std::error::Error + Send + Sync>| sqlx::Error::Encode(error);
-    match serde_json::to_value(kind) {
-        Ok(Value::String(name)) => Ok(name),
-        Ok(other) => Err(encode(format!("a kind is a word, not {other}").into()).into()),
-        Err(error) => Err(encode(error.into()).into()),
-    }
 }

@@ -7,12 +7,17 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 
-use super::{Store, StoreError, in_transaction, now, reading, writing};
-use crate::enrich::{Claimed, Ending, Found, Priority, Step, assembled};
+use super::{
+    Claimed, Ending, Found, Priority, Step, Store, StoreError, assembled,
+    db::Tx,
+    now,
+    schedule::{lock, schedule},
+    tracks::{put_track, reserve_revisions, take_track_away},
+};
 use music::{Isrc, Track};
 
 /// A try ends before this, or another node may do the step.
-pub(crate) const LEASE: Duration = Duration::from_secs(120);
+pub const LEASE: Duration = Duration::from_secs(120);
 
 /// Whether the track `t` is in anybody's library, by itself or on an album.
 macro_rules! owned {
@@ -41,11 +46,8 @@ macro_rules! known_so_far {
     };
 }
 
-macro_rules! lock {
-    ($tx:ident, $isrc:expr) => {
-        sqlx::query(super::schedule::LOCK).bind($isrc).bind(now()).execute(&mut *$tx).await?
-    };
-}
+const KNOWN_SQLITE: &str = known_so_far!("SELECT value FROM json_each($1)");
+const KNOWN_POSTGRES: &str = known_so_far!("SELECT jsonb_array_elements_text($1)");
 
 #[derive(sqlx::FromRow)]
 struct KnownRow {
@@ -75,13 +77,14 @@ fn read<T: DeserializeOwned>(json: Option<Json<Value>>) -> Result<Option<T>, sql
 }
 
 impl Store {
-    pub(crate) async fn schedule(&self, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
-        in_transaction!(self, |tx| super::schedule::schedule!(self, tx, tracks, priority));
-        Ok(())
+    pub async fn schedule(&self, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        schedule(&mut tx, tracks, priority).await?;
+        tx.commit().await
     }
 
     /// Takes up to `limit` steps that are due. Several nodes may ask at once; none gets what another has.
-    pub(crate) async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
+    pub async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
         const SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
             WHERE step = $1 AND isrc IN (SELECT isrc FROM ingest_steps
                 WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
@@ -93,14 +96,15 @@ impl Store {
                 FOR UPDATE SKIP LOCKED)
             RETURNING isrc, tries";
         let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String, i32)> = writing!(self, |db| sqlx::query_as(sql)
+        let rows: Vec<(String, i32)> = self
+            .write(sql)
             .bind(step.name())
             .bind(node)
             .bind(now() + LEASE)
             .bind(now())
             .bind(limit as i64)
-            .fetch_all(db)
-            .await)?;
+            .fetch_all()
+            .await?;
         let tries: BTreeMap<String, i32> = rows.into_iter().collect();
         let codes: Vec<&str> = tries.keys().map(String::as_str).collect();
         let known = self.known_so_far(&codes).await?;
@@ -116,118 +120,104 @@ impl Store {
         if isrcs.is_empty() {
             return Ok(vec![]);
         }
-        let sql = self.in_dialect(
-            known_so_far!("SELECT value FROM json_each($1)"),
-            known_so_far!("SELECT jsonb_array_elements_text($1)"),
-        );
-        Ok(reading!(self, |db| sqlx::query_as(sql).bind(Json(isrcs)).fetch_all(db).await)?)
+        let sql = self.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
+        Ok(self.read(sql).bind(Json(isrcs)).fetch_all().await?)
     }
 
     /// Keeps how tries ended, and lets the next steps begin, in one transaction. What this node no longer holds is
     /// passed over: whoever holds it now will settle it.
-    pub(crate) async fn settle_steps(
+    pub async fn settle_steps(
         &self,
         step: Step,
         node: &str,
         mut endings: Vec<(Isrc, Ending)>,
     ) -> Result<(), StoreError> {
-        const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
-                result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
-                node = NULL, lease_until = NULL
-            WHERE isrc = $1 AND step = $2 AND node = $3 AND state = 'running'";
         // Everywhere in the same order, or two nodes could wait for each other.
         endings.sort_by(|a, b| a.0.cmp(&b.0));
-        in_transaction!(self, |tx| {
-            for (isrc, ending) in &endings {
-                lock!(tx, isrc.as_str());
-                let row = SettledRow::of(ending);
-                let done = sqlx::query(SETTLE)
-                    .bind(isrc.as_str())
-                    .bind(step.name())
-                    .bind(node)
-                    .bind(row.state)
-                    .bind(row.uncounted)
-                    .bind(row.due_at)
-                    .bind(row.error)
-                    .bind(row.result.map(Json))
-                    .bind(row.version)
-                    .bind(now())
-                    .execute(&mut *tx)
-                    .await?;
-                if done.rows_affected() > 0 {
-                    let is_new = matches!(ending, Ending::Done { .. });
-                    let Some(sql) = begin_after(step, is_new) else { continue };
-                    sqlx::query(sql).bind(isrc.as_str()).bind(now()).execute(&mut *tx).await?;
-                }
-            }
-        });
-        Ok(())
+        let mut tx = self.begin().await?;
+        for (isrc, ending) in &endings {
+            settle_step(&mut tx, step, node, isrc.as_str(), ending).await?;
+        }
+        tx.commit().await
     }
 
     /// The last step: a track that somebody owns is put where the index reads it, one that nobody owns is taken away.
-    pub(crate) async fn put_in_index(&self, node: &str, isrcs: &[Isrc]) -> Result<(), StoreError> {
-        const PUT: &str =
-            "INSERT INTO tracks (isrc, revision, recording, track, updated_at) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (isrc) DO UPDATE SET revision = excluded.revision, recording = excluded.recording,
-                track = excluded.track, updated_at = excluded.updated_at
-            WHERE tracks.track IS DISTINCT FROM excluded.track";
-        const TAKE: &str =
-            "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
+    pub async fn put_in_index(&self, node: &str, isrcs: &[Isrc]) -> Result<(), StoreError> {
         const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
                 lease_until = NULL
             WHERE isrc = $1 AND step = 'index' AND node = $2 AND state = 'running'";
-        let sql = self.in_dialect(
-            known_so_far!("SELECT value FROM json_each($1)"),
-            known_so_far!("SELECT jsonb_array_elements_text($1)"),
-        );
         let mut codes: Vec<&str> = isrcs.iter().map(Isrc::as_str).collect();
         codes.sort_unstable();
-        in_transaction!(self, |tx| {
-            for isrc in &codes {
-                lock!(tx, *isrc);
+        let mut tx = self.begin().await?;
+        for isrc in &codes {
+            lock(&mut tx, isrc).await?;
+        }
+        let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
+        let rows: Vec<KnownRow> = tx.query(sql).bind(Json(&codes)).fetch_all().await?;
+        let first = reserve_revisions(&mut tx, rows.len()).await?;
+        for (revision, row) in (first..).zip(rows) {
+            let (isrc, is_owned, track) = (row.isrc.clone(), row.is_owned, row.track()?);
+            if is_owned {
+                put_track(&mut tx, &track, revision).await?;
+            } else {
+                take_track_away(&mut tx, &isrc, revision).await?;
             }
-            let rows: Vec<KnownRow> = sqlx::query_as(sql).bind(Json(&codes)).fetch_all(&mut *tx).await?;
-            let mut revision = super::tracks::first_of!(tx, rows.len());
-            for row in rows {
-                let (isrc, is_owned, track) = (row.isrc.clone(), row.is_owned, row.track()?);
-                if is_owned {
-                    let query = sqlx::query(PUT).bind(&isrc).bind(revision).bind(track.recording_name().to_string());
-                    query.bind(Json(&track)).bind(now()).execute(&mut *tx).await?;
-                } else {
-                    sqlx::query(TAKE).bind(&isrc).bind(revision).bind(now()).execute(&mut *tx).await?;
-                }
-                sqlx::query(DONE).bind(&isrc).bind(node).bind(now()).execute(&mut *tx).await?;
-                revision += 1;
-            }
-        });
-        Ok(())
+            tx.query(DONE).bind(&isrc).bind(node).bind(now()).execute().await?;
+        }
+        tx.commit().await
     }
 
     /// Gives back the steps of one kind that this node took and could not settle.
-    pub(crate) async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
+    pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
             WHERE step = $1 AND node = $2 AND state = 'running'";
-        writing!(self, |db| sqlx::query(SQL).bind(step.name()).bind(node).execute(db).await.map(drop))?;
+        self.write(SQL).bind(step.name()).bind(node).execute().await?;
         Ok(())
     }
 
     /// Gives back what a node left behind when it died, at once if it is back, else when its leases have run out.
-    pub(crate) async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
+    pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
         const STEPS: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
             WHERE state = 'running' AND (lease_until < $1 OR node = $2)";
         const ENTRIES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
             WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
         let mut n_released = 0;
         for sql in [STEPS, ENTRIES] {
-            n_released += writing!(self, |db| sqlx::query(sql)
-                .bind(now())
-                .bind(dead_node)
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected()))?;
+            n_released += self.write(sql).bind(now()).bind(dead_node).execute().await?;
         }
         Ok(n_released)
     }
+}
+
+/// Keeps how one try ended and lets the next steps begin, unless this node no longer holds the step.
+async fn settle_step(tx: &mut Tx, step: Step, node: &str, isrc: &str, ending: &Ending) -> Result<(), StoreError> {
+    const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
+            result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
+            node = NULL, lease_until = NULL
+        WHERE isrc = $1 AND step = $2 AND node = $3 AND state = 'running'";
+    lock(tx, isrc).await?;
+    let row = SettledRow::of(ending);
+    let n_settled = tx
+        .query(SETTLE)
+        .bind(isrc)
+        .bind(step.name())
+        .bind(node)
+        .bind(row.state)
+        .bind(row.uncounted)
+        .bind(row.due_at)
+        .bind(row.error)
+        .bind(row.result.map(Json))
+        .bind(row.version)
+        .bind(now())
+        .execute()
+        .await?;
+    let is_new = matches!(ending, Ending::Done { .. });
+    if n_settled > 0
+        && let Some(sql) = begin_after(step, is_new)
+    {
+        tx.query(sql).bind(isrc).bind(now()).execute().await?;
+    }
+    Ok(())
 }
 
 struct SettledRow<'a> {

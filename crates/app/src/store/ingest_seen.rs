@@ -7,8 +7,7 @@ use engine::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Store, StoreError, reading};
-use crate::enrich::Step;
+use super::{Step, Store, StoreError};
 
 /// A step that needs a person.
 #[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
@@ -29,7 +28,7 @@ pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;
 impl Store {
     pub async fn step_counts(&self) -> Result<StepCounts, StoreError> {
         const SQL: &str = "SELECT step, state, COUNT(*) FROM ingest_steps GROUP BY step, state";
-        let rows: Vec<(String, String, i64)> = reading!(self, |db| sqlx::query_as(SQL).fetch_all(db).await)?;
+        let rows: Vec<(String, String, i64)> = self.read(SQL).fetch_all().await?;
         let mut counts: StepCounts = Step::ALL.into_iter().map(|step| (step, BTreeMap::new())).collect();
         for (step, state, n) in rows {
             if let Some(step) = Step::named(&step) {
@@ -45,6 +44,6 @@ impl Store {
                 s.settled_at AS at
             FROM ingest_steps s JOIN library_tracks o ON o.isrc = s.isrc AND o.user_id = $1 AND o.removed_at IS NULL
             WHERE s.state = 'failed' ORDER BY s.settled_at DESC, s.isrc LIMIT $2";
-        Ok(reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all(db).await)?)
+        Ok(self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?)
     }
 }

@@ -3,62 +3,51 @@
 use std::sync::Arc;
 
 use engine::{Call, CallId, Done, Failure, MessageId, Outcome};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, now, reading, writing};
+use super::{Store, StoreError, db::Tx, now};
 
 /// What the journal says of a call. `effect` is what a writing tool returned, committed together with its effect.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Settled {
+pub enum Settled {
     Effect(Value),
     Done(Done),
     Failed(Failure),
 }
 
-pub(crate) const CLAIM: &str =
-    "UPDATE tool_calls SET status = 'settled' WHERE id = $1 AND status = 'running' RETURNING id";
-pub(crate) const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
-pub(crate) const SETTLED: &str = "SELECT result FROM tool_calls WHERE id = $1";
+const CLAIM: &str = "UPDATE tool_calls SET status = 'settled' WHERE id = $1 AND status = 'running' RETURNING id";
+const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
+const SETTLED: &str = "SELECT result FROM tool_calls WHERE id = $1";
 
-/// Performs `$effect` and settles the journal row of `$call` in the same transaction. The row is claimed first, which
-/// also locks it: a second attempt at the same call waits, finds it settled, and answers what the first one did.
-macro_rules! settle {
-    ($tx:ident, $call:expr, $effect:block) => {
-        match $call {
-            None => Ok($effect),
-            Some(call) => {
-                let claimed: Option<(uuid::Uuid,)> =
-                    sqlx::query_as($crate::store::journal::CLAIM).bind(call.0).fetch_optional(&mut *$tx).await?;
-                if claimed.is_some() {
-                    let output = $effect;
-                    let effect = $crate::store::journal::Settled::effect(&output)?;
-                    sqlx::query($crate::store::journal::RECORD_EFFECT)
-                        .bind(call.0)
-                        .bind(sqlx::types::Json(effect))
-                        .execute(&mut *$tx)
-                        .await?;
-                    Ok(output)
-                } else {
-                    let row: Option<(Option<sqlx::types::Json<$crate::store::journal::Settled>>,)> =
-                        sqlx::query_as($crate::store::journal::SETTLED).bind(call.0).fetch_optional(&mut *$tx).await?;
-                    $crate::store::journal::earlier_effect(row.and_then(|row| row.0))
-                }
-            }
-        }
-    };
+/// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
+/// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one returned.
+pub(super) async fn settle<T, F>(tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
+where
+    T: Serialize + DeserializeOwned,
+    F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
+{
+    let Some(call) = call else { return effect(tx).await };
+    let claimed: Option<(Uuid,)> = tx.query(CLAIM).bind(call.0).fetch_optional().await?;
+    if claimed.is_none() {
+        let row: Option<(Option<Json<Settled>>,)> = tx.query(SETTLED).bind(call.0).fetch_optional().await?;
+        return earlier_effect(row.and_then(|row| row.0));
+    }
+    let output = effect(tx).await?;
+    let recorded = Json(Settled::effect(&output)?);
+    tx.query(RECORD_EFFECT).bind(call.0).bind(recorded).execute().await?;
+    Ok(output)
 }
-pub(crate) use settle;
 
 impl Settled {
-    pub(crate) fn effect(output: &impl Serialize) -> Result<Self, StoreError> {
+    pub(super) fn effect(output: &impl Serialize) -> Result<Self, StoreError> {
         serde_json::to_value(output).map(Settled::Effect).map_err(|error| sqlx::Error::Encode(error.into()).into())
     }
 
-    fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done(done) => Settled::Done(Done::clone(done)),
             Outcome::Failed(failure) => Settled::Failed(failure.clone()),
@@ -66,7 +55,7 @@ impl Settled {
     }
 
     /// What was committed, as an outcome. An effect whose tool was cut off afterwards is done all the same.
-    pub(crate) fn into_outcome(self) -> Outcome {
+    pub fn into_outcome(self) -> Outcome {
         match self {
             Settled::Done(done) => Outcome::Done(Arc::new(done)),
             Settled::Failed(failure) => Outcome::Failed(failure),
@@ -90,7 +79,7 @@ impl Settled {
 }
 
 /// What the first attempt at a call answered, for a second one.
-pub(crate) fn earlier_effect<T: serde::de::DeserializeOwned>(row: Option<Json<Settled>>) -> Result<T, StoreError> {
+fn earlier_effect<T: DeserializeOwned>(row: Option<Json<Settled>>) -> Result<T, StoreError> {
     match row {
         Some(Json(Settled::Effect(output))) => {
             serde_json::from_value(output).map_err(|error| sqlx::Error::Decode(error.into()).into())
@@ -101,55 +90,61 @@ pub(crate) fn earlier_effect<T: serde::de::DeserializeOwned>(row: Option<Json<Se
 
 /// A row of the journal, for exports and recovery.
 #[derive(Debug, Clone)]
-pub(crate) struct JournalRow {
-    pub(crate) id: CallId,
-    pub(crate) settled: Option<Settled>,
+pub struct JournalRow {
+    pub id: CallId,
+    pub settled: Option<Settled>,
 }
 
 impl Store {
-    pub(crate) async fn begin_call(&self, call: &Call) -> Result<(), StoreError> {
+    pub async fn begin_call(&self, call: &Call) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO tool_calls (id, message_id, user_id, tool_name, parameters, status, created_at)
             VALUES ($1, $2, $3, $4, $5, 'running', $6) ON CONFLICT (id) DO NOTHING";
-        writing!(self, |db| sqlx::query(SQL)
+        self.write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
             .bind(call.owner.as_str())
             .bind(&call.name)
             .bind(Json(&*call.input))
             .bind(now())
-            .execute(db)
-            .await
-            .map(drop))?;
+            .execute()
+            .await?;
         Ok(())
     }
 
+    /// Settles a call whose whole effect is its output. Returns the output that counts: that of the first attempt.
+    pub async fn settle_call(&self, call: CallId, output: Value) -> Result<Value, StoreError> {
+        let mut tx = self.begin().await?;
+        let output = settle(&mut tx, Some(call), async |_| Ok(output)).await?;
+        tx.commit().await?;
+        Ok(output)
+    }
+
     /// Closes a row. What is committed already wins over an outcome that only says the call was cut off.
-    pub(crate) async fn finish_call(&self, call: CallId, outcome: Outcome) -> Result<Outcome, StoreError> {
+    pub async fn finish_call(&self, call: CallId, outcome: Outcome) -> Result<Outcome, StoreError> {
         const SQL: &str = "UPDATE tool_calls SET status = $2, result = $3, finished_at = $4
             WHERE id = $1 AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
         let status = match &outcome {
             Outcome::Done(_) => "done",
             Outcome::Failed(_) => "failed",
         };
-        let closed: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
+        let closed: Option<(Uuid,)> = self
+            .write(SQL)
             .bind(call.0)
             .bind(status)
             .bind(Json(Settled::of(&outcome)))
             .bind(now())
-            .fetch_optional(db)
-            .await)?;
+            .fetch_optional()
+            .await?;
         if closed.is_some() {
             return Ok(outcome);
         }
-        let row: Option<(Option<Json<Settled>>,)> =
-            reading!(self, |db| sqlx::query_as(SETTLED).bind(call.0).fetch_optional(db).await)?;
+        let row: Option<(Option<Json<Settled>>,)> = self.read(SETTLED).bind(call.0).fetch_optional().await?;
         Ok(row.and_then(|row| row.0).map_or(outcome, |Json(settled)| settled.into_outcome()))
     }
 
-    pub(crate) async fn calls_of(&self, message: MessageId) -> Result<Vec<JournalRow>, StoreError> {
+    pub async fn calls_of(&self, message: MessageId) -> Result<Vec<JournalRow>, StoreError> {
         const SQL: &str = "SELECT id, result FROM tool_calls WHERE message_id = $1";
-        let rows: Vec<(Uuid, Option<Json<Settled>>)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(message.0).fetch_all(db).await)?;
+        let rows: Vec<(Uuid, Option<Json<Settled>>)> = self.read(SQL).bind(message.0).fetch_all().await?;
         Ok(rows
             .into_iter()
             .map(|(id, result)| JournalRow { id: CallId(id), settled: result.map(|json| json.0) })

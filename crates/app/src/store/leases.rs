@@ -9,24 +9,24 @@ use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use engine::TurnId;
 use uuid::Uuid;
 
-use super::{Db, Store, StoreError, in_transaction, now, reading, writing};
+use super::{Store, StoreError, db::Db, now};
 
 /// A node that has not renewed its leases for this long is taken for dead.
 pub(super) const LEASE: TimeDelta = TimeDelta::seconds(15);
 
 /// A running turn whose node no longer renews its lease.
 #[derive(Debug, Clone, sqlx::FromRow)]
-pub(crate) struct DeadTurn {
-    pub(crate) id: Uuid,
-    pub(crate) conversation_id: Uuid,
-    pub(crate) message_id: Uuid,
-    pub(crate) node: String,
-    pub(crate) user_id: String,
-    pub(crate) agent: String,
+pub struct DeadTurn {
+    pub id: Uuid,
+    pub conversation_id: Uuid,
+    pub message_id: Uuid,
+    pub node: String,
+    pub user_id: String,
+    pub agent: String,
 }
 
 /// The database's time. Nodes whose own clocks disagree, or jump, agree on it.
-pub(crate) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+pub struct Clock(Mutex<(DateTime<Utc>, Instant)>);
 
 impl Default for Clock {
     fn default() -> Self {
@@ -35,7 +35,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    pub(crate) fn now(&self) -> DateTime<Utc> {
+    pub fn now(&self) -> DateTime<Utc> {
         let (told, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = TimeDelta::from_std(at.elapsed()).unwrap_or_default();
         (told + passed).trunc_subsecs(6)
@@ -48,7 +48,7 @@ impl Clock {
 
 impl Store {
     /// Asks the database what time it is. SQLite has no clock but ours.
-    pub(crate) async fn set_clock(&self) -> Result<(), StoreError> {
+    pub async fn set_clock(&self) -> Result<(), StoreError> {
         let asked = Instant::now();
         let told = match &self.db {
             Db::Sqlite { .. } => now(),
@@ -59,42 +59,43 @@ impl Store {
     }
 
     /// Renews the leases of the turns that really run here: one whose end could not be stored is left to run out.
-    pub(crate) async fn renew_leases(&self, node: &str, turns: &[TurnId]) -> Result<(), StoreError> {
+    pub async fn renew_leases(&self, node: &str, turns: &[TurnId]) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $2 AND node = $1 AND status = 'running'";
         if turns.is_empty() {
             return Ok(());
         }
         let until = self.clock.now() + LEASE;
-        in_transaction!(self, |tx| {
-            for turn in turns {
-                sqlx::query(SQL).bind(node).bind(turn.0).bind(until).execute(&mut *tx).await?;
-            }
-        });
+        let mut tx = self.begin().await?;
+        for turn in turns {
+            tx.query(SQL).bind(node).bind(turn.0).bind(until).execute().await?;
+        }
+        tx.commit().await?;
         Ok(())
     }
 
     /// Running turns whose lease ran out, or that an earlier life of `reborn` left behind.
-    pub(crate) async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
+    pub async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
         const SQL: &str = "SELECT turns.id, conversation_id, message_id, node, turns.user_id, agent
             FROM turns JOIN conversations ON conversations.id = conversation_id
             WHERE status = 'running' AND (lease_until < $1 OR node = $2)";
         let (at, reborn) = (self.clock.now(), reborn.unwrap_or_default());
-        Ok(reading!(self, |db| sqlx::query_as(SQL).bind(at).bind(reborn).fetch_all(db).await)?)
+        Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
     /// Takes a dead node's turn over. False when someone else was faster, or its node lives after all.
-    pub(crate) async fn take_over(&self, dead: &DeadTurn, node: &str) -> Result<bool, StoreError> {
+    pub async fn take_over(&self, dead: &DeadTurn, node: &str) -> Result<bool, StoreError> {
         const SQL: &str = "UPDATE turns SET node = $3, lease_until = $4
             WHERE id = $1 AND node = $2 AND status = 'running' AND (lease_until < $5 OR node = $3) RETURNING id";
         let at = self.clock.now();
-        let row: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
+        let row: Option<(Uuid,)> = self
+            .write(SQL)
             .bind(dead.id)
             .bind(&dead.node)
             .bind(node)
             .bind(at + LEASE)
             .bind(at)
-            .fetch_optional(db)
-            .await)?;
+            .fetch_optional()
+            .await?;
         Ok(row.is_some())
     }
 }

@@ -8,10 +8,11 @@ use sqlx::types::Json;
 use std::collections::BTreeSet;
 
 use super::{
-    Store, StoreError, in_transaction, now, reading,
+    Priority, Store, StoreError,
+    db::Tx,
+    now,
     schedule::{park, schedule, wake},
 };
-use crate::enrich::Priority;
 use music::{Isrc, Track, identity::same_length};
 
 /// A track as the library lists it.
@@ -74,47 +75,59 @@ impl From<&Track> for Candidate {
     }
 }
 
-macro_rules! add_tracks {
-    ($on_conflict:literal) => {
-        concat!(
-            "INSERT INTO library_tracks
-                (user_id, isrc, tidal_id, recording, duration, title, artist, album, searchable, added_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (user_id, isrc) ",
-            $on_conflict
-        )
-    };
-}
-
 const CODES_OF_ALBUM: &str = "SELECT isrc FROM library_album_tracks WHERE user_id = $1 AND album_id = $2 ORDER BY isrc";
 
-/// What is there already stays where it is; what was removed comes back.
-pub(super) const ADD_TRACKS: &str = add_tracks!(
-    "DO UPDATE SET removed_at = NULL, added_at = excluded.added_at WHERE library_tracks.removed_at IS NOT NULL"
-);
-
-macro_rules! insert_library_tracks {
-    ($tx:ident, $sql:expr, $owner:expr, $tracks:expr) => {{
-        let mut n_added = 0;
-        for track in $tracks {
-            let done = sqlx::query($sql)
-                .bind($owner.as_str())
-                .bind(track.isrc.as_str())
-                .bind(track.tidal_id.as_deref())
-                .bind(track.recording_name().to_string())
-                .bind(track.duration)
-                .bind(&track.title)
-                .bind(&track.artist)
-                .bind(&track.album)
-                .bind($crate::store::library::searchable(&[&track.title, &track.artist, &track.album]))
-                .bind($crate::store::now())
-                .execute(&mut *$tx)
-                .await?;
-            n_added += done.rows_affected();
-        }
-        n_added
-    }};
+/// What becomes of a track that the owner had and removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    ComesBack,
+    StaysRemoved,
 }
-pub(super) use insert_library_tracks;
+
+/// Adds tracks to a library and schedules their enrichment. Returns how many are new there.
+pub(super) async fn insert_tracks(
+    tx: &mut Tx,
+    owner: &UserId,
+    tracks: &[Track],
+    removed: Removed,
+    priority: Priority,
+) -> Result<u64, StoreError> {
+    const BRING_BACK: &str = "INSERT INTO library_tracks
+            (user_id, isrc, tidal_id, recording, duration, title, artist, album, searchable, added_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (user_id, isrc) DO UPDATE
+            SET removed_at = NULL, added_at = excluded.added_at WHERE library_tracks.removed_at IS NOT NULL";
+    const LEAVE: &str = "INSERT INTO library_tracks
+            (user_id, isrc, tidal_id, recording, duration, title, artist, album, searchable, added_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (user_id, isrc) DO NOTHING";
+    let sql = match removed {
+        Removed::ComesBack => BRING_BACK,
+        Removed::StaysRemoved => LEAVE,
+    };
+    let mut n_added = 0;
+    for track in tracks {
+        n_added += tx
+            .query(sql)
+            .bind(owner.as_str())
+            .bind(track.isrc.as_str())
+            .bind(track.tidal_id.as_deref())
+            .bind(track.recording_name().to_string())
+            .bind(track.duration)
+            .bind(&track.title)
+            .bind(&track.artist)
+            .bind(&track.album)
+            .bind(searchable(&[&track.title, &track.artist, &track.album]))
+            .bind(now())
+            .execute()
+            .await?;
+    }
+    schedule(tx, tracks, priority).await?;
+    Ok(n_added)
+}
+
+async fn codes_of_album(tx: &mut Tx, owner: &UserId, album_id: &str) -> Result<Vec<String>, StoreError> {
+    let codes: Vec<(String,)> = tx.query(CODES_OF_ALBUM).bind(owner.as_str()).bind(album_id).fetch_all().await?;
+    Ok(codes.into_iter().map(|(isrc,)| isrc).collect())
+}
 
 macro_rules! list_tracks {
     ($order:literal) => {
@@ -130,21 +143,17 @@ macro_rules! list_tracks {
 impl Store {
     /// Adds tracks. What is there already stays where it is; what was removed comes back.
     pub async fn add_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
-        let mut n_added = 0;
-        in_transaction!(self, |tx| {
-            n_added += insert_library_tracks!(tx, ADD_TRACKS, owner, tracks);
-            schedule!(self, tx, tracks, Priority::ByHand);
-        });
+        let mut tx = self.begin().await?;
+        let n_added = insert_tracks(&mut tx, owner, tracks, Removed::ComesBack, Priority::ByHand).await?;
+        tx.commit().await?;
         Ok(n_added)
     }
 
     /// Adds tracks that were never there. What the owner removed stays removed.
     pub async fn add_new_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
-        let mut n_added = 0;
-        in_transaction!(self, |tx| {
-            n_added += insert_library_tracks!(tx, add_tracks!("DO NOTHING"), owner, tracks);
-            schedule!(self, tx, tracks, Priority::ByHand);
-        });
+        let mut tx = self.begin().await?;
+        let n_added = insert_tracks(&mut tx, owner, tracks, Removed::StaysRemoved, Priority::ByHand).await?;
+        tx.commit().await?;
         Ok(n_added)
     }
 
@@ -162,51 +171,48 @@ impl Store {
             LibrarySort::Album => list_tracks!("LOWER(album), isrc"),
         };
         let pattern = listing.words.map(super::like_pattern);
-        let tracks = reading!(self, |db| sqlx::query_as(sql)
+        let tracks = self
+            .read(sql)
             .bind(owner.as_str())
             .bind(pattern.as_deref())
             .bind(i64::from(listing.limit))
             .bind(i64::from(listing.offset))
-            .fetch_all(db)
-            .await)?;
-        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(COUNT)
-            .bind(owner.as_str())
-            .bind(pattern.as_deref())
-            .fetch_one(db)
-            .await)?;
+            .fetch_all()
+            .await?;
+        let (n,): (i64,) = self.read(COUNT).bind(owner.as_str()).bind(pattern.as_deref()).fetch_one().await?;
         Ok((tracks, n))
     }
 
     pub async fn library_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryTrack, StoreError> {
         const SQL: &str = "SELECT isrc, tidal_id, title, artist, album, duration, added_at FROM library_tracks
             WHERE user_id = $1 AND isrc = $2 AND removed_at IS NULL";
-        let found =
-            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(isrc.as_str()).fetch_optional(db).await)?;
+        let found = self.read(SQL).bind(owner.as_str()).bind(isrc.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
     pub async fn remove_from_library(&self, owner: &UserId, isrc: &Isrc) -> Result<(), StoreError> {
         const SQL: &str =
             "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND isrc = $2 AND removed_at IS NULL";
-        in_transaction!(self, |tx| {
-            let query = sqlx::query(SQL).bind(owner.as_str()).bind(isrc.as_str()).bind(now());
-            if query.execute(&mut *tx).await?.rows_affected() == 0 {
-                return Err(StoreError::NotFound);
-            }
-            park!(tx, [isrc.as_str()]);
-        });
+        let mut tx = self.begin().await?;
+        let query = tx.query(SQL).bind(owner.as_str()).bind(isrc.as_str()).bind(now());
+        if query.execute().await? == 0 {
+            return Err(StoreError::NotFound);
+        }
+        park(&mut tx, [isrc.as_str()]).await?;
+        tx.commit().await?;
         Ok(())
     }
 
     pub async fn restore_to_library(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryTrack, StoreError> {
         const SQL: &str = "UPDATE library_tracks SET removed_at = NULL WHERE user_id = $1 AND isrc = $2
             RETURNING isrc, tidal_id, title, artist, album, duration, added_at";
-        in_transaction!(self, |tx| {
-            let query = sqlx::query_as(SQL).bind(owner.as_str()).bind(isrc.as_str());
-            let found: Option<LibraryTrack> = query.fetch_optional(&mut *tx).await?;
-            wake!(tx, [isrc.as_str()]);
-            found.ok_or(StoreError::NotFound)
-        })
+        let mut tx = self.begin().await?;
+        let found: Option<LibraryTrack> =
+            tx.query(SQL).bind(owner.as_str()).bind(isrc.as_str()).fetch_optional().await?;
+        let track = found.ok_or(StoreError::NotFound)?;
+        wake(&mut tx, [isrc.as_str()]).await?;
+        tx.commit().await?;
+        Ok(track)
     }
 
     /// Which of these are in the library, by themselves or on a saved album: one query, whatever their number.
@@ -233,13 +239,14 @@ impl Store {
         let recordings: Vec<_> = candidates.iter().map(|candidate| &candidate.recording).collect();
         let tidal_ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.tidal_id.as_ref()).collect();
         let sql = self.in_dialect(SQLITE, POSTGRES);
-        let owned: Vec<OwnedRow> = reading!(self, |db| sqlx::query_as(sql)
+        let owned: Vec<OwnedRow> = self
+            .read(sql)
             .bind(owner.as_str())
             .bind(Json(isrcs))
             .bind(Json(recordings))
             .bind(Json(tidal_ids))
-            .fetch_all(db)
-            .await)?;
+            .fetch_all()
+            .await?;
         Ok(candidates.iter().map(|candidate| owned.iter().any(|row| row.is(candidate))).collect())
     }
 
@@ -258,29 +265,29 @@ impl Store {
         const TRACK: &str = "INSERT INTO library_album_tracks (user_id, album_id, isrc, recording, duration)
             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, album_id, isrc) DO NOTHING";
         let album = serde_json::to_value(album).map_err(|error| sqlx::Error::Encode(error.into()))?;
-        in_transaction!(self, |tx| {
-            sqlx::query(ALBUM)
+        let mut tx = self.begin().await?;
+        tx.query(ALBUM)
+            .bind(owner.as_str())
+            .bind(album_id)
+            .bind(Json(album))
+            .bind(title)
+            .bind(artist)
+            .bind(searchable(&[title, artist]))
+            .bind(now())
+            .execute()
+            .await?;
+        for track in tracks {
+            tx.query(TRACK)
                 .bind(owner.as_str())
                 .bind(album_id)
-                .bind(Json(album))
-                .bind(title)
-                .bind(artist)
-                .bind(searchable(&[title, artist]))
-                .bind(now())
-                .execute(&mut *tx)
+                .bind(track.isrc.as_str())
+                .bind(track.recording_name().to_string())
+                .bind(track.duration)
+                .execute()
                 .await?;
-            for track in tracks {
-                sqlx::query(TRACK)
-                    .bind(owner.as_str())
-                    .bind(album_id)
-                    .bind(track.isrc.as_str())
-                    .bind(track.recording_name().to_string())
-                    .bind(track.duration)
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            schedule!(self, tx, tracks, Priority::ByHand);
-        });
+        }
+        schedule(&mut tx, tracks, Priority::ByHand).await?;
+        tx.commit().await?;
         Ok(())
     }
 
@@ -294,7 +301,7 @@ impl Store {
             ORDER BY added_at DESC, album_id";
         let pattern = words.map(super::like_pattern);
         let rows: Vec<(Json<serde_json::Value>, DateTime<Utc>)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(pattern.as_deref()).fetch_all(db).await)?;
+            self.read(SQL).bind(owner.as_str()).bind(pattern.as_deref()).fetch_all().await?;
         let albums = rows.into_iter().map(|(Json(album), added_at)| {
             let album = serde_json::from_value(album).map_err(|error| sqlx::Error::Decode(error.into()))?;
             Ok(LibraryAlbum { album, added_at })
@@ -305,29 +312,27 @@ impl Store {
     pub async fn remove_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_albums SET removed_at = $3
             WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL";
-        in_transaction!(self, |tx| {
-            let query = sqlx::query(SQL).bind(owner.as_str()).bind(album_id).bind(now());
-            if query.execute(&mut *tx).await?.rows_affected() == 0 {
-                return Err(StoreError::NotFound);
-            }
-            let codes: Vec<(String,)> =
-                sqlx::query_as(CODES_OF_ALBUM).bind(owner.as_str()).bind(album_id).fetch_all(&mut *tx).await?;
-            park!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
-        });
+        let mut tx = self.begin().await?;
+        let query = tx.query(SQL).bind(owner.as_str()).bind(album_id).bind(now());
+        if query.execute().await? == 0 {
+            return Err(StoreError::NotFound);
+        }
+        let codes = codes_of_album(&mut tx, owner, album_id).await?;
+        park(&mut tx, codes.iter().map(String::as_str)).await?;
+        tx.commit().await?;
         Ok(())
     }
 
     pub async fn restore_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_albums SET removed_at = NULL WHERE user_id = $1 AND album_id = $2";
-        in_transaction!(self, |tx| {
-            let query = sqlx::query(SQL).bind(owner.as_str()).bind(album_id);
-            if query.execute(&mut *tx).await?.rows_affected() == 0 {
-                return Err(StoreError::NotFound);
-            }
-            let codes: Vec<(String,)> =
-                sqlx::query_as(CODES_OF_ALBUM).bind(owner.as_str()).bind(album_id).fetch_all(&mut *tx).await?;
-            wake!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
-        });
+        let mut tx = self.begin().await?;
+        let query = tx.query(SQL).bind(owner.as_str()).bind(album_id);
+        if query.execute().await? == 0 {
+            return Err(StoreError::NotFound);
+        }
+        let codes = codes_of_album(&mut tx, owner, album_id).await?;
+        wake(&mut tx, codes.iter().map(String::as_str)).await?;
+        tx.commit().await?;
         Ok(())
     }
 
@@ -337,8 +342,7 @@ impl Store {
         const POSTGRES: &str = "SELECT album_id FROM library_albums
             WHERE user_id = $1 AND removed_at IS NULL AND album_id IN (SELECT jsonb_array_elements_text($2))";
         let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String,)> =
-            reading!(self, |db| sqlx::query_as(sql).bind(owner.as_str()).bind(Json(album_ids)).fetch_all(db).await)?;
+        let rows: Vec<(String,)> = self.read(sql).bind(owner.as_str()).bind(Json(album_ids)).fetch_all().await?;
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 }

@@ -3,7 +3,9 @@
 mod by_age;
 mod catalogue_answers;
 mod conversations;
+mod db;
 mod feedback;
+mod found;
 mod imports;
 mod ingest;
 mod ingest_again;
@@ -11,12 +13,15 @@ mod ingest_seen;
 mod journal;
 mod leases;
 mod library;
+mod limits;
 mod notices;
 mod open_entries;
+mod plan;
 mod playlists;
 mod questions;
 mod schedule;
 mod shared_index;
+mod step;
 mod tasks;
 mod tracks;
 mod turns;
@@ -32,28 +37,32 @@ use std::{
 
 use chrono::{DateTime, SubsecRound, Utc};
 use sqlx::{
-    Connection, PgPool, SqlitePool,
+    Connection, PgPool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::observe::metrics::PoolReading;
+use db::Db;
 
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
-pub use imports::ImportLine;
-pub(crate) use ingest::LEASE;
+pub use found::{Description, FeaturesFound, Found, LyricsFound, assembled, with_gaps_filled};
+pub use imports::{ImportLine, NewImport, NewOpenEntry};
+pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
-pub(crate) use leases::DeadTurn;
+pub use journal::{JournalRow, Settled};
+pub use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
-pub use open_entries::OpenLine;
-pub(crate) use open_entries::{OpenClaim, Resolution};
+pub use limits::{Limited, TurnLimits};
+pub use notices::News;
+pub use open_entries::{OpenClaim, OpenEntry, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
-pub(crate) use turns::TurnEnd;
-pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
+pub use tracks::TrackChange;
+pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -61,16 +70,17 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 #[derive(Clone)]
 pub struct Store {
-    pub(crate) db: Db,
-    pub(crate) clock: Arc<leases::Clock>,
-    pub(crate) notices: Arc<notices::Notices>,
+    db: Db,
+    clock: Arc<leases::Clock>,
+    notices: Arc<notices::Notices>,
 }
 
-/// The two databases. SQLite has one writer by nature; a pool of one queues for it instead of failing.
-#[derive(Clone)]
-pub(crate) enum Db {
-    Sqlite { read: SqlitePool, write: SqlitePool },
-    Postgres(PgPool),
+/// How many connections of a pool are open, for metrics.
+#[derive(Debug)]
+pub struct PoolReading {
+    pub name: &'static str,
+    pub idle: usize,
+    pub used: usize,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -85,48 +95,6 @@ pub enum StoreError {
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
 }
-
-/// Runs one reading query on whichever database we have.
-macro_rules! reading {
-    ($store:expr, |$db:ident| $body:expr) => {
-        match &$store.db {
-            $crate::store::Db::Sqlite { read: $db, .. } => $body,
-            $crate::store::Db::Postgres($db) => $body,
-        }
-    };
-}
-
-/// Runs one writing statement on whichever database we have.
-macro_rules! writing {
-    ($store:expr, |$db:ident| $body:expr) => {
-        match &$store.db {
-            $crate::store::Db::Sqlite { write: $db, .. } => $body,
-            $crate::store::Db::Postgres($db) => $body,
-        }
-    };
-}
-
-/// Runs statements that belong together. Leaving early with `?` rolls back.
-macro_rules! in_transaction {
-    ($store:expr, |$tx:ident| $body:expr) => {
-        match &$store.db {
-            $crate::store::Db::Sqlite { write, .. } => {
-                // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-                let mut $tx = write.begin_with("BEGIN IMMEDIATE").await?;
-                let result = $body;
-                $tx.commit().await?;
-                result
-            }
-            $crate::store::Db::Postgres(pool) => {
-                let mut $tx = pool.begin().await?;
-                let result = $body;
-                $tx.commit().await?;
-                result
-            }
-        }
-    };
-}
-pub(crate) use {in_transaction, reading, writing};
 
 impl Store {
     /// Opens `sqlite:<path>` or `postgres://…` and brings its schema up to date.
@@ -151,7 +119,7 @@ impl Store {
     }
 
     /// How many connections are open, idle and in use.
-    pub(crate) fn pools(&self) -> Vec<PoolReading> {
+    pub fn pools(&self) -> Vec<PoolReading> {
         let reading =
             |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
         match &self.db {
@@ -171,7 +139,7 @@ impl Store {
     }
 
     pub async fn ping(&self) -> Result<(), StoreError> {
-        reading!(self, |db| sqlx::query("SELECT 1").execute(db).await.map(drop))?;
+        self.read("SELECT 1").execute().await?;
         Ok(())
     }
 
@@ -245,23 +213,23 @@ async fn alone(path: PathBuf) -> std::io::Result<File> {
 }
 
 /// The file a `sqlite:` address names.
-pub(crate) fn sqlite_path(url: &str) -> &str {
+pub fn sqlite_path(url: &str) -> &str {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
     path.strip_prefix("//").unwrap_or(path)
 }
 
 /// The newest schema this program knows.
-pub(crate) fn newest_schema() -> Option<i64> {
+pub fn newest_schema() -> Option<i64> {
     SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max()
 }
 
 /// A pattern for LIKE that finds these words anywhere, whatever characters they hold.
-pub(crate) fn like_pattern(words: &str) -> String {
+fn like_pattern(words: &str) -> String {
     let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
     format!("%{escaped}%")
 }
 
 /// The time, as precise as both databases keep it.
-pub(crate) fn now() -> DateTime<Utc> {
+fn now() -> DateTime<Utc> {
     Utc::now().trunc_subsecs(6)
 }

@@ -21,8 +21,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{Db, Store};
-use crate::turns::pause;
+use super::{Store, db::Db};
 
 const CHANNEL: &str = "segue_turns";
 /// Instead of a turn's id: look for stops.
@@ -31,13 +30,15 @@ const STOP: &str = "stop";
 const TELL_EVERY: Duration = Duration::from_millis(20);
 /// A notice holds 8,000 bytes; an id and a comma are 37.
 const IDS_AT_ONCE: usize = 200;
+/// How long to wait before listening again after the connection was lost.
+const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long to wait before looking again, where no notice can come.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The same where one will: only in case it was lost.
 const LOOK_ANYWAY_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
-pub(crate) struct Notices {
+pub(super) struct Notices {
     /// False where there is no one to carry them.
     are_carried: bool,
     /// What is to be told.
@@ -50,7 +51,7 @@ pub(crate) struct Notices {
 }
 
 /// Waits for news of one turn.
-pub(crate) struct News<'a> {
+pub struct News<'a> {
     notices: &'a Notices,
     receiver: watch::Receiver<()>,
 }
@@ -60,11 +61,11 @@ impl Notices {
         Self { are_carried: matches!(db, Db::Postgres(_)), ..Self::default() }
     }
 
-    pub(crate) fn tell_events(&self, turn: TurnId) {
+    pub fn tell_events(&self, turn: TurnId) {
         self.tell(turn.to_string());
     }
 
-    pub(crate) fn tell_stop(&self) {
+    pub fn tell_stop(&self) {
         self.tell(STOP.to_owned());
     }
 
@@ -76,7 +77,7 @@ impl Notices {
         self.has_untold.notify_one();
     }
 
-    pub(crate) fn news_of(&self, turn: TurnId) -> News<'_> {
+    pub fn news_of(&self, turn: TurnId) -> News<'_> {
         let mut followers = lock(&self.followers);
         followers.retain(|_, sender| !sender.is_closed());
         let receiver = followers.entry(turn).or_insert_with(|| watch::Sender::new(())).subscribe();
@@ -84,7 +85,7 @@ impl Notices {
     }
 
     /// Returns when there may be a stop for a turn of this node.
-    pub(crate) async fn wait_for_stop(&self) {
+    pub async fn wait_for_stop(&self) {
         tokio::select! {
             () = self.stops.notified() => {}
             () = tokio::time::sleep(self.patience() * 2) => {}
@@ -126,7 +127,7 @@ impl Notices {
 
 impl News<'_> {
     /// Returns when there may be something new.
-    pub(crate) async fn wait(&mut self) {
+    pub async fn wait(&mut self) {
         let patience = self.notices.patience();
         // An error would mean that the sender is gone, and it lives as long as someone listens.
         let _ = tokio::time::timeout(patience, self.receiver.changed()).await;
@@ -134,8 +135,18 @@ impl News<'_> {
 }
 
 impl Store {
+    /// Waits for news of one turn, from this node or another.
+    pub fn news_of(&self, turn: TurnId) -> News<'_> {
+        self.notices.news_of(turn)
+    }
+
+    /// Returns when there may be a stop for a turn of this node.
+    pub async fn wait_for_stop(&self) {
+        self.notices.wait_for_stop().await;
+    }
+
     /// Sends notices until the process ends.
-    pub(crate) async fn keep_telling(&self, shutdown: CancellationToken) {
+    pub async fn keep_telling(&self, shutdown: CancellationToken) {
         let Db::Postgres(pool) = &self.db else { return };
         loop {
             tokio::select! {
@@ -148,14 +159,14 @@ impl Store {
                 // Readers on other nodes look again by themselves.
                 warn!("Notices could not be sent: {error}");
             }
-            if !pause(TELL_EVERY, &shutdown).await {
+            if shutdown.run_until_cancelled(tokio::time::sleep(TELL_EVERY)).await.is_none() {
                 return;
             }
         }
     }
 
     /// Hears notices of other nodes until the process ends.
-    pub(crate) async fn keep_hearing(&self, shutdown: CancellationToken) {
+    pub async fn keep_hearing(&self, shutdown: CancellationToken) {
         let Db::Postgres(pool) = &self.db else { return };
         loop {
             tokio::select! {
@@ -168,7 +179,7 @@ impl Store {
             }
             self.notices.is_heard.store(false, Ordering::Relaxed);
             self.notices.hear_everything();
-            if !pause(Duration::from_secs(1), &shutdown).await {
+            if shutdown.run_until_cancelled(tokio::time::sleep(LISTEN_AGAIN_AFTER)).await.is_none() {
                 return;
             }
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, journal::settle, now, reading, writing};
+use super::{Store, StoreError, journal::settle, now};
 use music::Track;
 
 engine::uuid_id!(PlaylistId);
@@ -61,53 +61,48 @@ impl Store {
     ) -> Result<Playlist, StoreError> {
         const SQL: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)";
         let playlist = Playlist { id: PlaylistId::new(), title: title.to_owned(), created_at: now(), tracks };
-        in_transaction!(self, |tx| {
-            settle!(tx, call, {
-                sqlx::query(SQL)
-                    .bind(playlist.id.0)
-                    .bind(owner.as_str())
-                    .bind(title)
-                    .bind(Json(&playlist.tracks))
-                    .bind(playlist.created_at)
-                    .execute(&mut *tx)
-                    .await?;
-                playlist
-            })
+        let mut tx = self.begin().await?;
+        let playlist = settle(&mut tx, call, async |tx| {
+            tx.query(SQL)
+                .bind(playlist.id.0)
+                .bind(owner.as_str())
+                .bind(title)
+                .bind(Json(&playlist.tracks))
+                .bind(playlist.created_at)
+                .execute()
+                .await?;
+            Ok(playlist)
         })
+        .await?;
+        tx.commit().await?;
+        Ok(playlist)
     }
 
     /// Newest first.
     pub async fn playlists(&self, owner: &UserId) -> Result<Vec<Playlist>, StoreError> {
         const SQL: &str = "SELECT id, title, tracks, created_at FROM playlists
             WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id DESC";
-        let rows: Vec<Row> = reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).fetch_all(db).await)?;
+        let rows: Vec<Row> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
         Ok(rows.into_iter().map(Playlist::from).collect())
     }
 
     pub async fn playlist(&self, owner: &UserId, id: PlaylistId) -> Result<Playlist, StoreError> {
         const SQL: &str = "SELECT id, title, tracks, created_at FROM playlists
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let row: Option<Row> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        let row: Option<Row> = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         row.map(Playlist::from).ok_or(StoreError::NotFound)
     }
 
     pub async fn delete_playlist(&self, owner: &UserId, id: PlaylistId) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE playlists SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
             RETURNING id";
-        let row: Option<(Uuid,)> = writing!(self, |db| sqlx::query_as(SQL)
-            .bind(id.0)
-            .bind(owner.as_str())
-            .bind(now())
-            .fetch_optional(db)
-            .await)?;
+        let row: Option<(Uuid,)> = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional().await?;
         row.map(drop).ok_or(StoreError::NotFound)
     }
 
     pub async fn restore_playlist(&self, owner: &UserId, id: PlaylistId) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE playlists SET deleted_at = NULL WHERE id = $1 AND user_id = $2 RETURNING id";
-        let row: Option<(Uuid,)> =
-            writing!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        let row: Option<(Uuid,)> = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         row.map(drop).ok_or(StoreError::NotFound)
     }
 }

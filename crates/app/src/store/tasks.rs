@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, journal::settle, now, reading, writing};
+use super::{Store, StoreError, journal::settle, now};
 
 engine::uuid_id!(TaskId);
 
@@ -61,8 +61,7 @@ impl Store {
             TaskFilter::Pending => (false, false),
             TaskFilter::Completed => (true, true),
         };
-        let tasks =
-            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(one).bind(other).fetch_all(db).await)?;
+        let tasks = self.read(SQL).bind(owner.as_str()).bind(one).bind(other).fetch_all().await?;
         Ok(tasks)
     }
 
@@ -73,18 +72,22 @@ impl Store {
         description: &str,
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
-        in_transaction!(self, |tx| {
-            settle!(tx, call, {
-                sqlx::query_as::<_, Task>(INSERT)
-                    .bind(TaskId::new().0)
-                    .bind(owner.as_str())
-                    .bind(title)
-                    .bind(description)
-                    .bind(now())
-                    .fetch_one(&mut *tx)
-                    .await?
-            })
+        let mut tx = self.begin().await?;
+        let task = settle(&mut tx, call, async |tx| {
+            let task = tx
+                .query(INSERT)
+                .bind(TaskId::new().0)
+                .bind(owner.as_str())
+                .bind(title)
+                .bind(description)
+                .bind(now())
+                .fetch_one()
+                .await?;
+            Ok(task)
         })
+        .await?;
+        tx.commit().await?;
+        Ok(task)
     }
 
     pub async fn update_task(
@@ -94,41 +97,45 @@ impl Store {
         change: &TaskChange,
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
-        in_transaction!(self, |tx| {
-            settle!(tx, call, {
-                sqlx::query_as::<_, Task>(UPDATE)
-                    .bind(id.0)
-                    .bind(owner.as_str())
-                    .bind(change.title.as_deref())
-                    .bind(change.description.as_deref())
-                    .bind(change.completed)
-                    .bind(now())
-                    .fetch_optional(&mut *tx)
-                    .await?
-                    .ok_or(StoreError::NotFound)?
-            })
+        let mut tx = self.begin().await?;
+        let task = settle(&mut tx, call, async |tx| {
+            tx.query(UPDATE)
+                .bind(id.0)
+                .bind(owner.as_str())
+                .bind(change.title.as_deref())
+                .bind(change.description.as_deref())
+                .bind(change.completed)
+                .bind(now())
+                .fetch_optional()
+                .await?
+                .ok_or(StoreError::NotFound)
         })
+        .await?;
+        tx.commit().await?;
+        Ok(task)
     }
 
     pub async fn delete_task(&self, owner: &UserId, id: TaskId, call: Option<CallId>) -> Result<Task, StoreError> {
-        in_transaction!(self, |tx| {
-            settle!(tx, call, {
-                sqlx::query_as::<_, Task>(DELETE)
-                    .bind(id.0)
-                    .bind(owner.as_str())
-                    .bind(now())
-                    .fetch_optional(&mut *tx)
-                    .await?
-                    .ok_or(StoreError::NotFound)?
-            })
+        let mut tx = self.begin().await?;
+        let task = settle(&mut tx, call, async |tx| {
+            tx.query(DELETE)
+                .bind(id.0)
+                .bind(owner.as_str())
+                .bind(now())
+                .fetch_optional()
+                .await?
+                .ok_or(StoreError::NotFound)
         })
+        .await?;
+        tx.commit().await?;
+        Ok(task)
     }
 
     /// Undoes a deletion. A task that is not deleted stays as it is.
     pub async fn restore_task(&self, owner: &UserId, id: TaskId) -> Result<Task, StoreError> {
         const SQL: &str = "UPDATE tasks SET deleted_at = NULL WHERE id = $1 AND user_id = $2
             RETURNING id, title, description, completed, created_at, updated_at";
-        let task = writing!(self, |db| sqlx::query_as(SQL).bind(id.0).bind(owner.as_str()).fetch_optional(db).await)?;
+        let task = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         task.ok_or(StoreError::NotFound)
     }
 }

@@ -2,84 +2,87 @@
 
 use std::collections::BTreeMap;
 
-use futures::future::BoxFuture;
 use sqlx::types::Json;
 
-use super::{Db, Store, StoreError, in_transaction, now, reading};
+use super::{Store, StoreError, db::Tx, now};
 use music::{Isrc, Track, identity::RecordingName};
-use search::{Change, TrackSource};
 
-pub(super) const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
-
-/// Reserves `$n` revisions and answers the first. The counter's row lock is held to the end of the transaction.
-macro_rules! first_of {
-    ($tx:ident, $n:expr) => {{
-        let n = $n as i64;
-        let (last,): (i64,) =
-            sqlx::query_as($crate::store::tracks::NEXT_REVISIONS).bind(n).fetch_one(&mut *$tx).await?;
-        last - n + 1
-    }};
+/// A change of a track. None: it was taken away.
+#[derive(Clone, Debug)]
+pub struct TrackChange {
+    pub revision: i64,
+    pub isrc: Isrc,
+    pub track: Option<Track>,
 }
-pub(super) use first_of;
+
+const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
+
+const PUT: &str = "INSERT INTO tracks (isrc, revision, recording, track, updated_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (isrc) DO UPDATE SET revision = excluded.revision, recording = excluded.recording,
+        track = excluded.track, updated_at = excluded.updated_at
+    WHERE tracks.track IS DISTINCT FROM excluded.track";
+
+const TAKE_AWAY: &str =
+    "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
+
+/// Reserves `n` revisions and returns the first. The counter's row lock is held to the end of the transaction.
+pub(super) async fn reserve_revisions(tx: &mut Tx, n: usize) -> Result<i64, StoreError> {
+    let n = n as i64;
+    let (last,): (i64,) = tx.query(NEXT_REVISIONS).bind(n).fetch_one().await?;
+    Ok(last - n + 1)
+}
+
+/// Keeps a track as it is now, under this revision if it has changed. Returns how many rows changed.
+pub(super) async fn put_track(tx: &mut Tx, track: &Track, revision: i64) -> Result<u64, StoreError> {
+    let query = tx.query(PUT).bind(track.isrc.as_str()).bind(revision).bind(track.recording_name().to_string());
+    Ok(query.bind(Json(track)).bind(now()).execute().await?)
+}
+
+/// Takes a track away. An index sees it as a change like any other.
+pub(super) async fn take_track_away(tx: &mut Tx, isrc: &str, revision: i64) -> Result<(), StoreError> {
+    tx.query(TAKE_AWAY).bind(isrc).bind(revision).bind(now()).execute().await?;
+    Ok(())
+}
 
 impl Store {
     /// The revision of the newest change.
-    pub(crate) async fn track_revision(&self) -> Result<i64, StoreError> {
+    pub async fn track_revision(&self) -> Result<i64, StoreError> {
         const SQL: &str = "SELECT value FROM track_revision";
-        let (value,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).fetch_one(db).await)?;
+        let (value,): (i64,) = self.read(SQL).fetch_one().await?;
         Ok(value)
     }
 
-    /// Keeps these tracks as they are now. What has not changed keeps its revision. Answers how many changed.
+    /// Keeps these tracks as they are now. What has not changed keeps its revision. Returns how many changed.
     pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, StoreError> {
-        const SQL: &str =
-            "INSERT INTO tracks (isrc, revision, recording, track, updated_at) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (isrc) DO UPDATE SET revision = excluded.revision, recording = excluded.recording,
-                track = excluded.track, updated_at = excluded.updated_at
-            WHERE tracks.track IS DISTINCT FROM excluded.track";
         let mut n_changed = 0;
-        in_transaction!(self, |tx| {
-            let mut revision = first_of!(tx, tracks.len());
-            for track in tracks {
-                let done = sqlx::query(SQL)
-                    .bind(track.isrc.as_str())
-                    .bind(revision)
-                    .bind(track.recording_name().to_string())
-                    .bind(Json(track))
-                    .bind(now())
-                    .execute(&mut *tx)
-                    .await?;
-                n_changed += done.rows_affected();
-                revision += 1;
-            }
-        });
+        let mut tx = self.begin().await?;
+        let first = reserve_revisions(&mut tx, tracks.len()).await?;
+        for (revision, track) in (first..).zip(tracks) {
+            n_changed += put_track(&mut tx, track, revision).await?;
+        }
+        tx.commit().await?;
         Ok(n_changed)
     }
 
-    /// Takes tracks away. An index sees it as a change like any other.
     pub async fn delete_tracks(&self, isrcs: &[Isrc]) -> Result<(), StoreError> {
-        const SQL: &str =
-            "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
-        in_transaction!(self, |tx| {
-            let mut revision = first_of!(tx, isrcs.len());
-            for isrc in isrcs {
-                sqlx::query(SQL).bind(isrc.as_str()).bind(revision).bind(now()).execute(&mut *tx).await?;
-                revision += 1;
-            }
-        });
-        Ok(())
+        let mut tx = self.begin().await?;
+        let first = reserve_revisions(&mut tx, isrcs.len()).await?;
+        for (revision, isrc) in (first..).zip(isrcs) {
+            take_track_away(&mut tx, isrc.as_str(), revision).await?;
+        }
+        tx.commit().await
     }
 
     pub async fn n_tracks(&self) -> Result<i64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM tracks WHERE track IS NOT NULL";
-        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).fetch_one(db).await)?;
+        let (n,): (i64,) = self.read(SQL).fetch_one().await?;
         Ok(n)
     }
 
     /// How many changes an index that stands at a revision has yet to read.
     pub async fn n_changes_after(&self, revision: i64) -> Result<u64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM tracks WHERE revision > $1";
-        let (n,): (i64,) = reading!(self, |db| sqlx::query_as(SQL).bind(revision).fetch_one(db).await)?;
+        let (n,): (i64,) = self.read(SQL).bind(revision).fetch_one().await?;
         Ok(n.unsigned_abs())
     }
 
@@ -92,7 +95,7 @@ impl Store {
             UNION ALL SELECT track FROM ingested_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1))
             UNION ALL SELECT track FROM tracks WHERE track IS NOT NULL AND isrc IN (SELECT jsonb_array_elements_text($1))";
         let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(Json<Track>,)> = reading!(self, |db| sqlx::query_as(sql).bind(Json(isrcs)).fetch_all(db).await)?;
+        let rows: Vec<(Json<Track>,)> = self.read(sql).bind(Json(isrcs)).fetch_all().await?;
         // Indexed ones come last and win: they are the fuller description.
         Ok(rows.into_iter().map(|(Json(track),)| (track.isrc.clone(), track)).collect())
     }
@@ -104,16 +107,16 @@ impl Store {
         if tracks.is_empty() {
             return Ok(());
         }
-        in_transaction!(self, |tx| {
-            for track in tracks {
-                sqlx::query(SQL).bind(track.isrc.as_str()).bind(Json(track)).bind(now()).execute(&mut *tx).await?;
-            }
-        });
+        let mut tx = self.begin().await?;
+        for track in tracks {
+            tx.query(SQL).bind(track.isrc.as_str()).bind(Json(track)).bind(now()).execute().await?;
+        }
+        tx.commit().await?;
         Ok(())
     }
 
     /// Tracks of this title by this artist, whatever their version: indexed or on their way. The artist may be empty.
-    pub(crate) async fn tracks_named(&self, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
+    pub async fn tracks_named(&self, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
         const SQLITE: &str = "SELECT track FROM tracks WHERE track IS NOT NULL AND recording >= $1 AND recording < $2
                 AND ($3 = '' OR substr(recording, length(recording) - length($3) + 1) = $3)
             UNION ALL SELECT track FROM ingested_tracks WHERE recording >= $1 AND recording < $2
@@ -129,29 +132,19 @@ impl Store {
         let (from, to) = (format!("{}|", name.title()), format!("{}}}", name.title()));
         let ending = if name.artist().is_empty() { String::new() } else { format!("|{}", name.artist()) };
         let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(Json<Track>,)> =
-            reading!(self, |db| sqlx::query_as(sql).bind(from).bind(to).bind(ending).fetch_all(db).await)?;
+        let rows: Vec<(Json<Track>,)> = self.read(sql).bind(from).bind(to).bind(ending).fetch_all().await?;
         Ok(rows.into_iter().map(|(Json(track),)| track).collect())
     }
 
-    pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
-        match self.db {
-            Db::Sqlite { .. } => sqlite,
-            Db::Postgres(_) => postgres,
-        }
-    }
-}
-
-impl TrackSource for Store {
-    fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
+    /// The changes after a revision, in its order, at most `limit` of them.
+    pub async fn track_changes(&self, revision: i64, limit: usize) -> Result<Vec<TrackChange>, StoreError> {
         const SQL: &str = "SELECT revision, isrc, track FROM tracks WHERE revision > $1 ORDER BY revision LIMIT $2";
-        Box::pin(async move {
-            let rows: Vec<(i64, String, Option<Json<Track>>)> =
-                reading!(self, |db| sqlx::query_as(SQL).bind(revision).bind(limit as i64).fetch_all(db).await)?;
-            let changes = rows.into_iter().map(|(revision, isrc, track)| {
-                Ok(Change { revision, isrc: isrc.parse()?, track: track.map(|json| json.0) })
-            });
-            changes.collect()
-        })
+        let rows: Vec<(i64, String, Option<Json<Track>>)> =
+            self.read(SQL).bind(revision).bind(limit as i64).fetch_all().await?;
+        let changes = rows.into_iter().map(|(revision, isrc, track)| {
+            let isrc = isrc.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+            Ok(TrackChange { revision, isrc, track: track.map(|json| json.0) })
+        });
+        changes.collect()
     }
 }

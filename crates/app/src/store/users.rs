@@ -7,7 +7,7 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use super::{Store, StoreError, in_transaction, now, reading, schedule::park, writing};
+use super::{Store, StoreError, now, schedule::park};
 
 /// The hash of a secret; the secret itself is never stored.
 pub type Hash = [u8; 32];
@@ -92,61 +92,61 @@ const NAME_TAKEN: &str = "this name is taken";
 
 impl Store {
     pub async fn add_account(&self, name: &str, password_hash: &str) -> Result<Account, StoreError> {
-        let added = writing!(self, |db| sqlx::query_as(INSERT)
+        let added = self
+            .write(INSERT)
             .bind(Uuid::now_v7())
             .bind(name)
             .bind(name_key(name))
             .bind(password_hash)
             .bind(now())
-            .fetch_one(db)
-            .await);
+            .fetch_one()
+            .await;
         added.map_err(name_taken)
     }
 
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         const SQL: &str = "SELECT id, name, created_at FROM accounts ORDER BY name_key";
-        Ok(reading!(self, |db| sqlx::query_as(SQL).fetch_all(db).await)?)
+        Ok(self.read(SQL).fetch_all().await?)
     }
 
     pub async fn account(&self, name: &str) -> Result<Account, StoreError> {
         const SQL: &str = "SELECT id, name, created_at FROM accounts WHERE name_key = $1";
-        let found = reading!(self, |db| sqlx::query_as(SQL).bind(name_key(name)).fetch_optional(db).await)?;
+        let found = self.read(SQL).bind(name_key(name)).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
     pub async fn credentials(&self, name: &str) -> Result<Option<Credentials>, StoreError> {
         const SQL: &str = "SELECT id, name, password_hash FROM accounts WHERE name_key = $1";
-        Ok(reading!(self, |db| sqlx::query_as(SQL).bind(name_key(name)).fetch_optional(db).await)?)
+        Ok(self.read(SQL).bind(name_key(name)).fetch_optional().await?)
     }
 
     /// Removes an account with everything that lets it in and everything it owns.
     pub async fn remove_account(&self, account: &Account) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
-        in_transaction!(self, |tx| {
-            let codes: Vec<(String,)> = sqlx::query_as(OWNED_CODES).bind(owner.as_str()).fetch_all(&mut *tx).await?;
-            for sql in DELETE_OWNED {
-                sqlx::query(*sql).bind(owner.as_str()).execute(&mut *tx).await?;
-            }
-            // What only they had is not searched by others either.
-            park!(tx, codes.iter().map(|(isrc,)| isrc.as_str()));
-            sqlx::query(SQL).bind(account.id).execute(&mut *tx).await?;
-        });
+        let mut tx = self.begin().await?;
+        let codes: Vec<(String,)> = tx.query(OWNED_CODES).bind(owner.as_str()).fetch_all().await?;
+        for sql in DELETE_OWNED {
+            tx.query(sql).bind(owner.as_str()).execute().await?;
+        }
+        // What only they had is not searched by others either.
+        park(&mut tx, codes.iter().map(|(isrc,)| isrc.as_str())).await?;
+        tx.query(SQL).bind(account.id).execute().await?;
+        tx.commit().await?;
         Ok(())
     }
 
     pub async fn add_key(&self, account: Uuid, key: &NewKey) -> Result<(), StoreError> {
         const SQL: &str =
             "INSERT INTO keys (hash, account_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
-        writing!(self, |db| sqlx::query(SQL)
+        self.write(SQL)
             .bind(&key.hash[..])
             .bind(account)
             .bind(key.kind.as_str())
             .bind(now())
             .bind(key.expires_at)
-            .execute(db)
-            .await
-            .map(drop))?;
+            .execute()
+            .await?;
         Ok(())
     }
 
@@ -154,30 +154,25 @@ impl Store {
     pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, StoreError> {
         const SQL: &str = "SELECT a.id, a.name, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
             WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
-        let holder = reading!(self, |db| sqlx::query_as(SQL)
-            .bind(&hash[..])
-            .bind(kind.as_str())
-            .bind(now())
-            .fetch_optional(db)
-            .await)?;
+        let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(now()).fetch_optional().await?;
         Ok(holder)
     }
 
     pub async fn extend_key(&self, hash: &Hash, until: DateTime<Utc>) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE keys SET expires_at = $2 WHERE hash = $1";
-        writing!(self, |db| sqlx::query(SQL).bind(&hash[..]).bind(until).execute(db).await.map(drop))?;
+        self.write(SQL).bind(&hash[..]).bind(until).execute().await?;
         Ok(())
     }
 
     pub async fn take_key_back(&self, hash: &Hash) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM keys WHERE hash = $1";
-        writing!(self, |db| sqlx::query(SQL).bind(&hash[..]).execute(db).await.map(drop))?;
+        self.write(SQL).bind(&hash[..]).execute().await?;
         Ok(())
     }
 
     /// Ends every session and every token of an account.
     pub async fn take_all_keys_back(&self, account: Uuid) -> Result<(), StoreError> {
-        writing!(self, |db| sqlx::query(DELETE_KEYS).bind(account).execute(db).await.map(drop))?;
+        self.write(DELETE_KEYS).bind(account).execute().await?;
         Ok(())
     }
 
@@ -186,62 +181,53 @@ impl Store {
         const UPDATE: &str = "UPDATE accounts SET password_hash = $2 WHERE id = $1";
         const INSERT_KEY: &str =
             "INSERT INTO keys (hash, account_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
-        in_transaction!(self, |tx| {
-            sqlx::query(UPDATE).bind(account).bind(password_hash).execute(&mut *tx).await?;
-            sqlx::query(DELETE_KEYS).bind(account).execute(&mut *tx).await?;
-            sqlx::query(INSERT_KEY)
-                .bind(&key.hash[..])
-                .bind(account)
-                .bind(key.kind.as_str())
-                .bind(now())
-                .bind(key.expires_at)
-                .execute(&mut *tx)
-                .await?;
-        });
+        let mut tx = self.begin().await?;
+        tx.query(UPDATE).bind(account).bind(password_hash).execute().await?;
+        tx.query(DELETE_KEYS).bind(account).execute().await?;
+        tx.query(INSERT_KEY)
+            .bind(&key.hash[..])
+            .bind(account)
+            .bind(key.kind.as_str())
+            .bind(now())
+            .bind(key.expires_at)
+            .execute()
+            .await?;
+        tx.commit().await?;
         Ok(())
     }
 
     pub async fn add_invitation(&self, hash: &Hash, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO invitations (hash, expires_at) VALUES ($1, $2)";
-        writing!(self, |db| sqlx::query(SQL).bind(&hash[..]).bind(expires_at).execute(db).await.map(drop))?;
+        self.write(SQL).bind(&hash[..]).bind(expires_at).execute().await?;
         Ok(())
     }
 
     /// Whether an invitation can still be accepted.
     pub async fn is_invited(&self, hash: &Hash) -> Result<bool, StoreError> {
         const SQL: &str = "SELECT expires_at FROM invitations WHERE hash = $1 AND expires_at > $2";
-        let row: Option<(DateTime<Utc>,)> =
-            reading!(self, |db| sqlx::query_as(SQL).bind(&hash[..]).bind(now()).fetch_optional(db).await)?;
+        let row: Option<(DateTime<Utc>,)> = self.read(SQL).bind(&hash[..]).bind(now()).fetch_optional().await?;
         Ok(row.is_some())
     }
 
     /// Adds an account and uses the invitation up, both or neither. Not found: the invitation is not good (any more).
     pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
         const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
-        let account = in_transaction!(self, |tx| {
-            let used: Option<(DateTime<Utc>,)> =
-                sqlx::query_as(USE_UP).bind(&hash[..]).bind(now()).fetch_optional(&mut *tx).await?;
-            if used.is_none() {
-                return Err(StoreError::NotFound);
-            }
-            sqlx::query_as::<_, Account>(INSERT)
-                .bind(Uuid::now_v7())
-                .bind(name)
-                .bind(name_key(name))
-                .bind(password_hash)
-                .bind(now())
-                .fetch_one(&mut *tx)
-                .await
-                .map_err(name_taken)?
-        });
+        let mut tx = self.begin().await?;
+        let used: Option<(DateTime<Utc>,)> = tx.query(USE_UP).bind(&hash[..]).bind(now()).fetch_optional().await?;
+        if used.is_none() {
+            return Err(StoreError::NotFound);
+        }
+        let insert = tx.query(INSERT).bind(Uuid::now_v7()).bind(name).bind(name_key(name));
+        let account = insert.bind(password_hash).bind(now()).fetch_one().await.map_err(name_taken)?;
+        tx.commit().await?;
         Ok(account)
     }
 
-    pub(crate) async fn forget_expired_keys(&self) -> Result<(), StoreError> {
+    pub async fn forget_expired_keys(&self) -> Result<(), StoreError> {
         const KEYS: &str = "DELETE FROM keys WHERE expires_at < $1";
         const INVITATIONS: &str = "DELETE FROM invitations WHERE expires_at < $1";
         for sql in [KEYS, INVITATIONS] {
-            writing!(self, |db| sqlx::query(sql).bind(now()).execute(db).await.map(drop))?;
+            self.write(sql).bind(now()).execute().await?;
         }
         Ok(())
     }
@@ -271,7 +257,7 @@ mod tests {
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 1).await.unwrap();
         let sql = "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'user_id'
             WHERE m.type = 'table' ORDER BY m.name";
-        let tables: Vec<(String,)> = reading!(store, |db| sqlx::query_as(sql).fetch_all(db).await).unwrap();
+        let tables: Vec<(String,)> = store.read(sql).fetch_all().await.unwrap();
         let mut known: Vec<_> = DELETE_OWNED.iter().filter_map(|sql| sql.split(' ').nth(2)).collect();
         known.sort_unstable();
         assert_eq!(tables.iter().map(|(name,)| name.as_str()).collect::<Vec<_>>(), known);

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use aide::axum::routing::{get_with, post_with};
 use app::{
-    import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
-    store::{ImportLine, OpenLine},
+    import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem, OpenLine},
+    store::ImportLine,
 };
 use axum::{
     Json,

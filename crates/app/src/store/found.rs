@@ -8,7 +8,7 @@ use music::{AudioFeatures, Track};
 /// The words, or the knowledge that there are none: an instrumental is an answer, not a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
-pub(crate) enum LyricsFound {
+pub enum LyricsFound {
     Words { lyrics: String },
     Instrumental,
     NotFound,
@@ -16,32 +16,32 @@ pub(crate) enum LyricsFound {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FeaturesFound {
-    pub(crate) features: Option<AudioFeatures>,
+pub struct FeaturesFound {
+    pub features: Option<AudioFeatures>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Description {
-    pub(crate) short_description: String,
-    pub(crate) interpretation: String,
+pub struct Description {
+    pub short_description: String,
+    pub interpretation: String,
     /// Words to find it by, beside those that came with it.
     #[serde(default)]
-    pub(crate) tags: Vec<String>,
+    pub tags: Vec<String>,
     /// `extract v1`, or a model and the version of its prompt.
-    pub(crate) made_by: String,
+    pub made_by: String,
 }
 
 /// The results there are so far, each with its day.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) lyrics: Option<(LyricsFound, DateTime<Utc>)>,
-    pub(crate) features: Option<(FeaturesFound, DateTime<Utc>)>,
-    pub(crate) description: Option<Description>,
+pub struct Found {
+    pub lyrics: Option<(LyricsFound, DateTime<Utc>)>,
+    pub features: Option<(FeaturesFound, DateTime<Utc>)>,
+    pub description: Option<Description>,
 }
 
 /// The track as the file or the catalogue gave it, with what the steps found. Every field says where it came from.
-pub(crate) fn assembled(mut track: Track, found: Found) -> Track {
+pub fn assembled(mut track: Track, found: Found) -> Track {
     let mut say = |field: &str, source: String| _ = track.provenance.insert(field.to_owned(), source);
     if let Some((lyrics, at)) = found.lyrics {
         let source = format!("LRCLIB {}", at.format("%Y-%m-%d"));
@@ -79,7 +79,7 @@ pub(crate) fn assembled(mut track: Track, found: Found) -> Track {
 }
 
 /// What a second file adds to what is known: gaps are filled, nothing is replaced.
-pub(crate) fn with_gaps_filled(mut known: Track, more: &Track) -> Track {
+pub fn with_gaps_filled(mut known: Track, more: &Track) -> Track {
     let said = |field: &str| more.provenance.get(field).cloned();
     let mut filled = vec![];
     if known.lyrics.is_none() && more.lyrics.is_some() {

@@ -37,7 +37,7 @@ impl Step {
 
 /// How urgent a track is; smaller is sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Priority {
+pub enum Priority {
     /// Someone added it by hand and is looking at it.
     ByHand = 0,
     Import = 10,
@@ -47,17 +47,17 @@ pub(crate) enum Priority {
 
 /// A step that this node may do now: nobody else will until the lease ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Claimed {
-    pub(crate) isrc: Isrc,
+pub struct Claimed {
+    pub isrc: Isrc,
     /// This try included.
-    pub(crate) tries: u32,
+    pub tries: u32,
     /// Everything known so far, results of earlier steps included.
-    pub(crate) track: Track,
+    pub track: Track,
 }
 
 /// How a try ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// The result is kept, and the step never done again by itself.
     Done { result: Value, version: String },
     /// The source is switched off; when it is switched on, the step is done.

@@ -1,12 +1,9 @@
-//! Limits: how much one user may ask of the house, counted in the database so that every node agrees.
+//! Limits: how much one user may ask for, counted in the database so that every node agrees.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use engine::UserId;
+use engine::{TurnId, Usage, UserId};
 
-use crate::{
-    ConverseError,
-    store::{Db, Store, StoreError, now, reading},
-};
+use super::{Store, StoreError, db::Tx, now};
 
 /// 0 = no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,34 +27,33 @@ const CALLS_PER_TURN: i64 = 10;
 /// A running turn ends or is stopped; when, nobody knows.
 const TRY_AGAIN_SECONDS: u64 = 5;
 
-pub(crate) const MINUTE: TimeDelta = TimeDelta::minutes(1);
+pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
-pub(crate) const COUNT: &str = "SELECT
+const COUNT: &str = "SELECT
     (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND status = 'running') AS n_running,
     (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND created_at > $2) AS n_recent,
     (SELECT MIN(created_at) FROM turns WHERE user_id = $1 AND created_at > $2) AS oldest_recent,
     (SELECT tokens FROM token_days WHERE user_id = $1 AND day = $3) AS tokens_today";
 
-pub(crate) const SPEND: &str =
-    "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
+const SPEND: &str = "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
     ON CONFLICT (user_id, day) DO UPDATE SET tokens = token_days.tokens + excluded.tokens";
 
 /// What a user has under way and behind them.
 #[derive(Clone, Debug, Default, sqlx::FromRow)]
-pub(crate) struct Counts {
-    n_running: i64,
-    n_recent: i64,
-    oldest_recent: Option<DateTime<Utc>>,
-    tokens_today: Option<i64>,
+pub(super) struct Counts {
+    pub(super) n_running: i64,
+    pub(super) n_recent: i64,
+    pub(super) oldest_recent: Option<DateTime<Utc>>,
+    pub(super) tokens_today: Option<i64>,
 }
 
 impl TurnLimits {
-    pub(crate) fn are_set(&self) -> bool {
+    pub(super) fn are_set(&self) -> bool {
         self.per_minute > 0 || self.at_once > 0 || self.tokens_per_day > 0
     }
 
     /// Why another turn must wait, if it must.
-    pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
+    pub(super) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
         if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
             let message =
                 format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
@@ -75,39 +71,58 @@ impl TurnLimits {
         }
         None
     }
+
+    fn exceeded_by_calls(&self, n_calls: i64) -> Option<Limited> {
+        let most = i64::from(self.per_minute) * CALLS_PER_TURN;
+        if self.per_minute == 0 || n_calls < most {
+            return None;
+        }
+        let message = format!("More than {most} tool calls a minute. Please wait a moment.");
+        Some(Limited { message, retry_after_seconds: TRY_AGAIN_SECONDS })
+    }
 }
 
-/// Holds other starts of the same user back until the transaction ends; without it, two at once could both be the
-/// last one allowed. SQLite has only one writer, so there the transaction itself is the lock.
-pub(crate) fn lock(store: &Store) -> &'static str {
-    match store.db {
-        Db::Sqlite { .. } => "SELECT 1 WHERE $1 IS NULL",
-        Db::Postgres(_) => "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock",
+/// Why another turn of this user must wait, if it must. Holds other starts of the same user back until the transaction
+/// ends; without that, two at once could both be the last one allowed. SQLite has one writer: there the transaction
+/// itself is the lock.
+pub(super) async fn exceeded(
+    tx: &mut Tx,
+    owner: &UserId,
+    limits: TurnLimits,
+    at: DateTime<Utc>,
+) -> Result<Option<Limited>, StoreError> {
+    const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
+    const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
+    if !limits.are_set() {
+        return Ok(None);
     }
+    let lock = tx.in_dialect(SQLITE, POSTGRES);
+    tx.query(lock).bind(owner.as_str()).execute().await?;
+    let counts: Counts = tx.query(COUNT).bind(owner.as_str()).bind(at - MINUTE).bind(day_of(at)).fetch_one().await?;
+    Ok(limits.exceeded_by(&counts, at))
+}
+
+/// Adds the tokens of a turn to its owner's day.
+pub(super) async fn spend(tx: &mut Tx, turn: TurnId, usage: &Usage, at: DateTime<Utc>) -> Result<(), StoreError> {
+    let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
+    tx.query(SPEND).bind(turn.0).bind(day_of(at)).bind(n_tokens).execute().await?;
+    Ok(())
 }
 
 impl Store {
-    /// Lets a tool call without an agent through, or says when to come back.
-    pub(crate) async fn admit_call(&self, owner: &UserId, limits: TurnLimits) -> Result<(), ConverseError> {
+    /// Why a tool call without an agent must wait, if it must.
+    pub async fn call_exceeding(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
         const SQL: &str =
             "SELECT COUNT(*) FROM tool_calls WHERE user_id = $1 AND created_at > $2 AND message_id IS NULL";
         if limits.per_minute == 0 {
-            return Ok(());
+            return Ok(None);
         }
-        let since = now() - MINUTE;
-        let (n_calls,): (i64,) =
-            reading!(self, |db| sqlx::query_as(SQL).bind(owner.as_str()).bind(since).fetch_one(db).await)
-                .map_err(StoreError::from)?;
-        let most = i64::from(limits.per_minute) * CALLS_PER_TURN;
-        if n_calls < most {
-            return Ok(());
-        }
-        let message = format!("More than {most} tool calls a minute. Please wait a moment.");
-        Err(Limited { message, retry_after_seconds: TRY_AGAIN_SECONDS }.into())
+        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(now() - MINUTE).fetch_one().await?;
+        Ok(limits.exceeded_by_calls(n_calls))
     }
 }
 
-pub(crate) fn day_of(at: DateTime<Utc>) -> i64 {
+pub(super) fn day_of(at: DateTime<Utc>) -> i64 {
     at.timestamp().div_euclid(24 * 60 * 60)
 }
 

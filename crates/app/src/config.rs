@@ -9,12 +9,12 @@ use crate::{
     enrich::SourceUrls,
     mcp_client::{self, OutsideServer},
     observe::Content,
-    store::TurnLimits,
 };
 use sources::{
     deezer, lrclib, musicbrainz, reccobeats,
     tidal::{Credentials, TidalConfig},
 };
+use store::TurnLimits;
 
 /// One setting, as the reference (`--help`) shows it.
 pub struct Setting {

@@ -21,9 +21,9 @@ use crate::{
     agents::{Agent, agent},
     history,
     observe::{EndedCall, EndedTurn},
-    store::{Limited, MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
+use store::{Limited, MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]

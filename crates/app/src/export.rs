@@ -5,13 +5,10 @@ use engine::{ConversationId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    library::SavedAlbum,
-    store::{
-        Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
-        TaskFilter,
-    },
-    tools::results::AlbumResult,
+use crate::{library::SavedAlbum, tools::results::AlbumResult};
+use store::{
+    Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
+    TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]

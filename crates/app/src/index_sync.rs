@@ -11,13 +11,13 @@ use tracing::{info, warn};
 use crate::{
     App,
     config::{Config, Endpoint},
-    store::{Store, StoreError, TrackChange},
 };
 use http_client::client_builder;
 use search::{
     Change, EmbeddedIndex, IndexError, LiveIndex, QdrantIndex, QdrantSettings, Successor, TrackIndex, TrackSource,
     embed::{self, Cached, Embedder, EmbedderId, RemoteEmbedder, StaticTable, remote::RemoteSettings},
 };
+use store::{Store, StoreError, TrackChange};
 
 /// Other processes may write tracks too; nobody tells us, so we look.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -16,7 +16,6 @@ mod node;
 pub mod observe;
 mod recovery;
 pub mod sample;
-pub mod store;
 pub mod tools;
 pub mod turns;
 mod wordings;
@@ -38,12 +37,14 @@ use crate::{
         Observer,
         metrics::{IndexReading, Reading},
     },
-    store::Store,
     tools::Shelf,
     turns::Turns,
     wordings::Wordings,
 };
 use sources::tidal::Tidal;
+use store::Store;
+
+pub use store;
 
 pub use crate::{
     converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},

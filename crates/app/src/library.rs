@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     App,
     enrich::{Progress, Step, StepProgress, progress},
-    store::{Candidate, Failure, LibraryTrack, StoreError},
     tools::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
 };
 use music::{Isrc, Track};
 use search::IndexError;
 use sources::tidal::TidalError;
+use store::{Candidate, Failure, LibraryTrack, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {

@@ -3,8 +3,8 @@
 use engine::UserId;
 use serde::Deserialize;
 
-use crate::store::{Store, StoreError};
 use music::Track;
+use store::{Store, StoreError};
 
 const FILES: [&str; 3] = [
     include_str!("../assets/sample/a.jsonl"),

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use crate::store::{EventRow, StartedTurn, Store, StoreError, TurnRow};
+use store::{EventRow, StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
 const SAVE_EVERY: Duration = Duration::from_millis(100);

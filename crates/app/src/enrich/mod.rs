@@ -23,13 +23,10 @@ pub use self::{
     progress::{Counters, Progress, StepProgress},
     sources::SourceUrls,
 };
-pub use crate::store::Step;
-use crate::{
-    import::KnownTracks,
-    store::{Priority, Store, StoreError},
-    turns::pause,
-};
+use crate::{import::KnownTracks, turns::pause};
 use ::sources::tidal::Tidal;
+pub use store::Step;
+use store::{Priority, Store, StoreError};
 
 /// How often leases of nodes that died are looked for.
 const LOOK_FOR_DEAD_EVERY: std::time::Duration = std::time::Duration::from_secs(10);

@@ -8,7 +8,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::store::{Ending, Step, StepCounts};
+use store::{Ending, Step, StepCounts};
 
 /// How far one step has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

@@ -10,12 +10,12 @@ use tracing::{info, warn};
 use super::Pipeline;
 use crate::{
     import::{Catalogue, Matches, Outcome, Remembering, add_codes, encoded, kind_of, match_all, track_of},
-    store::{LEASE, Resolution, StoreError},
     turns::pause,
 };
 use formats::{Gathered, ImportedTrack};
+use store::{LEASE, Resolution, StoreError};
 
-type OpenClaim = crate::store::OpenClaim<ImportedTrack>;
+type OpenClaim = store::OpenClaim<ImportedTrack>;
 
 const AT_ONCE: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{Pipeline, features, lyrics};
-use crate::store::{Claimed, Ending, LEASE, Step, StoreError};
 use http_client::service::SourceError;
 use music::Isrc;
 use sources::reccobeats;
+use store::{Claimed, Ending, LEASE, Step, StoreError};
 
 /// Other nodes schedule steps too, and leases run out: nobody tells us, so we look.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

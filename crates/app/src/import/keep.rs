@@ -11,9 +11,9 @@ use super::{
     catalogue::Matches,
     matching::{Match, Outcome},
 };
-use crate::store::{NewImport, NewOpenEntry, Store, StoreError};
 use formats::{Gathered, ImportedTrack, Kind};
 use music::{Isrc, Track};
+use store::{NewImport, NewOpenEntry, Store, StoreError};
 
 /// One file, ready to be kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,8 +6,8 @@ use super::{
     catalogue::{CannotAsk, Catalogue},
     matching::Candidate,
 };
-use crate::store::{Store, StoreError};
 use music::{Isrc, Track};
+use store::{Store, StoreError};
 
 /// The tracks of the database as a catalogue: the first one that is asked.
 pub(crate) struct KnownTracks<'s>(pub(crate) &'s Store);

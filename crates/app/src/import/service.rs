@@ -14,10 +14,10 @@ use crate::{
     import::{
         Catalogue, Import, Kept, Match, Matches, Report, Until, add_codes, kind_id, kind_of, match_all, track_of,
     },
-    store::{LibraryTrack, OpenEntry, Resolution, StoreError},
 };
 use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
 use music::Isrc;
+use store::{LibraryTrack, OpenEntry, Resolution, StoreError};
 
 /// What someone gave us to import.
 pub enum Given {

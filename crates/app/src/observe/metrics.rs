@@ -19,7 +19,7 @@ use prometheus_client::{
 };
 
 use super::EndedTurn;
-use crate::store::{PoolReading, StepCounts};
+use store::{PoolReading, StepCounts};
 
 type Seconds = Family<Labels, Histogram, fn() -> Histogram>;
 type Float = Gauge<f64, AtomicU64>;

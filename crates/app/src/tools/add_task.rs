@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{checked_text, task_error};
-use crate::store::{Store, Task};
+use store::{Store, Task};
 
 /// Add a task to the user's to-do list.
 ///

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{task_error, task_id};
-use crate::store::{Store, Task, TaskChange};
+use store::{Store, Task, TaskChange};
 
 /// Mark one task as done. Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]

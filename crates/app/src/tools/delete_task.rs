@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{task_error, task_id};
-use crate::store::{Store, TaskId};
+use store::{Store, TaskId};
 
 /// Delete one task. The user can undo it.
 ///

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store_error;
-use crate::store::{Store, Task, TaskFilter};
+use store::{Store, Task, TaskFilter};
 
 /// List the user's tasks, oldest first, with the ids the other task tools need.
 ///

@@ -17,11 +17,9 @@ mod shelf;
 
 use engine::{ToolError, Toolbox};
 
-use crate::{
-    store::{Store, StoreError, TaskId},
-    wordings::Wordings,
-};
+use crate::wordings::Wordings;
 use sources::tidal::Tidal;
+use store::{Store, StoreError, TaskId};
 
 pub use shelf::Shelf;
 pub use suggest_playlist::PlaylistTrackResult;

@@ -9,10 +9,10 @@ use super::{
     results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
     store_error,
 };
-use crate::store::{Candidate, Store};
 use music::{Isrc, Track};
 use search::{Hit, IndexError, SearchPlan, TrackIndex};
 use sources::tidal::{TidalAlbum, TidalTrack};
+use store::{Candidate, Store};
 
 #[derive(Clone)]
 pub struct Shelf {

@@ -14,9 +14,9 @@ use super::{
     shelf::Shelf,
     store_error,
 };
-use crate::store::{Candidate, PlaylistId, PlaylistTrack};
 use music::{Isrc, Track};
 use sources::tidal::Tidal;
+use store::{Candidate, PlaylistId, PlaylistTrack};
 
 /// Save a playlist for the listener, in the order given, with one reason per track.
 ///

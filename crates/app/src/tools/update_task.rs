@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{checked_text, task_error, task_id};
-use crate::store::{Store, Task, TaskChange};
+use store::{Store, Task, TaskChange};
 
 /// Change the title or the description of one task. Give at least one of them.
 #[derive(Deserialize, JsonSchema)]

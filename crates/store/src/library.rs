@@ -79,13 +79,13 @@ const CODES_OF_ALBUM: &str = "SELECT isrc FROM library_album_tracks WHERE user_i
 
 /// What becomes of a track that the owner had and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Removed {
+pub(crate) enum Removed {
     ComesBack,
     StaysRemoved,
 }
 
 /// Adds tracks to a library and schedules their enrichment. Returns how many are new there.
-pub(super) async fn insert_tracks(
+pub(crate) async fn insert_tracks(
     tx: &mut Tx,
     owner: &UserId,
     tracks: &[Track],
@@ -365,6 +365,6 @@ impl OwnedRow {
     }
 }
 
-pub(super) fn searchable(texts: &[&str]) -> String {
+pub(crate) fn searchable(texts: &[&str]) -> String {
     texts.join(" ").to_lowercase()
 }

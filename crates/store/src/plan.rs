@@ -8,7 +8,7 @@ use music::Track;
 
 /// What the database knows about a track that enters a library.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// It is in the index and was not enriched here (the sample library): it is left alone.
     Indexed,
     /// It is being enriched, or was.
@@ -16,7 +16,7 @@ pub(super) enum Known {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Change<'t> {
+pub(crate) enum Change<'t> {
     /// Steps that were parked when the last owner removed the track go on.
     Wake { isrc: &'t str },
     /// The track is kept with these steps. Steps that exist learn what the file brought.
@@ -25,11 +25,11 @@ pub(super) enum Change<'t> {
 
 /// The first states of the steps of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     /// The file brought the lyrics: no source is asked.
-    pub(super) has_lyrics: bool,
+    pub(crate) has_lyrics: bool,
     /// The file brought the audio features: no source is asked.
-    pub(super) has_features: bool,
+    pub(crate) has_features: bool,
 }
 
 impl Steps {
@@ -37,21 +37,21 @@ impl Steps {
         Self { has_lyrics: track.lyrics.is_some(), has_features: track.audio_features.is_some() }
     }
 
-    pub(super) fn lyrics_state(self) -> &'static str {
+    pub(crate) fn lyrics_state(self) -> &'static str {
         if self.has_lyrics { "done" } else { "waiting" }
     }
 
-    pub(super) fn features_state(self) -> &'static str {
+    pub(crate) fn features_state(self) -> &'static str {
         if self.has_features { "done" } else { "waiting" }
     }
 
     /// A description needs the answers of both sources.
-    pub(super) fn describe_state(self) -> &'static str {
+    pub(crate) fn describe_state(self) -> &'static str {
         if self.has_lyrics && self.has_features { "waiting" } else { "blocked" }
     }
 
     /// The steps that the file has answered.
-    pub(super) fn brought(self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn brought(self) -> impl Iterator<Item = &'static str> {
         [("lyrics", self.has_lyrics), ("features", self.has_features)]
             .into_iter()
             .filter_map(|(step, is_there)| is_there.then_some(step))
@@ -60,7 +60,7 @@ impl Steps {
 
 /// What must change so that these tracks are enriched, in the order of their codes: transactions that change several
 /// tracks lock them in one order, so that two nodes cannot wait for each other.
-pub(super) fn plan<'t>(
+pub(crate) fn plan<'t>(
     known: &'t HashMap<String, Known>,
     tracks: &'t [Track],
 ) -> impl Iterator<Item = Change<'t>> + Send {

@@ -38,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const LOOK_ANYWAY_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
-pub(super) struct Notices {
+pub(crate) struct Notices {
     /// False where there is no one to carry them.
     are_carried: bool,
     /// What is to be told.
@@ -57,7 +57,7 @@ pub struct News<'a> {
 }
 
 impl Notices {
-    pub(super) fn new(db: &Db) -> Self {
+    pub(crate) fn new(db: &Db) -> Self {
         Self { are_carried: matches!(db, Db::Postgres(_)), ..Self::default() }
     }
 

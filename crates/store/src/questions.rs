@@ -15,7 +15,7 @@ const FORGET_TURNS: &str = "DELETE FROM turns WHERE conversation_id = $1 AND sta
 const FORGET_MESSAGES: &str = "DELETE FROM messages WHERE conversation_id = $1 AND position >= $2";
 
 /// Takes back a question and everything after it.
-pub(super) async fn take_back(
+pub(crate) async fn take_back(
     tx: &mut Tx,
     conversation: ConversationId,
     question: MessageId,

@@ -27,7 +27,7 @@ const CALLS_PER_TURN: i64 = 10;
 /// A running turn ends or is stopped; when, nobody knows.
 const TRY_AGAIN_SECONDS: u64 = 5;
 
-pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
+pub(crate) const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
 const COUNT: &str = "SELECT
     (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND status = 'running') AS n_running,
@@ -40,20 +40,20 @@ const SPEND: &str = "INSERT INTO token_days (user_id, day, tokens) SELECT user_i
 
 /// What a user has under way and behind them.
 #[derive(Clone, Debug, Default, sqlx::FromRow)]
-pub(super) struct Counts {
-    pub(super) n_running: i64,
-    pub(super) n_recent: i64,
-    pub(super) oldest_recent: Option<DateTime<Utc>>,
-    pub(super) tokens_today: Option<i64>,
+pub(crate) struct Counts {
+    pub(crate) n_running: i64,
+    pub(crate) n_recent: i64,
+    pub(crate) oldest_recent: Option<DateTime<Utc>>,
+    pub(crate) tokens_today: Option<i64>,
 }
 
 impl TurnLimits {
-    pub(super) fn are_set(&self) -> bool {
+    pub(crate) fn are_set(&self) -> bool {
         self.per_minute > 0 || self.at_once > 0 || self.tokens_per_day > 0
     }
 
     /// Why another turn must wait, if it must.
-    pub(super) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
+    pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
         if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
             let message =
                 format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
@@ -85,7 +85,7 @@ impl TurnLimits {
 /// Why another turn of this user must wait, if it must. Holds other starts of the same user back until the transaction
 /// ends; without that, two at once could both be the last one allowed. SQLite has one writer: there the transaction
 /// itself is the lock.
-pub(super) async fn exceeded(
+pub(crate) async fn exceeded(
     tx: &mut Tx,
     owner: &UserId,
     limits: TurnLimits,
@@ -103,7 +103,7 @@ pub(super) async fn exceeded(
 }
 
 /// Adds the tokens of a turn to its owner's day.
-pub(super) async fn spend(tx: &mut Tx, turn: TurnId, usage: &Usage, at: DateTime<Utc>) -> Result<(), StoreError> {
+pub(crate) async fn spend(tx: &mut Tx, turn: TurnId, usage: &Usage, at: DateTime<Utc>) -> Result<(), StoreError> {
     let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
     tx.query(SPEND).bind(turn.0).bind(day_of(at)).bind(n_tokens).execute().await?;
     Ok(())
@@ -122,7 +122,7 @@ impl Store {
     }
 }
 
-pub(super) fn day_of(at: DateTime<Utc>) -> i64 {
+pub(crate) fn day_of(at: DateTime<Utc>) -> i64 {
     at.timestamp().div_euclid(24 * 60 * 60)
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{Store, StoreError, db::Db, now};
 
 /// A node that has not renewed its leases for this long is taken for dead.
-pub(super) const LEASE: TimeDelta = TimeDelta::seconds(15);
+pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(15);
 
 /// A running turn whose node no longer renews its lease.
 #[derive(Debug, Clone, sqlx::FromRow)]

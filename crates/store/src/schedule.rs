@@ -57,7 +57,7 @@ const PARK: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_unti
             AND a.album_id = o.album_id AND a.removed_at IS NULL WHERE o.isrc = $1)";
 
 /// Schedules the enrichment of tracks, inside the transaction that puts them into a library.
-pub(super) async fn schedule(tx: &mut Tx, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
+pub(crate) async fn schedule(tx: &mut Tx, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
     let known = known(tx, tracks).await?;
     let now = now();
     for change in plan(&known, tracks) {
@@ -116,13 +116,13 @@ async fn put(
 }
 
 /// Serialises what two nodes do to one track: the row is locked to the end of the transaction.
-pub(super) async fn lock(tx: &mut Tx, isrc: &str) -> Result<(), StoreError> {
+pub(crate) async fn lock(tx: &mut Tx, isrc: &str) -> Result<(), StoreError> {
     tx.query(LOCK).bind(isrc).bind(now()).execute().await?;
     Ok(())
 }
 
 /// Parks the enrichment of tracks, inside the transaction that takes them out of a library.
-pub(super) async fn park(tx: &mut Tx, isrcs: impl IntoIterator<Item = &str>) -> Result<(), StoreError> {
+pub(crate) async fn park(tx: &mut Tx, isrcs: impl IntoIterator<Item = &str>) -> Result<(), StoreError> {
     for isrc in isrcs {
         tx.query(PARK).bind(isrc).bind(now()).execute().await?;
     }
@@ -130,7 +130,7 @@ pub(super) async fn park(tx: &mut Tx, isrcs: impl IntoIterator<Item = &str>) -> 
 }
 
 /// Goes on with the enrichment of tracks, inside the transaction that brings them back into a library.
-pub(super) async fn wake(tx: &mut Tx, isrcs: impl IntoIterator<Item = &str>) -> Result<(), StoreError> {
+pub(crate) async fn wake(tx: &mut Tx, isrcs: impl IntoIterator<Item = &str>) -> Result<(), StoreError> {
     for isrc in isrcs {
         tx.query(WAKE).bind(isrc).bind(now()).execute().await?;
     }

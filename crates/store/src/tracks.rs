@@ -26,20 +26,20 @@ const TAKE_AWAY: &str =
     "UPDATE tracks SET track = NULL, revision = $2, updated_at = $3 WHERE isrc = $1 AND track IS NOT NULL";
 
 /// Reserves `n` revisions and returns the first. The counter's row lock is held to the end of the transaction.
-pub(super) async fn reserve_revisions(tx: &mut Tx, n: usize) -> Result<i64, StoreError> {
+pub(crate) async fn reserve_revisions(tx: &mut Tx, n: usize) -> Result<i64, StoreError> {
     let n = n as i64;
     let (last,): (i64,) = tx.query(NEXT_REVISIONS).bind(n).fetch_one().await?;
     Ok(last - n + 1)
 }
 
 /// Keeps a track as it is now, under this revision if it has changed. Returns how many rows changed.
-pub(super) async fn put_track(tx: &mut Tx, track: &Track, revision: i64) -> Result<u64, StoreError> {
+pub(crate) async fn put_track(tx: &mut Tx, track: &Track, revision: i64) -> Result<u64, StoreError> {
     let query = tx.query(PUT).bind(track.isrc.as_str()).bind(revision).bind(track.recording_name().to_string());
     Ok(query.bind(Json(track)).bind(now()).execute().await?)
 }
 
 /// Takes a track away. An index sees it as a change like any other.
-pub(super) async fn take_track_away(tx: &mut Tx, isrc: &str, revision: i64) -> Result<(), StoreError> {
+pub(crate) async fn take_track_away(tx: &mut Tx, isrc: &str, revision: i64) -> Result<(), StoreError> {
     tx.query(TAKE_AWAY).bind(isrc).bind(revision).bind(now()).execute().await?;
     Ok(())
 }

@@ -15,19 +15,19 @@ use super::{Store, StoreError};
 
 /// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
 #[derive(Clone)]
-pub(super) enum Db {
+pub(crate) enum Db {
     Sqlite { read: SqlitePool, write: SqlitePool },
     Postgres(PgPool),
 }
 
 /// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
-pub(super) enum Tx {
+pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
 }
 
 /// One statement with its arguments. Statements are prepared once per connection and cached.
-pub(super) struct Query<'c> {
+pub(crate) struct Query<'c> {
     sql: &'static str,
     target: Target<'c>,
     /// The first argument that could not be encoded; reported when the query runs.
@@ -42,14 +42,14 @@ enum Target<'c> {
 }
 
 /// A type that both databases accept as an argument.
-pub(super) trait Argument<'q>:
+pub(crate) trait Argument<'q>:
     Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres>
 {
 }
 impl<'q, T> Argument<'q> for T where T: Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres> {}
 
 /// A type that can be read from a row of both databases.
-pub(super) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 /// Evaluates one expression with the executor and the arguments of the target.
@@ -72,7 +72,7 @@ impl<'c> Query<'c> {
         Self { sql, target, failed: None }
     }
 
-    pub(super) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
+    pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
         let added = match &mut self.target {
             Target::SqlitePool(_, arguments) | Target::SqliteTx(_, arguments) => Arguments::add(arguments, value),
             Target::PostgresPool(_, arguments) | Target::PostgresTx(_, arguments) => Arguments::add(arguments, value),
@@ -82,27 +82,27 @@ impl<'c> Query<'c> {
     }
 
     /// Runs the statement and returns how many rows it changed.
-    pub(super) async fn execute(self) -> Result<u64, sqlx::Error> {
+    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
         on_target!(self, |db, arguments| {
             sqlx::query_with(self.sql, arguments).execute(db).await.map(|done| done.rows_affected())
         })
     }
 
-    pub(super) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
+    pub(crate) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
         on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_one(db).await)
     }
 
-    pub(super) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
+    pub(crate) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
         on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_optional(db).await)
     }
 
-    pub(super) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
+    pub(crate) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
         on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_all(db).await)
     }
 }
 
 impl Tx {
-    pub(super) fn query(&mut self, sql: &'static str) -> Query<'_> {
+    pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
         let target = match self {
             Self::Sqlite(tx) => Target::SqliteTx(tx, SqliteArguments::default()),
             Self::Postgres(tx) => Target::PostgresTx(tx, PgArguments::default()),
@@ -110,7 +110,7 @@ impl Tx {
         Query::new(sql, target)
     }
 
-    pub(super) async fn commit(self) -> Result<(), StoreError> {
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
             Self::Postgres(tx) => tx.commit().await?,
@@ -118,7 +118,7 @@ impl Tx {
         Ok(())
     }
 
-    pub(super) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+    pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self {
             Self::Sqlite(_) => sqlite,
             Self::Postgres(_) => postgres,
@@ -127,7 +127,7 @@ impl Tx {
 }
 
 impl Store {
-    pub(super) async fn begin(&self) -> Result<Tx, StoreError> {
+    pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match &self.db {
             // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
             Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
@@ -136,7 +136,7 @@ impl Store {
     }
 
     /// A query that reads, outside a transaction.
-    pub(super) fn read(&self, sql: &'static str) -> Query<'_> {
+    pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         Query::new(
             sql,
             match &self.db {
@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// A single statement that writes, as a transaction of its own.
-    pub(super) fn write(&self, sql: &'static str) -> Query<'_> {
+    pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         Query::new(
             sql,
             match &self.db {
@@ -157,7 +157,7 @@ impl Store {
         )
     }
 
-    pub(super) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+    pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self.db {
             Db::Sqlite { .. } => sqlite,
             Db::Postgres(_) => postgres,

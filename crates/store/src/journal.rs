@@ -25,7 +25,7 @@ const SETTLED: &str = "SELECT result FROM tool_calls WHERE id = $1";
 
 /// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
 /// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one returned.
-pub(super) async fn settle<T, F>(tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
+pub(crate) async fn settle<T, F>(tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
 where
     T: Serialize + DeserializeOwned,
     F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
@@ -43,11 +43,11 @@ where
 }
 
 impl Settled {
-    pub(super) fn effect(output: &impl Serialize) -> Result<Self, StoreError> {
+    pub(crate) fn effect(output: &impl Serialize) -> Result<Self, StoreError> {
         serde_json::to_value(output).map(Settled::Effect).map_err(|error| sqlx::Error::Encode(error.into()).into())
     }
 
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done(done) => Settled::Done(Done::clone(done)),
             Outcome::Failed(failure) => Settled::Failed(failure.clone()),

@@ -118,7 +118,7 @@ async fn close_settled(tx: &mut Tx, owner: &UserId, settled: &[Uuid]) -> Result<
     Ok(())
 }
 
-pub(super) async fn put_playlist(
+pub(crate) async fn put_playlist(
     tx: &mut Tx,
     owner: &UserId,
     kind: &str,
@@ -140,12 +140,12 @@ fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>
     lists.collect()
 }
 
-pub(super) fn listed(track: &Track) -> PlaylistTrack {
+pub(crate) fn listed(track: &Track) -> PlaylistTrack {
     // Lyrics and numbers are with the track itself; a list only needs to show it.
     let track = Track { lyrics: None, audio_features: None, provenance: Default::default(), ..track.clone() };
     PlaylistTrack { track, reasoning: String::new() }
 }
 
-pub(super) fn playlist_id(owner: &UserId, kind: &str, title: &str) -> Uuid {
+pub(crate) fn playlist_id(owner: &UserId, kind: &str, title: &str) -> Uuid {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{owner}\n{kind}\n{title}").as_bytes())
 }

@@ -26,6 +26,8 @@ mod shared_index;
 mod step;
 mod tasks;
 mod tracks;
+mod turn_end;
+mod turn_start;
 mod turn_store;
 mod turns;
 mod users;

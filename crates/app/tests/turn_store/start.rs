@@ -69,7 +69,7 @@ async fn one_turn_runs_in_a_conversation_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_question_asked_again_replaces_what_came_after_it() {
+async fn only_a_question_of_the_conversation_is_asked_again() {
     on_every_store(async |subject| {
         let (ana, question) = (user("ana"), MessageId::new());
         let first = subject.start(&ana, message("n1")).await;

@@ -26,7 +26,7 @@ pub struct DeadTurn {
 }
 
 /// The database's time. Nodes whose own clocks disagree, or jump, agree on it.
-pub struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+pub(super) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
 
 impl Default for Clock {
     fn default() -> Self {
@@ -47,6 +47,12 @@ impl Clock {
 }
 
 impl Store {
+    /// Moves the clock that leases go by, so that a test need not wait until one runs out.
+    #[cfg(feature = "test-util")]
+    pub fn advance_clock(&self, by: TimeDelta) {
+        self.clock.set(self.clock.now() + by, Instant::now());
+    }
+
     /// Asks the database what time it is. SQLite has no clock but ours.
     pub async fn set_clock(&self) -> Result<(), StoreError> {
         let asked = Instant::now();

@@ -14,6 +14,8 @@ mod journal;
 mod leases;
 mod library;
 mod limits;
+#[cfg(feature = "test-util")]
+mod memory;
 mod notices;
 mod open_entries;
 mod plan;
@@ -24,6 +26,9 @@ mod shared_index;
 mod step;
 mod tasks;
 mod tracks;
+mod turn_end;
+mod turn_start;
+mod turn_store;
 mod turns;
 mod users;
 
@@ -56,12 +61,15 @@ pub use journal::{JournalRow, Settled};
 pub use leases::DeadTurn;
 pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use limits::{Limited, TurnLimits};
+#[cfg(feature = "test-util")]
+pub use memory::MemoryTurnStore;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
+pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 

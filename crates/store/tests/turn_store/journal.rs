@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use store::{Settled, StoreError};
 use engine::{Call, CallId, Done, Failure, MessageId, Outcome};
 use serde_json::{Value, json};
+use store::{Settled, StoreError};
 
 use crate::subject::{Subject, message, on_every_store, user};
 

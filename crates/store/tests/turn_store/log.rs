@@ -1,7 +1,7 @@
 //! The log of a turn: saved once, read in order, closed by its end.
 
-use store::StoreError;
 use engine::TurnId;
+use store::StoreError;
 
 use crate::subject::{message, on_every_store, user};
 

@@ -1,7 +1,7 @@
 //! How turns start.
 
-use store::{NewTurn, Start, StoreError, TurnLimits};
 use engine::{ConversationId, MessageId, TurnId, Usage};
+use store::{NewTurn, Start, StoreError, TurnLimits};
 
 use crate::subject::{message, message_in, on_every_store, user};
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use chrono::TimeDelta;
+use engine::{Block, ConversationId, TurnId, Usage, UserId};
 use store::{
     DeadTurn, EventRow, MemoryTurnStore, MessageStatus, NewTurn, Start, StartedTurn, Store, TurnEnd, TurnLimits,
     TurnStore,
 };
-use chrono::TimeDelta;
-use engine::{Block, ConversationId, TurnId, Usage, UserId};
 
 pub(crate) struct Subject {
     pub(crate) name: &'static str,

@@ -17,8 +17,8 @@ async fn begun(subject: &Subject) -> (MessageId, CallId) {
         name: "add_task".into(),
         input: Arc::new(json!({"title": "Water the plants"})),
     };
-    subject.store.begin_call(&call).await.unwrap();
-    subject.store.begin_call(&call).await.unwrap();
+    subject.store.begin_call(&call).await.expect("the call begins");
+    subject.store.begin_call(&call).await.expect("the call begins");
     (started.message, call.id)
 }
 
@@ -32,7 +32,7 @@ fn failed(error: &str) -> Outcome {
 }
 
 async fn journal(subject: &Subject, message: MessageId) -> Vec<(CallId, Option<Outcome>)> {
-    let rows = subject.store.calls_of(message).await.unwrap();
+    let rows = subject.store.calls_of(message).await.expect("the journal is read");
     rows.into_iter().map(|row| (row.id, row.settled.map(Settled::into_outcome))).collect()
 }
 

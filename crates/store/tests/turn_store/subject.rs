@@ -19,7 +19,7 @@ pub(crate) struct Subject {
 /// Runs a test on every implementation.
 pub(crate) async fn on_every_store(test: impl AsyncFn(&Subject)) {
     for subject in [Some(in_memory()), Some(on_sqlite().await), on_postgres().await].into_iter().flatten() {
-        println!("on {}", subject.name);
+        eprintln!("on {}", subject.name);
         test(&subject).await;
     }
 }

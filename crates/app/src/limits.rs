@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 
 use crate::{
-    ConverseError,
+    Error,
     store::{Db, Store, StoreError, now, reading},
 };
 
@@ -88,7 +88,7 @@ pub(crate) fn lock(store: &Store) -> &'static str {
 
 impl Store {
     /// Lets a tool call without an agent through, or says when to come back.
-    pub(crate) async fn admit_call(&self, owner: &UserId, limits: TurnLimits) -> Result<(), ConverseError> {
+    pub(crate) async fn admit_call(&self, owner: &UserId, limits: TurnLimits) -> Result<(), Error> {
         const SQL: &str =
             "SELECT COUNT(*) FROM tool_calls WHERE user_id = $1 AND created_at > $2 AND message_id IS NULL";
         if limits.per_minute == 0 {

@@ -11,14 +11,16 @@ use uuid::Uuid;
 
 pub use self::answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem, open_entries_csv};
 use crate::{
-    App,
+    Error,
     import::{
         Catalogue, GatheredFile, Import, ImportError, ImportedTrack, Keeper, Kept, Match, Matches, Report, Until,
         add_codes, gather_files, gather_uploaded, match_all, track_of,
     },
     ingest::Pipeline,
+    library::LibraryEntry,
     music::Isrc,
-    store::{LibraryTrack, OpenLine, Resolution, StoreError},
+    services::imports::Imports,
+    store::{OpenLine, Resolution},
 };
 
 /// What someone gave us to import.
@@ -38,7 +40,7 @@ pub enum ImportFailure {
     #[error(transparent)]
     File(#[from] ImportError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Service(#[from] Error),
     #[error("the import stopped in the middle: {0}")]
     Bug(#[from] tokio::task::JoinError),
 }
@@ -50,7 +52,7 @@ pub struct Imported {
     pub open: Vec<OpenLine>,
 }
 
-impl App {
+impl Imports {
     /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
     /// `patience`; what is open then is looked for in the background.
     pub async fn import(
@@ -80,7 +82,7 @@ impl App {
         let import = Import::new(owner, &name, kind, &gathered, &matches);
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
-        let kept = self.store.keep(owner, &import, &stored).await?;
+        let kept = self.store.keep(owner, &import, &stored).await.map_err(Error::from)?;
         let open = import.open.into_iter().map(|open| OpenLine {
             id: open.id(owner),
             file: name.clone(),
@@ -92,12 +94,7 @@ impl App {
     }
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
-    pub async fn choose(
-        &self,
-        owner: &UserId,
-        entry: Uuid,
-        isrc: &Isrc,
-    ) -> Result<LibraryTrack, crate::library::LibraryError> {
+    pub async fn choose(&self, owner: &UserId, entry: Uuid, isrc: &Isrc) -> Result<LibraryEntry, Error> {
         let open = self.store.open_entry(owner, entry).await?;
         let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
         let track = match chosen {
@@ -107,11 +104,11 @@ impl App {
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
                 track_of(&entry, isrc.clone(), &found, open.kind)
             }
-            None => self.find_track(isrc).await?,
+            None => self.library.find_track(isrc).await?,
         };
         self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(track))).await?;
         self.pipeline.tell();
-        Ok(self.store.library_track(owner, isrc).await?)
+        self.library.entry(self.store.library_track(owner, isrc).await?).await
     }
 }
 

@@ -1,45 +1,45 @@
-//! The shelf: what a listener has and what is indexed, asked together and in one query each.
+//! Lookups: what a user owns and what is indexed, asked together and in one query each.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{ToolContext, ToolError};
-use tracing::error;
+use engine::{Timings, UserId};
 
 use super::{
+    Library,
     results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
-    store_error,
 };
 use crate::{
-    index::{Hit, IndexError, SearchPlan, TrackIndex},
+    Error,
+    index::{Hit, IndexError, SearchPlan},
     music::{
         Isrc, Track,
         tidal::{TidalAlbum, TidalTrack},
     },
-    store::{Candidate, Store},
+    store::Candidate,
 };
 
-#[derive(Clone)]
-pub struct Shelf {
-    pub store: Store,
-    pub index: Arc<dyn TrackIndex>,
-}
-
-impl Shelf {
-    pub async fn search(&self, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
+impl Library {
+    pub(crate) async fn search(&self, plan: &SearchPlan) -> Result<Vec<Hit>, Error> {
         let hits = self.index.search(plan).await?;
-        self.make_sure(!hits.is_empty()).await.map(|()| hits)
+        self.make_sure(!hits.is_empty()).await?;
+        Ok(hits)
     }
 
     /// The indexed tracks with these codes, in the order asked.
-    pub async fn indexed_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
+    pub(crate) async fn indexed_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, Error> {
         let tracks = self.index.get(isrcs).await?;
-        self.make_sure(isrcs.is_empty() || !tracks.is_empty()).await.map(|()| tracks)
+        self.make_sure(isrcs.is_empty() || !tracks.is_empty()).await?;
+        Ok(tracks)
     }
 
     /// Which of these codes are indexed.
-    pub async fn indexed(&self, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, IndexError> {
-        let indexed = self.index.contains(isrcs).await?;
-        self.make_sure(isrcs.is_empty() || !indexed.is_empty()).await.map(|()| indexed)
+    pub(crate) async fn indexed(&self, timings: &Timings, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, Error> {
+        let asked = async {
+            let indexed = self.index.contains(isrcs).await?;
+            self.make_sure(isrcs.is_empty() || !indexed.is_empty()).await?;
+            Ok(indexed)
+        };
+        timings.measure("indexCheckDurationMs", asked).await
     }
 
     /// "Nothing" is an answer only of an index that has read something, if there is something to read.
@@ -54,37 +54,58 @@ impl Shelf {
     }
 
     /// Which of these tracks are in the library, in their order. A lookup that fails is an error, never "no".
-    pub(super) async fn owned(&self, cx: &ToolContext, candidates: &[Candidate]) -> Result<Vec<bool>, ToolError> {
-        let asked = self.store.owned(&cx.owner, candidates);
-        cx.timings.measure("libraryCheckDurationMs", asked).await.map_err(store_error)
+    pub(crate) async fn owned(
+        &self,
+        owner: &UserId,
+        timings: &Timings,
+        candidates: &[Candidate],
+    ) -> Result<Vec<bool>, Error> {
+        Ok(timings.measure("libraryCheckDurationMs", self.store.owned(owner, candidates)).await?)
     }
 
-    pub(super) async fn flagged(&self, cx: &ToolContext, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, ToolError> {
-        cx.timings.measure("indexCheckDurationMs", self.indexed(isrcs)).await.map_err(index_error)
+    /// Tracks as results, with flags that are true now.
+    pub(crate) async fn track_results(
+        &self,
+        owner: &UserId,
+        timings: &Timings,
+        tracks: &[&Track],
+    ) -> Result<Vec<TrackResult>, Error> {
+        let candidates: Vec<_> = tracks.iter().map(|track| Candidate::from(*track)).collect();
+        let isrcs: Vec<_> = tracks.iter().map(|track| track.isrc.clone()).collect();
+        let (owned, indexed) =
+            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(timings, &isrcs))?;
+        let results = tracks
+            .iter()
+            .zip(owned)
+            .map(|(track, owned)| TrackResult::of_track(track, owned, indexed.contains(&track.isrc)));
+        Ok(results.collect())
     }
 
     /// Tracks that came from the index.
-    pub(super) async fn index_results(
+    pub(crate) async fn index_results(
         &self,
-        cx: &ToolContext,
+        owner: &UserId,
+        timings: &Timings,
         tracks: Vec<Track>,
-    ) -> Result<Vec<IndexedTrackResult>, ToolError> {
+    ) -> Result<Vec<IndexedTrackResult>, Error> {
         let candidates: Vec<_> = tracks.iter().map(Candidate::from).collect();
-        let owned = self.owned(cx, &candidates).await?;
+        let owned = self.owned(owner, timings, &candidates).await?;
         Ok(tracks.into_iter().zip(owned).map(|(track, owned)| IndexedTrackResult::of_track(track, owned)).collect())
     }
 
-    /// Tracks that came from the catalogue. They are remembered: their codes are real.
-    pub(super) async fn catalogue_results(
+    /// Tracks that came from the catalogue. They are stored, so that their codes count as known later.
+    pub(crate) async fn catalogue_results(
         &self,
-        cx: &ToolContext,
+        owner: &UserId,
+        timings: &Timings,
         tracks: &[TidalTrack],
-    ) -> Result<Vec<TrackResult>, ToolError> {
+    ) -> Result<Vec<TrackResult>, Error> {
         let candidates: Vec<_> = tracks.iter().map(candidate).collect();
         let isrcs: Vec<_> = tracks.iter().filter_map(|track| track.isrc.clone()).collect();
         let seen: Vec<_> = tracks.iter().filter_map(remembered).collect();
-        let (owned, indexed) = futures::try_join!(self.owned(cx, &candidates), self.flagged(cx, &isrcs))?;
-        self.store.remember_catalogue(&seen).await.map_err(store_error)?;
+        let (owned, indexed) =
+            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(timings, &isrcs))?;
+        self.store.remember_catalogue(&seen).await?;
         let results = tracks.iter().zip(owned).map(|(track, owned)| {
             let is_indexed = track.isrc.as_ref().is_some_and(|isrc| indexed.contains(isrc));
             TrackResult::of_catalogue(track, owned, is_indexed)
@@ -92,15 +113,37 @@ impl Shelf {
         Ok(results.collect())
     }
 
-    pub(super) async fn album_results(
+    pub(crate) async fn album_results(
         &self,
-        cx: &ToolContext,
+        owner: &UserId,
+        timings: &Timings,
         albums: &[TidalAlbum],
-    ) -> Result<Vec<AlbumResult>, ToolError> {
+    ) -> Result<Vec<AlbumResult>, Error> {
         let ids: Vec<_> = albums.iter().map(|album| album.id.as_str()).collect();
-        let asked = self.store.owned_albums(&cx.owner, &ids);
-        let owned = cx.timings.measure("libraryCheckDurationMs", asked).await.map_err(store_error)?;
+        let owned = timings.measure("libraryCheckDurationMs", self.store.owned_albums(owner, &ids)).await?;
         Ok(albums.iter().map(|album| AlbumResult::of_catalogue(album, owned.contains(&album.id))).collect())
+    }
+
+    /// Recordings that exist: what is indexed, what the catalogue has shown before, and what it confirms now.
+    pub(crate) async fn known(&self, timings: &Timings, codes: &[Isrc]) -> Result<BTreeMap<Isrc, Track>, Error> {
+        let mut known = self.store.known_tracks(codes).await?;
+        let missing: Vec<_> = codes.iter().filter(|code| !known.contains_key(*code)).cloned().collect();
+        if missing.is_empty() || !self.tidal.is_configured() {
+            return Ok(known);
+        }
+        let found = timings.measure("tidalApiDurationMs", self.tidal.tracks_by_isrc(&missing)).await?;
+        for (code, tracks) in found {
+            if let Some(track) = tracks.first().and_then(remembered) {
+                known.insert(code, track);
+            }
+        }
+        Ok(known)
+    }
+
+    /// One recording that exists.
+    pub(crate) async fn find_track(&self, isrc: &Isrc) -> Result<Track, Error> {
+        let mut known = self.known(&Timings::default(), std::slice::from_ref(isrc)).await?;
+        known.remove(isrc).ok_or_else(|| Error::UnknownTrack(isrc.clone()))
     }
 }
 
@@ -111,11 +154,4 @@ fn candidate(track: &TidalTrack) -> Candidate {
         recording: track.recording_name().to_string(),
         duration: track.duration,
     }
-}
-
-/// What an index error means to a tool. The log hears what happened, the listener the contract's words.
-pub(super) fn index_error(error: IndexError) -> ToolError {
-    error!("The index failed during a tool call: {error}");
-    let message = IndexError::MESSAGE.to_owned();
-    if error.is_passing() { ToolError::Unavailable { message, retryable: false } } else { ToolError::Refused(message) }
 }

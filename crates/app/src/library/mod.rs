@@ -1,71 +1,46 @@
-//! The library as a listener handles it: add from what is known or from the catalogue, open, and see what is indexed.
+//! The library service: tracks and albums a user owns. Every change wakes the workers that enrich and index.
 
-use engine::UserId;
+mod lookup;
+pub mod results;
+mod status;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use engine::{Timings, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tracing::instrument;
 
+use self::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered};
+pub use self::status::{IndexStatus, IngestStatus};
+pub use crate::store::{LibrarySort, LibraryTrack, Listing};
 use crate::{
-    App,
-    index::IndexError,
-    ingest::{Progress, Step, StepProgress, progress},
-    music::{Isrc, Track, tidal::TidalError},
-    store::{Candidate, Failure, LibraryTrack, StoreError},
-    tools::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
+    Error,
+    index::TrackIndex,
+    ingest::Pipeline,
+    music::{Isrc, Track, tidal::Tidal},
+    store::{Candidate, LibraryAlbum, Store},
 };
 
-#[derive(Debug, thiserror::Error)]
-pub enum LibraryError {
-    /// No source knows the recording. The caller can search for it by name.
-    #[error("no source knows a recording with the code {0}")]
-    UnknownTrack(Isrc),
-    #[error(transparent)]
-    Catalogue(#[from] TidalError),
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
+#[derive(Clone)]
+pub struct Library {
+    pub(crate) store: Store,
+    pub(crate) index: Arc<dyn TrackIndex>,
+    pub(crate) tidal: Tidal,
+    pub(crate) pipeline: Arc<Pipeline>,
 }
 
-/// How much is indexed, and of what.
+/// A track of the library, with the flags of every other result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct IndexStatus {
-    /// Tracks that can be found now.
-    pub tracks: u64,
-    /// Tracks on their way into the index, or out of it.
-    pub pending: u64,
-    /// `embedded` or `qdrant`.
-    pub engine: String,
-    /// The model that turns text into vectors.
-    pub embedder: String,
-}
-
-/// How much is indexed, how much is on its way, and what is in its way.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct IngestStatus {
+pub struct LibraryEntry {
     #[serde(flatten)]
-    pub index: IndexStatus,
-    /// Steps that failed and will not be tried again by themselves.
-    pub failed: u64,
-    /// Which of your tracks they are of, newest first.
-    pub failures: Vec<Failure>,
-    /// Entries of imports that are being looked for.
-    pub looking_for: u64,
-    /// How far each step has come.
-    pub steps: Progress,
+    pub track: TrackResult,
+    pub added_at: DateTime<Utc>,
 }
 
-impl IngestStatus {
-    /// Nothing is left to be done now.
-    pub fn is_done(&self) -> bool {
-        self.index.pending == 0 && self.looking_for == 0 && self.steps.values().all(|step| step.left() == 0)
-    }
-}
-
-const MOST_FAILURES: u32 = 100;
-
-/// A saved album as it is kept: what the catalogue said, with the tracks on it.
+/// A saved album as it is stored: what the catalogue said, with the tracks on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedAlbum {
     #[serde(flatten)]
@@ -73,35 +48,54 @@ pub struct SavedAlbum {
     pub tracks: Vec<Track>,
 }
 
-impl App {
-    /// Adds a recording that the index or the catalogue knows.
-    pub async fn add_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryTrack, LibraryError> {
-        let track = self.find_track(isrc).await?;
-        self.store.add_to_library(owner, std::slice::from_ref(&track)).await?;
-        self.pipeline.tell();
-        Ok(self.store.library_track(owner, isrc).await?)
+/// A saved album with its tracks as results.
+pub struct AlbumDetails {
+    pub album: AlbumResult,
+    pub tracks: Vec<TrackResult>,
+}
+
+/// Tracks.
+impl Library {
+    /// A page of the library, and how many tracks there are in all.
+    #[instrument(name = "library.tracks", skip_all, fields(user.id = %owner))]
+    pub async fn tracks(&self, owner: &UserId, listing: Listing<'_>) -> Result<(Vec<LibraryEntry>, i64), Error> {
+        let (rows, total) = self.store.library_tracks(owner, listing).await?;
+        Ok((self.entries(rows).await?, total))
     }
 
-    pub(crate) async fn find_track(&self, isrc: &Isrc) -> Result<Track, LibraryError> {
-        let codes = std::slice::from_ref(isrc);
-        if let Some(track) = self.store.known_tracks(codes).await?.remove(isrc) {
-            return Ok(track);
-        }
-        if !self.tidal.is_configured() {
-            return Err(LibraryError::UnknownTrack(isrc.clone()));
-        }
-        let found = self.tidal.tracks_by_isrc(codes).await?.remove(isrc).unwrap_or_default();
-        found.first().and_then(remembered).ok_or_else(|| LibraryError::UnknownTrack(isrc.clone()))
+    async fn entries(&self, tracks: Vec<LibraryTrack>) -> Result<Vec<LibraryEntry>, Error> {
+        let isrcs: Vec<Isrc> = tracks.iter().filter_map(|track| track.isrc.parse().ok()).collect();
+        let indexed = self.indexed(&Timings::default(), &isrcs).await?;
+        let entries = tracks.into_iter().map(|track| LibraryEntry {
+            added_at: track.added_at,
+            track: TrackResult {
+                in_library: true,
+                is_indexed: indexed.iter().any(|isrc| isrc.as_str() == track.isrc),
+                isrc: track.isrc,
+                title: track.title,
+                artist: track.artist,
+                album: track.album,
+                artwork_url: None,
+                duration: track.duration,
+                tidal_id: track.tidal_id,
+            },
+        });
+        Ok(entries.collect())
+    }
+
+    pub(crate) async fn entry(&self, track: LibraryTrack) -> Result<LibraryEntry, Error> {
+        self.entries(vec![track]).await?.pop().ok_or(Error::NotFound)
     }
 
     /// Everything known about one track, owned or not.
-    pub async fn track_details(&self, owner: &UserId, isrc: &Isrc) -> Result<IndexedTrackResult, LibraryError> {
+    #[instrument(name = "library.track_details", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
+    pub async fn track_details(&self, owner: &UserId, isrc: &Isrc) -> Result<IndexedTrackResult, Error> {
         let codes = std::slice::from_ref(isrc);
-        let indexed = self.shelf.indexed_tracks(codes).await?.pop();
+        let indexed = self.indexed_tracks(codes).await?.pop();
         let is_indexed = indexed.is_some();
         let track = match indexed {
             Some(track) => track,
-            None => self.store.known_tracks(codes).await?.remove(isrc).ok_or(StoreError::NotFound)?,
+            None => self.store.known_tracks(codes).await?.remove(isrc).ok_or(Error::NotFound)?,
         };
         let owned = self.store.owned(owner, &[Candidate::from(&track)]).await?;
         let provenance = track.provenance.clone();
@@ -111,32 +105,70 @@ impl App {
         Ok(details)
     }
 
-    /// A page of the library with the flags of every other result.
-    pub async fn with_flags(
+    /// Adds a recording that the index or the catalogue knows.
+    #[instrument(name = "library.add_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
+    pub async fn add_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryEntry, Error> {
+        let track = self.find_track(isrc).await?;
+        self.store.add_to_library(owner, std::slice::from_ref(&track)).await?;
+        self.pipeline.tell();
+        self.entry(self.store.library_track(owner, isrc).await?).await
+    }
+
+    #[instrument(name = "library.remove_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
+    pub async fn remove_track(&self, owner: &UserId, isrc: &Isrc) -> Result<(), Error> {
+        self.store.remove_from_library(owner, isrc).await?;
+        self.pipeline.tell();
+        Ok(())
+    }
+
+    #[instrument(name = "library.restore_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
+    pub async fn restore_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryEntry, Error> {
+        let restored = self.store.restore_to_library(owner, isrc).await?;
+        self.pipeline.tell();
+        self.entry(restored).await
+    }
+
+    /// Puts complete tracks into the collection, past enrichment. Returns how many are new or changed.
+    #[instrument(name = "library.put_tracks", skip_all)]
+    pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, Error> {
+        Ok(self.store.put_tracks(tracks).await?)
+    }
+
+    /// Adds tracks that were never in the library. What the owner removed stays removed.
+    #[instrument(name = "library.add_new_tracks", skip_all, fields(user.id = %owner))]
+    pub(crate) async fn add_new_tracks(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, Error> {
+        let n_added = self.store.add_new_to_library(owner, tracks).await?;
+        self.pipeline.tell();
+        Ok(n_added)
+    }
+}
+
+/// Albums.
+impl Library {
+    /// Newest first, each with the time it was added.
+    #[instrument(name = "library.albums", skip_all, fields(user.id = %owner))]
+    pub async fn albums(
         &self,
-        tracks: Vec<LibraryTrack>,
-    ) -> Result<Vec<(TrackResult, LibraryTrack)>, LibraryError> {
-        let isrcs: Vec<Isrc> = tracks.iter().filter_map(|track| track.isrc.parse().ok()).collect();
-        let indexed = self.shelf.indexed(&isrcs).await?;
-        let results = tracks.into_iter().map(|track| {
-            let result = TrackResult {
-                isrc: track.isrc.clone(),
-                title: track.title.clone(),
-                artist: track.artist.clone(),
-                album: track.album.clone(),
-                artwork_url: None,
-                duration: track.duration,
-                tidal_id: track.tidal_id.clone(),
-                in_library: true,
-                is_indexed: indexed.iter().any(|isrc| isrc.as_str() == track.isrc),
-            };
-            (result, track)
-        });
-        Ok(results.collect())
+        owner: &UserId,
+        words: Option<&str>,
+    ) -> Result<Vec<(AlbumResult, DateTime<Utc>)>, Error> {
+        let words = words.map(str::trim).filter(|words| !words.is_empty());
+        let saved: Vec<LibraryAlbum<SavedAlbum>> = self.store.albums(owner, words).await?;
+        Ok(saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect())
+    }
+
+    #[instrument(name = "library.album", skip_all, fields(user.id = %owner))]
+    pub async fn album(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
+        let SavedAlbum { album, tracks } = self.store.album(owner, album_id).await?;
+        let isrcs: Vec<_> = tracks.iter().map(|track| track.isrc.clone()).collect();
+        let indexed = self.indexed(&Timings::default(), &isrcs).await?;
+        let tracks = tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
+        Ok(AlbumDetails { album, tracks: tracks.collect() })
     }
 
     /// Saves an album of the catalogue with the tracks on it.
-    pub async fn add_album(&self, owner: &UserId, album_id: &str) -> Result<SavedAlbum, LibraryError> {
+    #[instrument(name = "library.add_album", skip_all, fields(user.id = %owner))]
+    pub async fn add_album(&self, owner: &UserId, album_id: &str) -> Result<AlbumResult, Error> {
         let found = self.tidal.album(album_id).await?;
         let saved = SavedAlbum {
             album: AlbumResult::of_catalogue(&found.album, true),
@@ -146,45 +178,20 @@ impl App {
         let names = (saved.album.title.as_str(), saved.album.artist.as_str());
         self.store.add_album(owner, &saved.album.id, names, &saved, &saved.tracks).await?;
         self.pipeline.tell();
-        Ok(saved)
+        Ok(saved.album)
     }
 
-    pub async fn index_status(&self) -> Result<IndexStatus, LibraryError> {
-        self.status_after(&progress(&self.store.step_counts().await?)).await
-    }
-
-    async fn status_after(&self, steps: &Progress) -> Result<IndexStatus, LibraryError> {
-        let info = self.shelf.index.info().await?;
-        let n_unread = self.store.n_changes_after(info.revision).await?;
-        let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
-        Ok(IndexStatus {
-            tracks: info.n_tracks,
-            pending: n_unread + n_on_their_way,
-            engine: info.engine.to_owned(),
-            embedder: info.embedder.to_string(),
-        })
-    }
-
-    /// How far ingestion has come, and which of the owner's tracks need a person.
-    pub async fn ingest_status(&self, owner: &UserId) -> Result<IngestStatus, LibraryError> {
-        let steps = progress(&self.store.step_counts().await?);
-        let n_looked_for = self.store.n_open_entries().await?;
-        Ok(IngestStatus {
-            index: self.status_after(&steps).await?,
-            failed: steps.values().map(|step| step.failed).sum(),
-            failures: self.store.failures(owner, MOST_FAILURES).await?,
-            looking_for: u64::try_from(n_looked_for).unwrap_or(0),
-            steps,
-        })
-    }
-
-    /// Something left a library or came back: ingestion need not find out by itself.
-    pub fn library_changed(&self) {
+    #[instrument(name = "library.remove_album", skip_all, fields(user.id = %owner))]
+    pub async fn remove_album(&self, owner: &UserId, album_id: &str) -> Result<(), Error> {
+        self.store.remove_album(owner, album_id).await?;
         self.pipeline.tell();
+        Ok(())
     }
 
-    /// Wakes whoever waits for news of ingestion.
-    pub fn ingest_news(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.pipeline.news()
+    #[instrument(name = "library.restore_album", skip_all, fields(user.id = %owner))]
+    pub async fn restore_album(&self, owner: &UserId, album_id: &str) -> Result<(), Error> {
+        self.store.restore_album(owner, album_id).await?;
+        self.pipeline.tell();
+        Ok(())
     }
 }

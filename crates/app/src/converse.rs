@@ -50,6 +50,7 @@ const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
+    #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
         let _starting = self.turns.enter().ok_or(Error::Closing)?;
         let text = checked_text(&ask)?;
@@ -210,6 +211,7 @@ impl App {
     }
 
     /// The same, for a caller who may change their mind.
+    #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
         &self,
         owner: &UserId,

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A text as a caller sent it, without white space around it. `checked` returns it if it has MIN to MAX characters.
 ///
 /// Reading does not fail on a wrong length: only the service knows the name of the field, and every protocol has its own
 /// form of a validation error.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Text<const MIN: usize, const MAX: usize>(String);
 
 /// A text that is too short or too long.

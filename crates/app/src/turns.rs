@@ -143,6 +143,7 @@ impl Turns {
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
+    #[tracing::instrument(name = "turns.follow", skip_all, fields(user.id = %owner, turn.id = %turn))]
     pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, Error> {
         let row = self.store.turn(owner, turn).await?;
         if row.is_forgotten() {
@@ -171,6 +172,7 @@ impl Turns {
     }
 
     /// Stops a turn wherever it runs. Stopping what has ended already is fine.
+    #[tracing::instrument(name = "turns.stop", skip_all, fields(user.id = %owner, turn.id = %turn))]
     pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), Error> {
         self.store.turn(owner, turn).await?;
         match self.live_turn(turn) {

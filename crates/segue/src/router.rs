@@ -56,7 +56,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn(security_headers::set))
 }
 
-/// For whoever has been let in.
+/// Routes that require authentication.
 fn private(state: &Arc<AppState>) -> Routes {
     Routes::new()
         .merge(protocols::native::routes())
@@ -68,7 +68,7 @@ fn private(state: &Arc<AppState>) -> Routes {
         .merge(api::routes())
 }
 
-/// For everyone: nothing here belongs to anyone.
+/// Routes without authentication: they return no user data.
 fn public() -> Routes {
     Routes::new().merge(api::health::routes()).merge(api::public_routes()).merge(protocols::resource_metadata::routes())
 }

@@ -55,6 +55,7 @@ pub struct Imported {
 impl Imports {
     /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
     /// `patience`; what is open then is looked for in the background.
+    #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
         &self,
         owner: &UserId,
@@ -94,6 +95,7 @@ impl Imports {
     }
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
+    #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
     pub async fn choose(&self, owner: &UserId, entry: Uuid, isrc: &Isrc) -> Result<LibraryEntry, Error> {
         let open = self.store.open_entry(owner, entry).await?;
         let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);

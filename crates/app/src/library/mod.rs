@@ -31,7 +31,7 @@ pub struct Library {
     pub(crate) pipeline: Arc<Pipeline>,
 }
 
-/// A track of the library, with the flags of every other result.
+// No doc comment: it would replace the description of `TrackResult` in the API document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LibraryEntry {

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
+use crate::Error;
 use store::{EventRow, StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
@@ -70,15 +71,6 @@ struct Log {
 
 /// Events as they come, several at once when several are there.
 pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
-
-#[derive(Debug, thiserror::Error)]
-pub enum FollowError {
-    /// The turn ended so long ago that the conversation is the record.
-    #[error("the turn has ended; the conversation is the record")]
-    Gone,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 impl Turns {
     pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
@@ -149,16 +141,17 @@ impl Turns {
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
-    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, FollowError> {
+    #[tracing::instrument(name = "turns.follow", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, Error> {
         let row = self.store.turn(owner, turn).await?;
         if row.is_forgotten() {
-            return Err(FollowError::Gone);
+            return Err(Error::Gone);
         }
         Ok(self.follow_known(turn, row, after))
     }
 
     /// The turn a caller has just started, from its beginning.
-    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, FollowError> {
+    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, Error> {
         match self.live_turn(started.turn) {
             Some(live) => Ok(live.follow(0).boxed()),
             None => self.follow(owner, started.turn, 0).await,
@@ -177,7 +170,8 @@ impl Turns {
     }
 
     /// Stops a turn wherever it runs. Stopping what has ended already is fine.
-    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), StoreError> {
+    #[tracing::instrument(name = "turns.stop", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), Error> {
         self.store.turn(owner, turn).await?;
         match self.live_turn(turn) {
             Some(live) => live.cancel.cancel(),

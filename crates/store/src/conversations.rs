@@ -191,7 +191,7 @@ impl Store {
 }
 
 #[derive(sqlx::FromRow)]
-struct MessageRow {
+pub(super) struct MessageRow {
     id: Uuid,
     role: String,
     content: Json<Vec<Block>>,

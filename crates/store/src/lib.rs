@@ -16,6 +16,7 @@ mod library;
 mod limits;
 #[cfg(feature = "test-util")]
 mod memory;
+mod message_pages;
 mod notices;
 mod open_entries;
 mod plan;
@@ -63,6 +64,7 @@ pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
 pub use limits::{Limited, TurnLimits};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;
+pub use message_pages::MessagePage;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};

@@ -309,6 +309,15 @@ impl Store {
         albums.collect()
     }
 
+    pub async fn album<A: DeserializeOwned>(&self, owner: &UserId, album_id: &str) -> Result<A, StoreError> {
+        const SQL: &str =
+            "SELECT album FROM library_albums WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL";
+        let row: Option<(Json<serde_json::Value>,)> =
+            self.read(SQL).bind(owner.as_str()).bind(album_id).fetch_optional().await?;
+        let (Json(album),) = row.ok_or(StoreError::NotFound)?;
+        Ok(serde_json::from_value(album).map_err(|error| sqlx::Error::Decode(error.into()))?)
+    }
+
     pub async fn remove_album(&self, owner: &UserId, album_id: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_albums SET removed_at = $3
             WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL";

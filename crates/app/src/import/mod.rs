@@ -22,6 +22,8 @@ pub use self::{
     service::{Given, ImportFailure, Imported, OpenLine},
     sources::add_codes,
 };
+pub use formats::ImportError;
+
 pub(crate) use self::{
     keep::{encoded, kind_id, kind_of},
     known::KnownTracks,

@@ -9,15 +9,17 @@ use uuid::Uuid;
 
 use super::answer::FileCounts;
 use crate::{
-    App,
+    Error,
     enrich::Pipeline,
     import::{
         Catalogue, Import, Kept, Match, Matches, Report, Until, add_codes, kind_id, kind_of, match_all, track_of,
     },
+    library::LibraryEntry,
+    services::imports::Imports,
 };
 use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
 use music::Isrc;
-use store::{LibraryTrack, OpenEntry, Resolution, StoreError};
+use store::{OpenEntry, Resolution};
 
 /// What someone gave us to import.
 pub enum Given {
@@ -36,7 +38,7 @@ pub enum ImportFailure {
     #[error(transparent)]
     File(#[from] ImportError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Service(#[from] Error),
     #[error("the import stopped in the middle: {0}")]
     Bug(#[from] tokio::task::JoinError),
 }
@@ -51,9 +53,10 @@ pub struct Imported {
     pub open: Vec<OpenLine>,
 }
 
-impl App {
+impl Imports {
     /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
     /// `patience`; what is open then is looked for in the background.
+    #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
         &self,
         owner: &UserId,
@@ -81,8 +84,8 @@ impl App {
         let import = Import::new(owner, &name, kind, &gathered, &matches);
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
-        let kept = import.keep(&self.store, owner, &stored).await?;
-        let kind = kind_id(kind)?;
+        let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;
+        let kind = kind_id(kind).map_err(Error::from)?;
         let open = import.open.into_iter().map(|open| OpenLine {
             id: open.id(owner),
             file: name.clone(),
@@ -94,12 +97,8 @@ impl App {
     }
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
-    pub async fn choose(
-        &self,
-        owner: &UserId,
-        entry: Uuid,
-        isrc: &Isrc,
-    ) -> Result<LibraryTrack, crate::library::LibraryError> {
+    #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
+    pub async fn choose(&self, owner: &UserId, entry: Uuid, isrc: &Isrc) -> Result<LibraryEntry, Error> {
         let open: OpenLine = self.store.open_entry(owner, entry).await?;
         let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
         let track = match chosen {
@@ -109,11 +108,11 @@ impl App {
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
                 track_of(&entry, isrc.clone(), &found, kind_of(&open.kind)?)
             }
-            None => self.find_track(isrc).await?,
+            None => self.library.find_track(isrc).await?,
         };
         self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(track))).await?;
         self.pipeline.tell();
-        Ok(self.store.library_track(owner, isrc).await?)
+        self.library.entry(self.store.library_track(owner, isrc).await?).await
     }
 }
 

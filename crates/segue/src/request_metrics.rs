@@ -8,9 +8,9 @@ use axum::{
     response::Response,
 };
 
-use crate::router::Doors;
+use crate::router::AppState;
 
-pub(crate) async fn count(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     // An address may hold ids; the route it matched does not. What matched nothing is the page.
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -22,6 +22,6 @@ pub(crate) async fn count(State(doors): State<Arc<Doors>>, request: Request, nex
     } else {
         "other"
     };
-    doors.app.observer.metrics.request_answered(method, route, response.status().as_u16(), began.elapsed());
+    state.app.observer.metrics.request_answered(method, route, response.status().as_u16(), began.elapsed());
     response
 }

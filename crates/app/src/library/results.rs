@@ -1,10 +1,9 @@
-//! What tools say about tracks and albums, in the words of every door.
+//! Tracks and albums as results: the same fields in every tool, route and protocol.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use music::{AudioFeatures, Track};
 use search::Why;
@@ -154,22 +153,4 @@ pub(crate) fn remembered(track: &TidalTrack) -> Option<Track> {
         audio_features: None,
         provenance: [("names".to_owned(), "tidal".to_owned())].into(),
     })
-}
-
-/// An output with only `fields` of each of its `list`: what a model needs to choose, and no more.
-pub(super) fn only(output: &Value, list: &str, fields: &[&str]) -> Value {
-    let mut compact = output.clone();
-    let Some(Value::Array(items)) = compact.get_mut(list) else { return compact };
-    for item in items {
-        if let Value::Object(full) = item {
-            let kept = fields.iter().filter_map(|field| Some(((*field).to_owned(), full.get(*field)?.clone())));
-            *item = Value::Object(kept.collect::<Map<_, _>>());
-        }
-    }
-    compact
-}
-
-/// "1 track", "8 tracks".
-pub(super) fn counted(n: usize, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }

@@ -1,4 +1,4 @@
-//! How the doors call others: one way to make a client.
+//! The HTTP client for requests that this crate makes itself (artwork, key sets).
 
 use std::time::Duration;
 

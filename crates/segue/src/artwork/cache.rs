@@ -12,7 +12,7 @@ use super::Picture;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Default)]
-pub(super) struct Shelf(Mutex<Inner>);
+pub(super) struct Cache(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -21,7 +21,7 @@ struct Inner {
     n_bytes: usize,
 }
 
-impl Shelf {
+impl Cache {
     pub(super) fn get(&self, url: &Url) -> Option<Picture> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pictures.get(url).cloned()
     }
@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shelf_never_holds_more_than_its_budget_and_keeps_the_newest() {
-        let shelf = Shelf::default();
+    fn the_cache_never_holds_more_than_its_budget_and_keeps_the_newest() {
+        let cache = Cache::default();
         let url = |n: usize| -> Url { format!("https://a.example/{n}").parse().unwrap() };
         for n in 0..20 {
             let picture = Picture { bytes: vec![0; 4 * 1024 * 1024].into(), media_type: "image/png" };
-            shelf.keep(url(n), picture);
+            cache.keep(url(n), picture);
         }
-        let kept: Vec<_> = (0..20).filter(|n| shelf.get(&url(*n)).is_some()).collect();
+        let kept: Vec<_> = (0..20).filter(|n| cache.get(&url(*n)).is_some()).collect();
         assert_eq!(kept, (12..20).collect::<Vec<_>>());
     }
 }

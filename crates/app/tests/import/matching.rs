@@ -149,14 +149,14 @@ fn typed_lines_are_understood_whichever_side_the_artist_is_on() {
 }
 
 /// A catalogue in memory that remembers what it was asked.
-struct Shelf {
+struct FixedCatalogue {
     name: &'static str,
     songs: Vec<Candidate>,
     is_silent: bool,
     asked: Mutex<Vec<String>>,
 }
 
-impl Shelf {
+impl FixedCatalogue {
     fn new(name: &'static str, songs: Vec<Candidate>) -> Self {
         Self { name, songs, is_silent: false, asked: Mutex::default() }
     }
@@ -176,7 +176,7 @@ impl Shelf {
     }
 }
 
-impl Catalogue for Shelf {
+impl Catalogue for FixedCatalogue {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -205,8 +205,8 @@ Nowhere,Nobody,,
 
 #[tokio::test]
 async fn each_further_catalogue_is_asked_only_about_what_is_open() {
-    let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
-    let deezer = Shelf::new("Deezer", vec![known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0)]);
+    let library = FixedCatalogue::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
+    let deezer = FixedCatalogue::new("Deezer", vec![known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0)]);
     let matches = match_all(&gathered(MIXED), &[&library, &deezer]).await;
     let codes: Vec<_> = matches.matches.iter().map(|found| found.isrc.as_ref().map_or("-", Isrc::as_str)).collect();
     assert_eq!(codes, [ONE, TWO, "QZXYZ1900003", "-"]);
@@ -216,8 +216,8 @@ async fn each_further_catalogue_is_asked_only_about_what_is_open() {
 
 #[tokio::test]
 async fn a_catalogue_that_cannot_be_asked_is_named_and_left_in_peace() {
-    let library = Shelf::new("library", vec![]);
-    let deezer = Shelf { is_silent: true, ..Shelf::new("Deezer", vec![]) };
+    let library = FixedCatalogue::new("library", vec![]);
+    let deezer = FixedCatalogue { is_silent: true, ..FixedCatalogue::new("Deezer", vec![]) };
     let matches = match_all(&gathered(MIXED), &[&library, &deezer]).await;
     assert_eq!(matches.matches.len(), 4);
     assert_eq!(matches.silent, BTreeMap::from([("Deezer", "no answer in time".to_owned())]));
@@ -231,8 +231,8 @@ async fn the_report_says_what_became_of_every_entry() {
         known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0),
         known("QZXYZ1900004", "Neap", "Ivy Marlow", 140.0),
     ];
-    let (library, gathered) = (Shelf::new("library", songs), gathered(MIXED));
-    let deezer = Shelf { is_silent: true, ..Shelf::new("Deezer", vec![]) };
+    let (library, gathered) = (FixedCatalogue::new("library", songs), gathered(MIXED));
+    let deezer = FixedCatalogue { is_silent: true, ..FixedCatalogue::new("Deezer", vec![]) };
     let matches = match_all(&gathered, &[&library, &deezer]).await;
     let report = Report::new("mixed.csv", Kind::Table, &gathered, matches);
     expect![[r#"
@@ -274,7 +274,7 @@ Low  Tide,Ivy Marlow,QZXYZ1900001,Morning,
 Nowhere,Nobody,,Morning,
 ";
     let gathered = gathered(text);
-    let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
+    let library = FixedCatalogue::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
     let matches = match_all(&gathered, &[&library]).await;
     let import = app::import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
 

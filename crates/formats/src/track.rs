@@ -11,6 +11,9 @@ use music::{AudioFeatures, Isrc, isrc::Doubt};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ImportedTrack {
+    /// An album has its name in `title` and in `album`.
+    #[serde(skip_serializing_if = "EntryKind::is_track")]
+    pub kind: EntryKind,
     /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
     pub line: u64,
     pub title: String,
@@ -39,6 +42,9 @@ pub struct ImportedTrack {
     pub playlist: Option<String>,
     /// How often a history mentions it; 0 in files that are no history.
     pub n_plays: u32,
+    /// The earliest play a history mentions; the latest is `played_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +53,67 @@ pub struct ImportedTrack {
     pub lyrics: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
     pub ids: Ids,
+}
+
+/// What an entry names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EntryKind {
+    #[default]
+    Track,
+    Album,
+}
+
+impl EntryKind {
+    fn is_track(&self) -> bool {
+        *self == Self::Track
+    }
+}
+
+/// What tags and DJ programs say beyond names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub album_artist: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disc_number: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub composer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bpm: Option<f64>,
+    /// As written: `F#m`, `11A`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_key: Option<String>,
+    /// As written, usually ISO 639-2: `eng`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Part of an album by several artists.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compilation: bool,
+    /// Decibels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_gain_track: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_gain_album: Option<f64>,
+    /// The file holds a picture.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_artwork: bool,
+    /// A picture in the same folder: cover.jpg, folder.png.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder_art: Option<String>,
+    /// Where the track begins in its file, in seconds: a CUE sheet cuts one file into tracks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+}
+
+impl Details {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What other services call the track.
@@ -62,6 +128,9 @@ pub struct Ids {
     pub deezer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apple: Option<String>,
+    /// The id of a video.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub youtube: Option<String>,
     /// The recording's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub music_brainz: Option<String>,
@@ -111,6 +180,21 @@ impl LineError {
 impl ImportedTrack {
     pub(super) fn at(line: u64) -> Self {
         Self { line, ..Self::default() }
+    }
+
+    /// One play in a history.
+    pub(super) fn set_played(&mut self, at: Option<DateTime<Utc>>) {
+        self.n_plays = 1;
+        self.played_at = at;
+    }
+
+    pub(super) fn is_album(&self) -> bool {
+        self.kind == EntryKind::Album
+    }
+
+    pub(super) fn make_album(&mut self) {
+        self.kind = EntryKind::Album;
+        self.album = Some(self.title.clone()).filter(|title| !title.is_empty());
     }
 
     /// All artists as one text, the first first.
@@ -166,7 +250,7 @@ impl ImportedTrack {
         let Some(link) = clean(link) else { return };
         let after = |mark: &str| {
             let (_, rest) = link.split_once(mark)?;
-            let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
             (!id.is_empty()).then_some(id)
         };
         if let Some(id) = after("spotify:track:").or_else(|| after("open.spotify.com/track/")) {
@@ -179,6 +263,8 @@ impl ImportedTrack {
             && let Some(id) = after("/track/")
         {
             self.ids.deezer = Some(id);
+        } else if link.contains("youtube.com/") || link.contains("youtu.be/") {
+            self.ids.youtube = after("watch?v=").or_else(|| after("youtu.be/"));
         } else if let Some(id) = after("musicbrainz.org/recording/") {
             self.ids.music_brainz = Some(id);
         } else if let Some(code) = link.to_ascii_lowercase().strip_prefix("urn:isrc:") {
@@ -215,6 +301,7 @@ mod tests {
         assert_eq!(ids("https://tidal.com/browse/track/75413016?u").ids.tidal.as_deref(), Some("75413016"));
         assert_eq!(ids("https://www.deezer.com/en/track/3135").ids.deezer.as_deref(), Some("3135"));
         assert_eq!(ids("https://musicbrainz.org/recording/0c2f-11").ids.music_brainz.as_deref(), Some("0c2f-11"));
+        assert_eq!(ids("https://music.youtube.com/watch?v=a_b-C1&list=x").ids.youtube.as_deref(), Some("a_b-C1"));
         assert_eq!(ids("urn:isrc:XTDBL2600001").isrcs[0].as_str(), "XTDBL2600001");
         assert_eq!(ids("../a/b.flac").ids.location.as_deref(), Some("../a/b.flac"));
     }

@@ -191,7 +191,7 @@ impl Catalogue for Shelf {
 }
 
 fn gathered(csv: &'static str) -> Gathered {
-    formats::gather(formats::read(Kind::Table, Cursor::new(csv))).unwrap()
+    formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(csv))).unwrap()
 }
 
 const MIXED: &str = "\
@@ -234,7 +234,7 @@ async fn the_report_says_what_became_of_every_entry() {
     let (library, gathered) = (Shelf::new("library", songs), gathered(MIXED));
     let deezer = Shelf { is_silent: true, ..Shelf::new("Deezer", vec![]) };
     let matches = match_all(&gathered, &[&library, &deezer]).await;
-    let report = Report::new("mixed.csv", Kind::Table, &gathered, matches);
+    let report = Report::new("mixed.csv", Kind::with_id("table").unwrap(), &gathered, matches);
     expect![[r#"
         mixed.csv: table
                 5  entries
@@ -276,7 +276,13 @@ Nowhere,Nobody,,Morning,
     let gathered = gathered(text);
     let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
     let matches = match_all(&gathered, &[&library]).await;
-    let import = app::import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
+    let import = app::import::Import::new(
+        &engine::UserId::new("ann"),
+        "mixed.csv",
+        Kind::with_id("table").unwrap(),
+        &gathered,
+        &matches,
+    );
 
     let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
     assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);

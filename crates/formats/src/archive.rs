@@ -21,16 +21,23 @@ pub struct GatheredFile {
     pub gathered: Gathered,
 }
 
-/// A music collection has some thousands of files, a history of many years some thirty.
-const MOST_MEMBERS: usize = 5000;
-/// What the members may have together when they are unpacked.
-const MOST_BYTES: u64 = 1 << 30;
-/// Text shrinks to a tenth, rarely to a fiftieth; what shrinks to less is made to fill disks.
-const LARGEST_RATIO: u64 = 200;
-/// Below this size a ratio says nothing.
-const RATIO_FROM: u64 = 1 << 20;
-/// What may be read to find and read the table of contents: 46 bytes and a name for each member.
-const LARGEST_DIRECTORY: u64 = 4 << 20;
+/// What an archive may cost. More is not a listener's data but an attack.
+struct Limits {
+    n_members: usize,
+    /// What the members may have together when they are unpacked.
+    n_bytes: u64,
+    /// How much larger a member may become.
+    ratio: u64,
+    /// Below this size a ratio says nothing.
+    ratio_from: u64,
+    /// What may be read to find and read the table of contents: 46 bytes and a name for each member.
+    directory: u64,
+}
+
+/// A music collection has some thousands of files, a history of many years some thirty. Text shrinks to a tenth, rarely
+/// to a fiftieth.
+const LIMITS: Limits =
+    Limits { n_members: 5000, n_bytes: 1 << 30, ratio: 200, ratio_from: 1 << 20, directory: 4 << 20 };
 
 const NESTED: &str = "an archive inside an archive, which is not read";
 
@@ -57,23 +64,28 @@ pub fn gather_uploaded(mut file: File, name: &str, scratch: &Path) -> Result<Vec
         Ok((kind, gathered)) => Ok(vec![GatheredFile { name: name.into(), kind, gathered }]),
         Err(ImportError::Unrecognised(Unrecognised::Archive)) => {
             file.rewind()?;
-            in_archive(file, name, scratch)
+            in_archive(file, name, scratch, &LIMITS)
         }
         Err(error) => Err(error),
     }
 }
 
 /// Files that are none of ours (a read-me, an address book) are passed over; an archive of nothing else is refused.
-fn in_archive(file: File, archive_name: &str, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
-    let budget = Rc::new(Cell::new(LARGEST_DIRECTORY));
+fn in_archive(
+    file: File,
+    archive_name: &str,
+    scratch: &Path,
+    limits: &Limits,
+) -> Result<Vec<GatheredFile>, ImportError> {
+    let budget = Rc::new(Cell::new(limits.directory));
     let mut archive =
         ZipArchive::new(Metered { file, left: Rc::clone(&budget) }).map_err(|error| broken(archive_name, error))?;
-    if archive.len() > MOST_MEMBERS {
-        return Err(broken(archive_name, format!("it has more than {MOST_MEMBERS} files")));
+    if archive.len() > limits.n_members {
+        return Err(broken(archive_name, format!("it has more than {} files", limits.n_members)));
     }
     // The limit was for the table of contents; members have limits of their own.
     budget.set(u64::MAX);
-    let (mut files, mut left, mut n_nested) = (vec![], MOST_BYTES, 0_u64);
+    let (mut files, mut left, mut n_nested) = (vec![], limits.n_bytes, 0_u64);
     for n in 0..archive.len() {
         let mut member = archive.by_index(n).map_err(|error| broken(archive_name, error))?;
         let name = member.name().to_owned();
@@ -81,7 +93,7 @@ fn in_archive(file: File, archive_name: &str, scratch: &Path) -> Result<Vec<Gath
         if member.is_dir() || short.starts_with('.') || name.starts_with("__MACOSX/") {
             continue;
         }
-        let unpacked = unpack(&mut member, archive_name, scratch, &mut left)?;
+        let unpacked = unpack(&mut member, scratch, &mut left, limits).map_err(|error| error.in_file(archive_name))?;
         match gather_upload(unpacked, &short) {
             Ok((kind, gathered)) => files.push(GatheredFile { name, kind, gathered }),
             Err(ImportError::Unrecognised(Unrecognised::Archive)) => n_nested += 1,
@@ -102,22 +114,38 @@ fn in_archive(file: File, archive_name: &str, scratch: &Path) -> Result<Vec<Gath
 /// without a name that is gone when it is dropped.
 fn unpack<R: Read>(
     member: &mut ZipFile<'_, R>,
-    archive_name: &str,
     scratch: &Path,
     left: &mut u64,
-) -> Result<File, ImportError> {
-    let mut unpacked = tempfile::tempfile_in(scratch)?;
-    let by_ratio = member.compressed_size().saturating_mul(LARGEST_RATIO).max(RATIO_FROM);
+    limits: &Limits,
+) -> Result<File, Unpacking> {
+    let mut unpacked = tempfile::tempfile_in(scratch).map_err(Unpacking::NoRoom)?;
+    let by_ratio = member.compressed_size().saturating_mul(limits.ratio).max(limits.ratio_from);
     let most = by_ratio.min(*left);
-    let n_bytes =
-        io::copy(&mut member.by_ref().take(most + 1), &mut unpacked).map_err(|error| broken(member.name(), error))?;
+    let copied = io::copy(&mut member.by_ref().take(most + 1), &mut unpacked);
+    let n_bytes = copied.map_err(|error| Unpacking::Refused(format!("{}: {error}", member.name())))?;
     if n_bytes > by_ratio {
-        let why = format!("{} unpacks to more than {LARGEST_RATIO} times its size", member.name());
-        return Err(broken(archive_name, why));
+        let why = format!("{} unpacks to more than {} times its size", member.name(), limits.ratio);
+        return Err(Unpacking::Refused(why));
     }
-    *left = left.checked_sub(n_bytes).ok_or_else(|| broken(archive_name, "it unpacks to more than 1 GB"))?;
-    unpacked.rewind()?;
+    let too_much = || Unpacking::Refused(format!("it unpacks to more than {} MB", limits.n_bytes >> 20));
+    *left = left.checked_sub(n_bytes).ok_or_else(too_much)?;
+    unpacked.rewind().map_err(Unpacking::NoRoom)?;
     Ok(unpacked)
+}
+
+/// Why a member was not unpacked.
+enum Unpacking {
+    Refused(String),
+    NoRoom(io::Error),
+}
+
+impl Unpacking {
+    fn in_file(self, archive_name: &str) -> ImportError {
+        match self {
+            Self::Refused(why) => broken(archive_name, why),
+            Self::NoRoom(error) => error.into(),
+        }
+    }
 }
 
 /// A file of which only so much may be read. The reader of archives reads the whole table of contents into memory, however
@@ -144,4 +172,29 @@ impl Seek for Metered {
 
 fn broken(name: &str, why: impl std::fmt::Display) -> ImportError {
     ImportError::Archive { file: name.to_owned(), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::*;
+
+    #[test]
+    fn members_have_a_limit_together() {
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        for n in 0..4 {
+            zip.start_file(format!("{n}.csv"), SimpleFileOptions::default()).unwrap();
+            zip.write_all(b"title,artist\nRain,Ivy Marlow\n").unwrap();
+            zip.write_all(&vec![b' '; 900 << 10]).unwrap();
+        }
+        let file = zip.finish().unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let import =
+            |n_bytes| in_archive(file.try_clone().unwrap(), "a.zip", scratch.path(), &Limits { n_bytes, ..LIMITS });
+        assert_eq!(import(4 << 20).unwrap().len(), 4);
+        assert_eq!(import(3 << 20).unwrap_err().to_string(), "a.zip: it unpacks to more than 3 MB");
+    }
 }

@@ -201,4 +201,20 @@ mod tests {
         let missing = walk(&at("missing")).next().unwrap();
         assert!(matches!(missing.what, Err(Skip::Unreadable(_))), "{missing:?}");
     }
+    /// The superuser may read every folder, so the test takes one away instead.
+    #[test]
+    fn a_folder_that_cannot_be_read_is_named_and_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a/1.mp3", "b/2.mp3", "c/3.mp3"] {
+            fs::create_dir(folder.path().join(&name[..1])).unwrap();
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let mut walk = walk(folder.path());
+        assert!(walk.next().unwrap().path.ends_with("a/1.mp3"));
+        fs::remove_dir_all(folder.path().join("b")).unwrap();
+        let lost = walk.next().unwrap();
+        assert!(lost.path.ends_with("b") && matches!(lost.what, Err(Skip::Unreadable(_))), "{lost:?}");
+        assert!(walk.next().unwrap().path.ends_with("c/3.mp3"));
+        assert_eq!(walk.next(), None);
+    }
 }

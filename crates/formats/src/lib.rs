@@ -8,12 +8,15 @@ pub mod audio;
 mod beginning;
 mod columns;
 mod content_hash;
+mod details;
+mod file_names;
 pub mod folder;
 mod folder_import;
 mod format;
 mod formats;
 mod formula;
 mod gather;
+mod headers;
 mod json;
 mod lines;
 mod mojibake;
@@ -35,12 +38,13 @@ pub use self::{
     archive::{GatheredFile, gather_files, gather_uploaded},
     beginning::FIRST_BYTES,
     content_hash::content_hash,
+    details::Details,
     format::Kind,
     formula::formula_guarded,
     gather::{Gathered, MOST_TRACKS, gather},
     path_names::PathNames,
     recognise::{Unrecognised, recognise},
-    track::{Details, Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
+    track::{Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
 };
 use self::{
     gather::gather_playlist,

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::spelling::{clean, split_at_dash};
+use super::{
+    details::Details,
+    spelling::{clean, split_at_dash},
+};
 use music::{AudioFeatures, Isrc, isrc::Doubt};
 
 /// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
@@ -70,49 +73,6 @@ pub enum EntryKind {
 impl EntryKind {
     fn is_track(&self) -> bool {
         *self == Self::Track
-    }
-}
-
-/// What tags and DJ programs say beyond names.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Details {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub album_artist: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub disc_number: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub composer: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bpm: Option<f64>,
-    /// As written: `F#m`, `11A`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_key: Option<String>,
-    /// As written, usually ISO 639-2: `eng`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub language: Option<String>,
-    /// Part of an album by several artists.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub compilation: bool,
-    /// Decibels.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay_gain_track: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay_gain_album: Option<f64>,
-    /// The file holds a picture.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub has_artwork: bool,
-    /// A picture in the same folder: cover.jpg, folder.png.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folder_art: Option<String>,
-    /// Where the track begins in its file, in seconds: a CUE sheet cuts one file into tracks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<f64>,
-}
-
-impl Details {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::{
     beginning::Beginning,
+    file_names::without_video_words,
     format::{Entries, Format, Source},
     json::{self, Element, Step, text},
-    path_names::without_video_words,
     spelling::{clean, moment},
     track::{Entry, ImportedTrack},
 };

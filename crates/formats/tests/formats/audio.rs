@@ -9,7 +9,7 @@ use lofty::{
 };
 
 /// A second of silence in the smallest FLAC there is: its description and no frames.
-fn flac() -> Vec<u8> {
+pub(super) fn flac() -> Vec<u8> {
     let mut file = b"fLaC\x80\0\0\x22".to_vec();
     let n_samples = 44_100_u64;
     // Block sizes, frame sizes, then 20 bits of rate, 3 of channels, 5 of depth and 36 of samples.
@@ -20,7 +20,7 @@ fn flac() -> Vec<u8> {
 }
 
 /// A second of silence as a WAV file.
-fn wav() -> Vec<u8> {
+pub(super) fn wav() -> Vec<u8> {
     let samples = vec![0_u8; 8000];
     let mut file = b"RIFF".to_vec();
     file.extend((36 + samples.len() as u32).to_le_bytes());
@@ -34,13 +34,13 @@ fn wav() -> Vec<u8> {
 }
 
 /// Some forty frames of silence as MP3.
-fn mp3() -> Vec<u8> {
+pub(super) fn mp3() -> Vec<u8> {
     let mut frame = b"\xff\xfb\x90\x00".to_vec();
     frame.resize(417, 0);
     frame.repeat(40)
 }
 
-fn write(path: &Path, bytes: &[u8], kind: TagType, items: &[(ItemKey, &str)]) {
+pub(super) fn write(path: &Path, bytes: &[u8], kind: TagType, items: &[(ItemKey, &str)]) {
     fs::write(path, bytes).unwrap();
     if items.is_empty() {
         return;

@@ -39,12 +39,9 @@ pub fn file(line: u64, path: &Path) -> Entry {
 /// tags do not.
 pub fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
     let unreadable = |why: &dyn std::fmt::Display| LineError::unusable(line, format!("{}: {why}", path.display()));
-    let open = || fs::File::open(path).map_err(|error| unreadable(&error));
+    let source = fs::File::open(path).map_err(|error| unreadable(&error))?;
     let relative = relative.to_string_lossy();
-    let read = tags(BufReader::new(open()?), true)
-        // A picture that cannot be read must not hide the other tags.
-        .or_else(|_| tags(BufReader::new(open().map_err(|error| error.problem.to_string())?), false));
-    let tagged = read.map_err(|why| unreadable(&why))?;
+    let tagged = tags(BufReader::new(source)).map_err(|why| unreadable(&why))?;
     let mut track = track_of(line, &tagged, &relative);
     track.ids.location = clean(&path.display().to_string());
     if track.lyrics.is_none() {
@@ -64,14 +61,22 @@ pub(super) fn named(mut track: ImportedTrack, relative: &str) -> Entry {
 
 /// What the tags of one stream say; the title may be missing.
 pub fn stream(line: u64, source: impl Read + Seek) -> Entry {
-    let read = tags(source, false).map_err(|why| LineError::unusable(line, why))?;
+    let read = tags(source).map_err(|why| LineError::unusable(line, why))?;
     Ok(track_of(line, &read, ""))
 }
 
 /// Reads tags and properties by seeking; the audio itself is passed over.
-fn tags(source: impl Read + Seek, with_pictures: bool) -> Result<TaggedFile, String> {
+fn tags(mut source: impl Read + Seek) -> Result<TaggedFile, String> {
+    tags_and(&mut source, true).or_else(|why| {
+        // A picture that cannot be read, or is too large, must not hide the other tags.
+        source.rewind().map_err(|_| why)?;
+        tags_and(&mut source, false)
+    })
+}
+
+fn tags_and(source: impl Read + Seek, pictures: bool) -> Result<TaggedFile, String> {
     let mut options = ParseOptions::new();
-    options.read_cover_art(with_pictures);
+    options.read_cover_art(pictures);
     let probe = Probe::new(source).guess_file_type().map_err(|error| error.to_string())?;
     probe.options(options).read().map_err(|error| format!("the tags cannot be read: {error}"))
 }

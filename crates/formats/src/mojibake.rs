@@ -43,7 +43,7 @@ fn latin1_bytes(text: &str) -> Option<Vec<u8>> {
 fn is_hardly_latin(text: &str) -> bool {
     let n_plain = text.chars().filter(char::is_ascii_alphabetic).count();
     let n_accented = text.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
-    n_accented >= 3 && n_accented > n_plain * 2
+    n_accented >= 4 && n_accented > n_plain * 2
 }
 
 /// Words of Cyrillic letters, with capitals only where words begin or throughout.
@@ -112,6 +112,7 @@ mod tests {
             "Ça ira",
             "Motörhead",
             "Æ",
+            "Öäü",
             "Öä",
             "naïve façade",
             "Дорога",

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, io::Cursor, sync::Mutex};
 
-use app::import::{Candidate, CannotAsk, Catalogue, Outcome, Report, judge, match_all};
+use app::import::{
+    Candidate, CannotAsk, Catalogue, ImportAnswer, Imported, Kept, Matches, Outcome, Report, judge, match_all,
+};
 use expect_test::expect;
 use formats::{Gathered, ImportedTrack, Kind};
 use futures::future::BoxFuture;
@@ -264,6 +266,17 @@ async fn the_report_says_what_became_of_every_entry() {
 }
 
 #[tokio::test]
+async fn an_import_of_nothing_is_told_in_the_report_and_in_the_answer() {
+    let gathered = gathered("title,artist,isrc\n");
+    let report = Report::new("empty.csv", Kind::with_id("table").unwrap(), &gathered, Matches::default());
+    assert!(report.to_string().contains("\nWarning: no entries found: it was read as \"table\""), "{report}");
+    let imported = Imported { report, kept: Kept::default(), open: vec![] };
+    let failures = ImportAnswer::of(&[imported]).failures;
+    assert_eq!((failures[0].file.as_str(), failures[0].line), ("empty.csv", 0));
+    assert!(failures[0].reason.starts_with("no entries found"), "{}", failures[0].reason);
+}
+
+#[tokio::test]
 async fn what_is_kept_has_each_recording_once_and_says_where_it_comes_from() {
     let text = "\
 title,artist,isrc,playlist,energy
@@ -292,5 +305,6 @@ Nowhere,Nobody,,Morning,
     assert_eq!((playlist("Evening"), playlist("Morning")), (vec![ONE, TWO], vec![ONE]));
     let open: Vec<_> = import.open.iter().map(|open| (open.entry.title.as_str(), &open.playlists)).collect();
     assert_eq!(open.len(), 2);
-    assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.contains("Evening"));
+    assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.iter().eq(["Evening"]));
+    assert!(open[1].0 == "Nowhere" && open[1].1.iter().eq(["Morning"]));
 }

@@ -158,7 +158,8 @@ async fn a_spotify_history_gets_its_codes_from_its_ids() {
         format!(r#"{{"artist":"Ivy Marlow","album":"x","track":"{}","uri":"spotify:track:{id}"}}"#, piece.title)
     };
     let file = format!(r#"{{"tracks":[{},{}]}}"#, row(known), row(unknown));
-    let mut gathered = formats::gather(formats::read(Kind::SpotifyLibrary, Cursor::new(file))).unwrap();
+    let mut gathered =
+        formats::gather(formats::read(Kind::with_id("spotifyLibrary").unwrap(), Cursor::new(file))).unwrap();
     assert_eq!(add_codes(&mut gathered, &reccobeats).await, Ok(1));
     assert_eq!(gathered.tracks[0].isrcs, [isrc(&known.isrc)]);
     assert_eq!(gathered.tracks[1].isrcs, []);
@@ -235,7 +236,7 @@ async fn deezer_says_no_in_a_success_and_is_understood() {
 async fn a_catalogue_elsewhere_tells_a_live_take_from_the_plain_one() {
     let (_running, _desk, deezer) = deezer(DeezerDouble::generous(fiction::world())).await;
     let text = "title,artist\nPaper Lanterns,Ivy Marlow\nLow Tide (Live at the Quay),Ivy Marlow\nLow Tide (Karaoke),Ivy Marlow\n";
-    let gathered = formats::gather(formats::read(Kind::Table, Cursor::new(text))).unwrap();
+    let gathered = formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
     let matches = match_all(&gathered, &[&deezer]).await.matches;
     let found: Vec<_> = matches.iter().map(|found| (found.outcome, found.isrc.as_ref().map(Isrc::as_str))).collect();
     assert_eq!(

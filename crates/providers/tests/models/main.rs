@@ -5,3 +5,4 @@ mod failures;
 mod provider;
 mod requests;
 mod rules;
+mod spellings;

@@ -9,6 +9,7 @@ pub mod deezer;
 pub mod desk;
 pub mod fiction;
 pub mod lrclib;
+pub mod model;
 pub mod musicbrainz;
 pub mod qdrant;
 pub mod reccobeats;

@@ -165,7 +165,7 @@ pub(crate) fn problems(spec: &ToolSpec, input: &Value) -> Vec<String> {
     let schema = &spec.input_schema;
     let Value::Object(fields) = input else {
         return vec![match input {
-            Value::String(text) if lenient::value(text) == Err(lenient::LenientError::Cut) => {
+            Value::String(text) if is_cut(text) => {
                 "the JSON is cut off before it ends; send the whole object".into()
             }
             Value::String(_) => "the arguments are not JSON; send one JSON object".into(),
@@ -182,6 +182,11 @@ pub(crate) fn problems(spec: &ToolSpec, input: &Value) -> Vec<String> {
         (!is_valid(schema, value)).then(|| format!("`{name}` is {}{}", shown(value), in_brackets(&wanted(schema))))
     });
     missing.chain(wrong).collect()
+}
+
+/// Whether an object begins in this text and does not end.
+fn is_cut(text: &str) -> bool {
+    text.find('{').is_some_and(|at| lenient::value_prefix(&text[at..]) == Err(lenient::LenientError::Cut))
 }
 
 fn is_valid(schema: &Value, value: &Value) -> bool {

@@ -2,6 +2,7 @@
 
 mod conformance;
 mod failures;
+mod families;
 mod provider;
 mod requests;
 mod rules;

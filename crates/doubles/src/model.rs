@@ -125,7 +125,9 @@ async fn chat(State(double): State<ModelDouble>, uri: Uri, Json(request): Json<V
         return answer(status, "application/json", body.to_string());
     }
     let step = server.script.pop_front().unwrap_or_else(|| Step::says("The script is over."));
-    if let Some((status, body)) = step.fault.and_then(|fault| family.refusal(fault, &server.model, server.context_tokens, n_prompt)) {
+    if let Some((status, body)) =
+        step.fault.and_then(|fault| family.refusal(fault, &server.model, server.context_tokens, n_prompt))
+    {
         return answer(status, "application/json", body.to_string());
     }
     let usage = frames::Usage { n_prompt, n_answer: server.tokens(step.n_chars()) };

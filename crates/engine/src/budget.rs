@@ -24,9 +24,10 @@ const SECOND_TRY: f64 = 0.6;
 
 /// The characters of everything a prompt sends: what estimates and measurements of tokens go by.
 pub fn prompt_chars(prompt: &Prompt) -> usize {
-    let tools = prompt.tools.iter().map(|tool| {
-        tool.name.len() + tool.description.chars().count() + tool.input_schema.to_string().chars().count()
-    });
+    let tools = prompt
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.chars().count() + tool.input_schema.to_string().chars().count());
     prompt.system.chars().count() + tools.sum::<usize>() + messages_chars(&prompt.messages)
 }
 

@@ -77,7 +77,8 @@ pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
 fn told_dropped(spec: &ToolSpec, dropped: &[String]) -> String {
     let known = schema::properties(&spec.input_schema).map(|properties| properties.keys().cloned().collect::<Vec<_>>());
     let known = known.filter(|known| !known.is_empty()).map_or("no fields".into(), |known| known.join(", "));
-    let dropped: Vec<_> = dropped.iter().map(|name| format!("`{}`", name.chars().take(40).collect::<String>())).collect();
+    let dropped: Vec<_> =
+        dropped.iter().map(|name| format!("`{}`", name.chars().take(40).collect::<String>())).collect();
     format!("Note: {} has no field {}; it was ignored. Its fields are: {known}.", spec.name, dropped.join(", "))
 }
 
@@ -91,7 +92,8 @@ fn unwrapped(input_schema: &Value, input: Value) -> Value {
     // Names of the call itself may stand beside the wrapped arguments.
     let is_call_field = |name: &str| matches!(name, "name" | "tool" | "function" | "type" | "id");
     let wrapper = WRAPPERS.into_iter().find(|wrapper| {
-        let others_mean_nothing = fields.keys().all(|name| name == wrapper || (is_call_field(name) && !is_of_tool(name)));
+        let others_mean_nothing =
+            fields.keys().all(|name| name == wrapper || (is_call_field(name) && !is_of_tool(name)));
         !is_of_tool(wrapper) && others_mean_nothing && fields.get(*wrapper).is_some_and(is_arguments)
     });
     match wrapper.and_then(|wrapper| fields.remove(wrapper)) {

@@ -165,9 +165,7 @@ pub(crate) fn problems(spec: &ToolSpec, input: &Value) -> Vec<String> {
     let schema = &spec.input_schema;
     let Value::Object(fields) = input else {
         return vec![match input {
-            Value::String(text) if is_cut(text) => {
-                "the JSON is cut off before it ends; send the whole object".into()
-            }
+            Value::String(text) if is_cut(text) => "the JSON is cut off before it ends; send the whole object".into(),
             Value::String(_) => "the arguments are not JSON; send one JSON object".into(),
             other => format!("the arguments are {}, but must be a JSON object", kind_of(other)),
         }];
@@ -273,7 +271,9 @@ fn example_value(name: &str, schema: &Value) -> Value {
     match types(schema).into_iter().find(|name| *name != "null") {
         Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
         Some("boolean") => json!(true),
-        Some("array") => json!([example_value(name.trim_end_matches('s'), schema.get("items").unwrap_or(&Value::Null))]),
+        Some("array") => {
+            json!([example_value(name.trim_end_matches('s'), schema.get("items").unwrap_or(&Value::Null))])
+        }
         Some("object") => example(schema),
         // An id must come from a result: an example that looks like one would be copied.
         _ if name.to_lowercase().ends_with("id") || name == "isrc" => json!(format!("<{name} from an earlier result>")),

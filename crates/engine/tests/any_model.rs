@@ -105,9 +105,7 @@ async fn a_call_that_is_nearly_right_is_made_and_stored_as_it_was_made() {
     for (name, input) in cases {
         let (finished, _) = one_call(name, input).await;
         let expected = json!({"query": "rain", "limit": 3});
-        let is_it = |block: &Block| {
-            matches!(block, Block::ToolUse { name, input, .. } if name == "semanticSearch" && *input == expected)
-        };
+        let is_it = |block: &Block| matches!(block, Block::ToolUse { name, input, .. } if name == "semanticSearch" && *input == expected);
         assert!(finished.content.iter().any(is_it), "{input}: {:?}", finished.content);
         assert_eq!(result_of(&finished).0["found"], "3 × rain xxx", "{input}");
     }
@@ -127,10 +125,19 @@ async fn what_a_model_sends_in_excess_is_dropped_and_only_the_model_is_told() {
 async fn a_model_reads_which_field_is_wrong_and_an_example_that_works() {
     let example = r#" Example: {"query":"<query>"}"#;
     let cases = [
-        (r#"{"limit": 3}"#, "Invalid input for semanticSearch: `query` is missing (wanted: string, 1 to 20 characters)."),
-        (r#"{"query": "rain", "limit": "many"}"#, "Invalid input for semanticSearch: `limit` is \"many\" (wanted: integer"),
+        (
+            r#"{"limit": 3}"#,
+            "Invalid input for semanticSearch: `query` is missing (wanted: string, 1 to 20 characters).",
+        ),
+        (
+            r#"{"query": "rain", "limit": "many"}"#,
+            "Invalid input for semanticSearch: `limit` is \"many\" (wanted: integer",
+        ),
         (r#"["rain"]"#, "Invalid input for semanticSearch: the arguments are a list, but must be a JSON object."),
-        (r#"{"query": "ra"#, "Invalid input for semanticSearch: the JSON is cut off before it ends; send the whole object."),
+        (
+            r#"{"query": "ra"#,
+            "Invalid input for semanticSearch: the JSON is cut off before it ends; send the whole object.",
+        ),
     ];
     for (input, expected) in cases {
         let (_, read) = one_call("semanticSearch", input).await;
@@ -143,12 +150,18 @@ async fn programs_are_taken_literally() {
     let toolbox = Toolbox::default().with(Search);
     let cases = [
         (json!({"query": "rain"}), None),
-        (json!(["rain"]), Some("Invalid input for semanticSearch: the arguments are a list, but must be a JSON object")),
+        (
+            json!(["rain"]),
+            Some("Invalid input for semanticSearch: the arguments are a list, but must be a JSON object"),
+        ),
         (json!(["rain", 3]), Some("Invalid input for semanticSearch: the arguments are a list")),
         (json!("rain"), Some("Invalid input for semanticSearch: the arguments are not JSON")),
         (json!(null), Some("Invalid input for semanticSearch: the arguments are null")),
         (json!({"query": "rain", "limit": "3"}), Some("Invalid input for semanticSearch: invalid type: string")),
-        (json!({"query": "rain", "searchType": 1}), Some("Invalid input for semanticSearch: unknown field `searchType`")),
+        (
+            json!({"query": "rain", "searchType": 1}),
+            Some("Invalid input for semanticSearch: unknown field `searchType`"),
+        ),
     ];
     for (input, expected) in cases {
         let (id, owner) = (CallId::new(), UserId::new("u"));
@@ -169,7 +182,10 @@ async fn programs_are_taken_literally() {
 #[tokio::test(start_paused = true)]
 async fn thinking_is_no_part_of_the_answer_or_of_the_next_prompt() {
     let thinking = Reply::default().thinks("The user wants rain.");
-    let model = ScriptedModel::new([thinking.clone().calls("semanticSearch", json!({"query": "rain"})), thinking.says("Here.")]);
+    let model = ScriptedModel::new([
+        thinking.clone().calls("semanticSearch", json!({"query": "rain"})),
+        thinking.says("Here."),
+    ]);
     let (finished, asked, events) = turn_of(&model, vec![Message::user("Find it")]).await;
     let everything = format!("{:?} {:?} {events:?}", finished.content, asked.last().unwrap().messages);
     assert!(!everything.contains("wants rain"), "{everything}");
@@ -179,7 +195,9 @@ async fn thinking_is_no_part_of_the_answer_or_of_the_next_prompt() {
 #[tokio::test(start_paused = true)]
 async fn an_overflow_is_trimmed_and_tried_once_more_and_then_explained() {
     let overflow = || Reply::default().then_errs(ModelError::ContextOverflow { limit: Some(600), detail: "x".into() });
-    let exchange = |n: usize| [Message::user(format!("question {n}")), Message::assistant(vec![Block::Text { text: "y".repeat(400) }])];
+    let exchange = |n: usize| {
+        [Message::user(format!("question {n}")), Message::assistant(vec![Block::Text { text: "y".repeat(400) }])]
+    };
     let history: Vec<_> = (0..10).flat_map(exchange).chain([Message::user("hello?")]).collect();
 
     let model = ScriptedModel::new([overflow(), says("Hello.")]);
@@ -219,7 +237,8 @@ async fn a_reply_that_did_not_reach_its_end_counts_what_it_used() {
         let model = ScriptedModel::new([reply]).with_window(window);
         turn_of(&model, vec![Message::user("Hi")]).await.0.usage
     };
-    let n_prompt = u64::try_from(engine::prompt_chars(&prompt(vec![Message::user("Hi"), Message::assistant(vec![])]))).unwrap();
+    let n_prompt =
+        u64::try_from(engine::prompt_chars(&prompt(vec![Message::user("Hi"), Message::assistant(vec![])]))).unwrap();
     let estimated = n_prompt.div_ceil(2);
 
     let cut = usage_of(says("12345678").then_is_cut()).await;

@@ -238,7 +238,9 @@ impl Endpoint {
             ModelError::Unavailable(why) => ModelError::Unavailable(clean(why)),
             ModelError::RateLimited(why) => ModelError::RateLimited(clean(why)),
             ModelError::Refused(why) => ModelError::Refused(clean(why)),
-            ModelError::ContextOverflow { limit, detail } => ModelError::ContextOverflow { limit, detail: clean(detail) },
+            ModelError::ContextOverflow { limit, detail } => {
+                ModelError::ContextOverflow { limit, detail: clean(detail) }
+            }
             ModelError::NoSuchModel(why) => ModelError::NoSuchModel(clean(why)),
             ModelError::Unauthorized(why) => ModelError::Unauthorized(clean(why)),
             ModelError::NotAModelServer(why) => ModelError::NotAModelServer(clean(why)),

@@ -26,9 +26,9 @@ pub(crate) fn with_tools(system: &str, prompt: &Prompt) -> String {
 
 /// A reply with its calls, and the results the user's side gives to them.
 pub(crate) fn as_text(texts: &[&str], calls: &[CallWithResult<'_>]) -> (String, String) {
-    let said = calls.iter().map(|call| {
-        format!("<tool_call>{}</tool_call>", json!({"name": call.name, "arguments": call.input}))
-    });
+    let said = calls
+        .iter()
+        .map(|call| format!("<tool_call>{}</tool_call>", json!({"name": call.name, "arguments": call.input})));
     let said: Vec<_> = texts.iter().map(|text| (*text).to_owned()).chain(said).collect();
     let results = calls.iter().map(|call| {
         let mark = if call.is_error { "Error: " } else { "" };

@@ -55,7 +55,12 @@ const REFUSALS: &[Refusal] = &[
     },
     Refusal {
         statuses: &[400, 422, 500],
-        says: &["tool_choice is not supported", "tool_choice=none", "tool_choice: none", "unsupported value: 'tool_choice'"],
+        says: &[
+            "tool_choice is not supported",
+            "tool_choice=none",
+            "tool_choice: none",
+            "unsupported value: 'tool_choice'",
+        ],
         set: |form| &mut form.without_tool_choice,
     },
     Refusal {
@@ -77,7 +82,12 @@ const REFUSALS: &[Refusal] = &[
     },
     Refusal {
         statuses: &[400, 422, 500],
-        says: &["system role not supported", "system role is not supported", "only user and assistant roles", "roles must alternate"],
+        says: &[
+            "system role not supported",
+            "system role is not supported",
+            "only user and assistant roles",
+            "roles must alternate",
+        ],
         set: |form| &mut form.system_in_user,
     },
     Refusal {

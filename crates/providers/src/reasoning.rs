@@ -11,8 +11,16 @@ const THINKING: &[(&str, &str)] = &[
     ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
 /// Tokens of chat templates that say: the reply is over.
-const END_TOKENS: &[&str] =
-    &["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>", "<end_of_turn>"];
+const END_TOKENS: &[&str] = &[
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<|return|>",
+    "<end_of_turn>",
+];
 /// Tokens that open a message, the role after them.
 const ROLE_TOKENS: &[&str] = &["<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "<|start|>"];
 /// Tokens without a meaning of their own.

@@ -49,7 +49,9 @@ impl Family {
                 {"id": model, "object": "model", "type": "llm", "state": "loaded", "max_context_length": 131_072,
                  "loaded_context_length": n_ctx},
             ]})),
-            (Self::LmStudio, "/v1/models") => list(json!({"id": model, "object": "model", "owned_by": "organization_owner"})),
+            (Self::LmStudio, "/v1/models") => {
+                list(json!({"id": model, "object": "model", "owned_by": "organization_owner"}))
+            }
             (Self::Vllm, "/v1/models") => {
                 list(json!({"id": model, "object": "model", "owned_by": "vllm", "root": model, "max_model_len": n_ctx}))
             }
@@ -59,7 +61,13 @@ impl Family {
     }
 
     /// The answer to a request it does not take. None where the family takes it: Ollama cuts long prompts silently.
-    pub(super) fn refusal(self, fault: Fault, model: &str, n_ctx: usize, n_prompt: usize) -> Option<(StatusCode, Value)> {
+    pub(super) fn refusal(
+        self,
+        fault: Fault,
+        model: &str,
+        n_ctx: usize,
+        n_prompt: usize,
+    ) -> Option<(StatusCode, Value)> {
         let (status, said) = match fault {
             Fault::Overflow => self.overflow(n_ctx, n_prompt)?,
             Fault::NoTools => self.no_tools(model),
@@ -79,7 +87,9 @@ impl Family {
             Self::Ollama => return None,
             Self::LlamaCpp => (
                 400,
-                format!("request ({n_prompt} tokens) exceeds the available context size ({n_ctx} tokens), try increasing it"),
+                format!(
+                    "request ({n_prompt} tokens) exceeds the available context size ({n_ctx} tokens), try increasing it"
+                ),
             ),
             Self::LmStudio => (
                 400,
@@ -90,7 +100,9 @@ impl Family {
             ),
             Self::Vllm | Self::OpenAi => (
                 400,
-                format!("This model's maximum context length is {n_ctx} tokens. However, you requested {n_prompt} tokens."),
+                format!(
+                    "This model's maximum context length is {n_ctx} tokens. However, you requested {n_prompt} tokens."
+                ),
             ),
             Self::Anthropic => (400, format!("prompt is too long: {n_prompt} tokens > {n_ctx} maximum")),
         })
@@ -100,10 +112,9 @@ impl Family {
         match self {
             Self::Ollama => (400, format!("registry.ollama.ai/library/{model} does not support tools")),
             Self::LlamaCpp => (500, "tools param requires --jinja flag".into()),
-            Self::Vllm => (
-                400,
-                "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set".into(),
-            ),
+            Self::Vllm => {
+                (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set".into())
+            }
             _ => (400, "This model does not support function calling".into()),
         }
     }

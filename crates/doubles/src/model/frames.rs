@@ -70,15 +70,21 @@ fn completions_frames(
             "choices": choices, "usage": usage});
         format!("data: {body}\n\n")
     };
-    let piece = |delta: Value, reason: Value| chunk(json!([{"index": 0, holder: delta, "finish_reason": reason}]), json!(null));
+    let piece =
+        |delta: Value, reason: Value| chunk(json!([{"index": 0, holder: delta, "finish_reason": reason}]), json!(null));
     let mut frames = vec![piece(json!({"role": "assistant", "content": ""}), json!(null))];
     if faults.has(Fault::OverflowInStream) {
-        let (_, said) = family.overflow(usage.n_prompt / 2, usage.n_prompt).unwrap_or((400, "context size has been exceeded".into()));
+        let (_, said) = family
+            .overflow(usage.n_prompt / 2, usage.n_prompt)
+            .unwrap_or((400, "context size has been exceeded".into()));
         frames.push(format!("data: {}\n\n", json!({"error": {"message": said}})));
         return frames;
     }
-    frames.extend(pieces(&step.reasoning).into_iter().map(|text| piece(json!({family.reasoning_field(): text}), json!(null))));
-    let content = |text: String| if faults.has(Fault::Parts) { json!([{"type": "text", "text": text}]) } else { json!(text) };
+    frames.extend(
+        pieces(&step.reasoning).into_iter().map(|text| piece(json!({family.reasoning_field(): text}), json!(null))),
+    );
+    let content =
+        |text: String| if faults.has(Fault::Parts) { json!([{"type": "text", "text": text}]) } else { json!(text) };
     frames.extend(pieces(&step.text).into_iter().map(|text| piece(json!({"content": content(text)}), json!(null))));
     if faults.has(Fault::Cut) {
         frames.truncate(frames.len() / 2 + 1);
@@ -90,7 +96,8 @@ fn completions_frames(
         // Ollama sends a call in one piece; the others send the arguments in fragments.
         let fragments = if family == Family::Ollama { vec![arguments] } else { pieces(&arguments) };
         for (n, fragment) in fragments.into_iter().enumerate() {
-            let function = if n == 0 { json!({"name": call.name, "arguments": fragment}) } else { json!({"arguments": fragment}) };
+            let function =
+                if n == 0 { json!({"name": call.name, "arguments": fragment}) } else { json!({"arguments": fragment}) };
             let mut part = json!({"index": at, "type": "function", "function": function});
             if n == 0 {
                 part["id"] = json!(id);
@@ -124,13 +131,16 @@ fn messages_frames(model: &str, step: &Step, usage: Usage, faults: &Faults) -> V
     let mut index = 0;
     let mut block = |start: Value, deltas: Vec<Value>| {
         frames.push(frame(json!({"type": "content_block_start", "index": index, "content_block": start})));
-        let deltas = deltas.into_iter().map(|delta| frame(json!({"type": "content_block_delta", "index": index, "delta": delta})));
+        let deltas = deltas
+            .into_iter()
+            .map(|delta| frame(json!({"type": "content_block_delta", "index": index, "delta": delta})));
         frames.extend(deltas);
         frames.push(frame(json!({"type": "content_block_stop", "index": index})));
         index += 1;
     };
     if !step.reasoning.is_empty() {
-        let deltas = pieces(&step.reasoning).into_iter().map(|text| json!({"type": "thinking_delta", "thinking": text}));
+        let deltas =
+            pieces(&step.reasoning).into_iter().map(|text| json!({"type": "thinking_delta", "thinking": text}));
         block(json!({"type": "thinking", "thinking": "", "signature": ""}), deltas.collect());
     }
     if !step.text.is_empty() {
@@ -167,7 +177,8 @@ pub(super) fn whole(family: Family, model: &str, step: &Step, usage: Usage, faul
             "stop_reason": if step.calls.is_empty() { "end_turn" } else { "tool_use" },
             "usage": {"input_tokens": usage.n_prompt, "output_tokens": usage.n_answer}});
     }
-    let content = if faults.has(Fault::Parts) { json!([{"type": "text", "text": step.text}]) } else { json!(step.text) };
+    let content =
+        if faults.has(Fault::Parts) { json!([{"type": "text", "text": step.text}]) } else { json!(step.text) };
     let mut message = json!({"role": "assistant", "content": content});
     if !step.reasoning.is_empty() {
         message[family.reasoning_field()] = json!(step.reasoning);

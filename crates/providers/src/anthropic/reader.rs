@@ -57,7 +57,8 @@ impl Reader for AnthropicReader {
     }
 
     fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        let not_ours = || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let not_ours =
+            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
         let message: WholeMessage<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
         if let Some(error) = message.error {
             return Err(Failure::in_stream(&error));

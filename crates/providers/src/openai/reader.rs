@@ -42,7 +42,8 @@ impl Reader for OpenAiReader {
 
     /// A document is whole when it is one: it needs no reason and no `[DONE]`.
     fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        let not_ours = || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let not_ours =
+            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
         let chunk: Chunk<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
         if chunk.choices.is_none() && chunk.error.is_none() {
             return Err(not_ours());

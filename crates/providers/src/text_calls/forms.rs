@@ -244,8 +244,11 @@ fn call_in(fields: &serde_json::Map<String, Value>, tools: &[ToolSpec]) -> Optio
     // The arguments beside the name: only if the tool has every one of them.
     let tool = tools.iter().find(|tool| tool.name == name)?;
     let has = |field: &str| tool.input_schema.get("properties").is_some_and(|known| known.get(field).is_some());
-    let others: serde_json::Map<_, _> =
-        fields.iter().filter(|(field, _)| !is_known(field)).map(|(field, value)| (field.clone(), value.clone())).collect();
+    let others: serde_json::Map<_, _> = fields
+        .iter()
+        .filter(|(field, _)| !is_known(field))
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
     let is_call = others.keys().all(|field| has(field)) && !has(name_field);
     is_call.then(|| TextCall { name: name.to_owned(), input: Value::Object(others).to_string() })
 }
@@ -280,7 +283,8 @@ fn named<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     if "function<｜tool▁sep｜>".starts_with(rest) {
         return Form::Cut;
     }
-    let rest = ["function<｜tool▁sep｜>", "functions."].iter().find_map(|prefix| rest.strip_prefix(prefix)).unwrap_or(rest);
+    let rest =
+        ["function<｜tool▁sep｜>", "functions."].iter().find_map(|prefix| rest.strip_prefix(prefix)).unwrap_or(rest);
     let is_name = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.');
     let n_bytes = rest.find(|sign| !is_name(sign)).unwrap_or(rest.len());
     let (word, after) = rest.split_at(n_bytes);
@@ -306,7 +310,8 @@ fn named<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
         return Form::Cut;
     }
     let after = without_call_id(after);
-    let after = ["<｜tool▁sep｜>", "[ARGS]", "```json"].iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or(after);
+    let after =
+        ["<｜tool▁sep｜>", "[ARGS]", "```json"].iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or(after);
     match lenient::value_prefix(after) {
         Ok((Value::Object(fields), n_bytes)) => call(Value::Object(fields).to_string(), &after[n_bytes..]),
         Err(LenientError::Cut) => Form::Cut,
@@ -328,8 +333,10 @@ fn pairs(body: &str, open: &str, middle: &str, close: &str) -> Option<serde_json
         let (value, after) = after.split_once(close)?;
         let value = value.trim().trim_start_matches("<arg_value>").trim();
         // A number or a list is written as JSON; everything else is the text itself.
-        let is_json = value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
-        let value = is_json.then(|| lenient::value(value).ok()).flatten().unwrap_or_else(|| Value::String(value.into()));
+        let is_json =
+            value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
+        let value =
+            is_json.then(|| lenient::value(value).ok()).flatten().unwrap_or_else(|| Value::String(value.into()));
         fields.insert(name.trim().to_owned(), value);
         rest = after.trim_start();
     }

@@ -20,7 +20,11 @@ async fn a_status_says_who_can_act_and_whether_we_ask_again() {
     let now = ["retry-after: 0"];
     let cases = [
         (refusal("400 Bad Request", &[], "invalid_request_error"), r#"Refused("400 No.")"#, 1),
-        (refusal("401 Unauthorized", &[], "authentication_error"), r#"Unauthorized("401 the key was not accepted")"#, 1),
+        (
+            refusal("401 Unauthorized", &[], "authentication_error"),
+            r#"Unauthorized("401 the key was not accepted")"#,
+            1,
+        ),
         (refusal("403 Forbidden", &[], "permission_error"), r#"Unauthorized("403 this key may not do that")"#, 1),
         (refusal("404 Not Found", &[], "not_found_error"), r#"NoSuchModel("404 No.")"#, 1),
         (refusal("307 Temporary Redirect", &["location: /elsewhere"], ""), r#"Refused("307 No.")"#, 1),

@@ -195,10 +195,10 @@ fn summary(dropped: &[Vec<Message>]) -> Message {
 
 fn shorten_results(messages: &mut [Message], max_chars: usize) {
     for block in messages.iter_mut().flat_map(|message| &mut message.content) {
-        if let Block::ToolResult { content, .. } = block {
-            if value_chars(content) > max_chars {
-                *content = Value::String(beginning(&as_text(content), max_chars));
-            }
+        if let Block::ToolResult { content, .. } = block
+            && value_chars(content) > max_chars
+        {
+            *content = Value::String(beginning(&as_text(content), max_chars));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod budget;
 mod event;
+mod explain;
 mod foreign;
 mod ids;
 pub mod lenient;

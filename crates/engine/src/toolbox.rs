@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 use tracing::{error, warn};
 
 use crate::{
-    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId,
+    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
     foreign::{Foreign, ForeignOutput, ForeignTool},
     repair::{Repaired, repair, tool_named},
-    schema,
     tool::Caller,
     untrusted,
 };
@@ -199,7 +198,7 @@ fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolEr
     let checked = if input.is_object() {
         tool.check(input)
     } else {
-        let what = schema::problems(spec, input).join("; ");
+        let what = explain::problems(spec, input).join("; ");
         Err(ToolError::BadInput(format!("Invalid input for {}: {what}", spec.name)))
     };
     match (checked, caller) {
@@ -210,10 +209,10 @@ fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolEr
 
 /// What a model reads about an input that does not fit: which fields, and one that would.
 fn explained(spec: &ToolSpec, input: &Value, error: String) -> String {
-    let problems = schema::problems(spec, input);
+    let problems = explain::problems(spec, input);
     let error =
         if problems.is_empty() { error } else { format!("Invalid input for {}: {}", spec.name, problems.join("; ")) };
-    format!("{error}. Example: {}", schema::example(&spec.input_schema))
+    format!("{error}. Example: {}", explain::example(&spec.input_schema))
 }
 
 /// A retry follows only a transient failure, after one second, once.

@@ -4,6 +4,7 @@
 //! an opening that looks like a call waits, and goes on unchanged when it turns out to be prose.
 
 mod forms;
+mod named;
 mod python;
 
 use std::sync::Arc;

@@ -121,3 +121,33 @@ async fn words_before_a_suspicious_opening_are_told_at_once() {
         assert!("Let me add it. ".starts_with(&text), "{text:?} is more than is surely prose");
     }
 }
+
+#[tokio::test]
+async fn what_turns_out_to_be_prose_is_told_before_the_reply_ends() {
+    let openings = [
+        "[The list](https://example.com) has more",
+        "{\"tasks\": [1, 2]} is the data",
+        "```rust\nfn main() {}\n",
+        "<tool_call>{\"name\": \"unknown\", \"arguments\": {}}",
+        "{\"name\": \"Alice\", \"age\": 5}",
+    ];
+    for reply in openings {
+        let frames = stream(Vendor::OpenAi, reply, 3);
+        let unfinished = frames.split("data: {\"choices\":[{\"delta\":{},").next().expect("frames");
+        let provider = Provider::start([Answer::stream(unfinished).then(crate::provider::Then::Hang)]).await;
+        let prompt = Prompt { tools: offered(), ..hello() };
+        let mut deltas = Vendor::OpenAi.model(&provider.url).reply(&prompt);
+        let mut text = String::new();
+        let all = async {
+            while text != reply {
+                match deltas.next().await.expect("a delta").expect("no failure") {
+                    Delta::Text(more) => text.push_str(&more),
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        // The server says nothing more, so without a release this would wait for ever.
+        let told = tokio::time::timeout(std::time::Duration::from_secs(5), all).await;
+        assert!(told.is_ok(), "{reply:?} was held back: {text:?}");
+    }
+}

@@ -36,11 +36,11 @@ fn answer_tokens(context: u32) -> u32 {
     (context / 4).clamp(256, 4_096).min(context / 2)
 }
 
-/// The prompt as this model can read it: itself when it fits, or when nothing is known about the model.
-pub(crate) fn for_window(prompt: &Prompt, window: Option<Window>) -> Cow<'_, Prompt> {
-    let Some(Window { context_tokens: Some(context), chars_per_token }) = window else { return Cow::Borrowed(prompt) };
+/// A shorter prompt for this model; none when it can read all of it, or when nothing is known about the model.
+pub(crate) fn for_window(prompt: &Prompt, window: Option<Window>) -> Option<Prompt> {
+    let Window { context_tokens: Some(context), chars_per_token } = window? else { return None };
     let max_chars = as_chars(context - answer_tokens(context), chars_per_token);
-    fit(prompt, max_chars).map_or(Cow::Borrowed(prompt), |trimmed| Cow::Owned(trimmed.prompt))
+    fit(prompt, max_chars).map(|trimmed| trimmed.prompt)
 }
 
 /// A shorter prompt after the server said that this one is too long; none when it cannot get shorter.

@@ -145,22 +145,26 @@ impl Run<'_, '_> {
     /// trimmed and sent once more.
     async fn ask(&mut self) -> (Reply, Option<Halt>) {
         let window = self.turn.model.window();
-        let prompt = budget::for_window(&self.turn.prompt, window).into_owned();
-        let (reply, halt) = self.ask_with(&prompt).await;
+        let trimmed = budget::for_window(&self.turn.prompt, window);
+        let (reply, halt) = self.ask_with(trimmed.as_ref()).await;
         let Some(Halt::Model(ModelError::ContextOverflow { limit, .. })) = &halt else { return (reply, halt) };
         if reply.n_chars > 0 {
             return (reply, halt);
         }
-        match budget::after_overflow(&prompt, window, *limit) {
-            Some(shorter) => self.ask_with(&shorter).await,
+        let sent = trimmed.as_ref().unwrap_or(&self.turn.prompt);
+        match budget::after_overflow(sent, window, *limit) {
+            Some(shorter) => self.ask_with(Some(&shorter)).await,
             None => (reply, halt),
         }
     }
 
-    /// One reply, as far as it came. A halt leaves the text so far in it.
-    async fn ask_with(&mut self, prompt: &Prompt) -> (Reply, Option<Halt>) {
+    /// One reply, to the whole prompt or a trimmed one, as far as it came. A halt leaves the text so far in it.
+    async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
         let mut reply = Reply::new(self.n_texts);
-        self.n_sent_chars = budget::prompt_chars(prompt);
+        let prompt = trimmed.unwrap_or(&self.turn.prompt);
+        if self.turn.model.window().is_some() {
+            self.n_sent_chars = budget::prompt_chars(prompt);
+        }
         let mut deltas = self.turn.model.reply(prompt);
         let mut patience = self.turn.limits.first_delta;
         let halt = loop {

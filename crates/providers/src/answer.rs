@@ -106,9 +106,10 @@ pub(crate) fn ask<R: Reader>(question: Question) -> BoxStream<'static, Result<De
     deltas.boxed()
 }
 
-/// The tools whose calls may come as text. The vendors' own models call natively, and are asked about such spellings.
+/// The tools whose calls may come as text, also when none may be made now: a call is never the answer. The vendors' own
+/// models call natively, and are asked about such spellings.
 pub(crate) fn callable(prompt: &Prompt, is_the_vendor: bool) -> Arc<[ToolSpec]> {
-    if is_the_vendor || !prompt.may_call_tools { Arc::default() } else { prompt.tools.clone() }
+    if is_the_vendor { Arc::default() } else { prompt.tools.clone() }
 }
 
 /// Deltas that no one sees.

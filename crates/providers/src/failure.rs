@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use super::quirks;
 
+/// The body ended before the reply did.
+pub(crate) const STREAM_WAS_CUT: &str = "its stream was cut";
+
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: ModelError,

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{
     AnthropicModel, Http, OpenAiModel,
+    failure::STREAM_WAS_CUT,
     http::Endpoint,
     quirks::Learned,
     servers::{self, Family},
@@ -112,7 +113,7 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
     });
     let tokens_per_second = match one_call(model).await {
         // A reply this short that is "cut" twice is whole: its server never says that it ends.
-        Err(ModelError::Unavailable(_)) if !is_anthropic && learned.facts().form == Default::default() => {
+        Err(ModelError::Unavailable(why)) if !is_anthropic && why == STREAM_WAS_CUT => {
             learned.update(|facts| facts.ends_unmarked = true);
             let again = one_call(model).await;
             learned.update(|facts| facts.ends_unmarked = again.is_ok());
@@ -200,7 +201,7 @@ async fn measured(model: &impl Model, prompt: &Prompt) -> Result<Option<f64>, Mo
             }
         }
     }
-    Err(ModelError::Unavailable("its stream was cut".into()))
+    Err(ModelError::Unavailable(STREAM_WAS_CUT.into()))
 }
 
 /// Too few tokens, or all at once, say nothing about speed.

@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     answer::{Reader, Stop},
-    failure::Failure,
+    failure::{Failure, STREAM_WAS_CUT},
 };
 
 /// Joins the pieces of one reply. Kinds of events, blocks and deltas it does not know are passed over, as the vendor
@@ -74,7 +74,7 @@ impl Reader for AnthropicReader {
     }
 
     fn close(&mut self, _: bool, _: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        if self.has_ended { Ok(()) } else { Err(Failure::passing("its stream was cut")) }
+        if self.has_ended { Ok(()) } else { Err(Failure::passing(STREAM_WAS_CUT)) }
     }
 
     fn stop(&self) -> Stop {

@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     answer::{Reader, Stop},
-    failure::Failure,
+    failure::{Failure, STREAM_WAS_CUT},
 };
 
 /// Joins the pieces of one reply. Calls are given out at its end: until then a fragment of any of them may come.
@@ -56,7 +56,7 @@ impl Reader for OpenAiReader {
     /// Some local servers never send `[DONE]`. A `finish_reason` says as much: the model was done.
     fn close(&mut self, ends_unmarked: bool, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
         if !self.has_ended && self.stop.is_none() && !ends_unmarked {
-            return Err(Failure::passing("its stream was cut"));
+            return Err(Failure::passing(STREAM_WAS_CUT));
         }
         self.end(deltas);
         Ok(())

@@ -97,11 +97,14 @@ async fn every_documented_spelling_is_read_and_prose_stays_prose() {
 #[tokio::test]
 async fn without_tools_no_text_is_taken_for_a_call() {
     let reply = r#"{"name": "add_task", "arguments": {"title": "buy milk"}}"#;
-    for prompt in [hello(), Prompt { tools: offered(), may_call_tools: false, ..hello() }] {
+    let tell = async |prompt: Prompt| {
         let provider = Provider::start([Answer::stream(stream(Vendor::OpenAi, reply, 5))]).await;
-        let told = summed_up(&*Vendor::OpenAi.model(&provider.url), &prompt).await;
-        assert_eq!(told, format!("text {reply:?}"));
-    }
+        summed_up(&*Vendor::OpenAi.model(&provider.url), &prompt).await
+    };
+    assert_eq!(tell(hello()).await, format!("text {reply:?}"));
+    // Where calls are over, the turn drops them; as text they would be the answer.
+    let over = Prompt { tools: offered(), may_call_tools: false, ..hello() };
+    assert_eq!(tell(over).await, r#"call add_task {"title":"buy milk"}"#);
 }
 
 #[tokio::test]

@@ -41,7 +41,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await ask(page, `Please break once ${token()}`);
       await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible({ timeout: 20_000 });
       expect(await axe(page), 'failed turn').toEqual([]);
-      await page.getByRole('button', { name: /More for/ }).first().focus();
+      await page
+        .getByRole('button', { name: /More for/ })
+        .first()
+        .focus();
       await page.keyboard.press('Enter');
       await expect(page.getByRole('menu')).toBeVisible();
       expect(await axe(page), 'menu').toEqual([]);
@@ -58,7 +61,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
         expect(await axe(page), path).toEqual([]);
       }
       await page.goto('/playlists');
-      await page.getByRole('link', { name: /Lamplight/ }).first().click();
+      await page
+        .getByRole('link', { name: /Lamplight/ })
+        .first()
+        .click();
       await page.locator('.track-head').first().click();
       await expect(page.getByText('Energy', { exact: true })).toBeVisible();
       expect(await axe(page), 'opened playlist').toEqual([]);

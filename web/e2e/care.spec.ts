@@ -95,7 +95,8 @@ test('everything is reached by keyboard alone', async ({ page }) => {
   await expect(box(page)).toBeFocused();
 
   // Backwards from the message box: the answer's copy button, then the card.
-  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '');
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '');
   const tabTo = async (wanted: RegExp, key: 'Tab' | 'Shift+Tab') => {
     for (let presses = 0; presses < 40; presses++) {
       await page.keyboard.press(key);

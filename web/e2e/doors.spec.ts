@@ -216,7 +216,11 @@ test.describe('when the server refuses a message', () => {
     await page.route('**/api/chat/stream', (route) => {
       ids.push((route.request().postDataJSON() as { clientMessageId: string }).clientMessageId);
       if (refusals-- <= 0) return route.fallback();
-      return route.fulfill({ status: 429, headers: { 'retry-after': '7' }, json: { error: { code: 'RATE_LIMITED', message: 'Too many messages.' } } });
+      return route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '7' },
+        json: { error: { code: 'RATE_LIMITED', message: 'Too many messages.' } },
+      });
     });
     await page.goto('/');
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Songs for a rainy night drive');

@@ -140,7 +140,13 @@ test('a library of thousands is drawn a window at a time', async ({ page }) => {
   await page.route('**/api/library/tracks?*', (route) => {
     const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
     const tracks = Array.from({ length: 100 }, (_, i) => ({
-      isrc: `XSGUE${String(cursor + i).padStart(7, '0')}`, title: `Track ${cursor + i + 1}`, artist: 'Many', album: 'All', inLibrary: true, isIndexed: true, addedAt: '2026-11-01T10:00:00Z',
+      isrc: `XSGUE${String(cursor + i).padStart(7, '0')}`,
+      title: `Track ${cursor + i + 1}`,
+      artist: 'Many',
+      album: 'All',
+      inLibrary: true,
+      isIndexed: true,
+      addedAt: '2026-11-01T10:00:00Z',
     }));
     return route.fulfill({ json: { tracks, total, ...(cursor + 100 < total && { next: cursor + 100 }) } });
   });

@@ -17,10 +17,18 @@ function sinceQuestion(messages) {
 }
 
 function callsOf(round, after) {
-  const seen = after.filter((message) => message.role === 'tool').map((message) => textOf(message.content)).join('\n');
+  const seen = after
+    .filter((message) => message.role === 'tool')
+    .map((message) => textOf(message.content))
+    .join('\n');
   if (round.playlistFrom) {
     const isrcs = [...new Set([...seen.matchAll(/"isrc"\s*:\s*"([A-Z0-9]{12})"/g)].map((hit) => hit[1]))].slice(0, 5);
-    return [{ name: 'suggestPlaylist', input: { title: round.title, tracks: isrcs.map((isrc) => ({ isrc, reasoning: 'It keeps the light low.' })) } }];
+    return [
+      {
+        name: 'suggestPlaylist',
+        input: { title: round.title, tracks: isrcs.map((isrc) => ({ isrc, reasoning: 'It keeps the light low.' })) },
+      },
+    ];
   }
   if (round.withFirst) {
     const id = /"id"\s*:\s*"([0-9a-f-]{36})"/.exec(seen)?.[1] ?? 'none';
@@ -35,7 +43,9 @@ async function answer(body, res) {
   const round = scenario.rounds[after.filter((message) => message.role === 'assistant').length] ?? { text: 'That is all.' };
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   const chunk = (delta, finish = null, extra = {}) =>
-    res.write(`data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }], ...extra })}\n\n`);
+    res.write(
+      `data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }], ...extra })}\n\n`,
+    );
 
   chunk({ role: 'assistant', content: '' });
   const timesBroken = broken.get(question) ?? 0;
@@ -49,10 +59,14 @@ async function answer(body, res) {
   if (!finished) return;
   const calls = callsOf(round, after);
   calls.forEach(({ name, input }, index) => {
-    chunk({ tool_calls: [{ index, id: `call_${Date.now()}_${index}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }] });
+    chunk({
+      tool_calls: [{ index, id: `call_${Date.now()}_${index}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+    });
   });
   chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
-  res.write(`data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage: { prompt_tokens: 412, completion_tokens: 40, total_tokens: 452 } })}\n\n`);
+  res.write(
+    `data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage: { prompt_tokens: 412, completion_tokens: 40, total_tokens: 452 } })}\n\n`,
+  );
   res.end('data: [DONE]\n\n');
 }
 

@@ -1,11 +1,7 @@
 // What one tab tells the others, so that every open page shows the same world without reloading.
 
 export type News =
-  | { kind: 'tasks' }
-  | { kind: 'library' }
-  | { kind: 'playlists' }
-  | { kind: 'conversations' }
-  | { kind: 'turn'; conversationId: string };
+  { kind: 'tasks' } | { kind: 'library' } | { kind: 'playlists' } | { kind: 'conversations' } | { kind: 'turn'; conversationId: string };
 
 type Listener = (news: News) => void;
 

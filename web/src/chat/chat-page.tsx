@@ -66,7 +66,12 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
         {fresh ? (
           <Welcome agent={agent} onPick={(text) => session.send(text)} />
         ) : (
-          <Thread state={state} conversation={draftKey} onRetry={(message) => session.retry(message)} onGoOn={() => session.send('Please go on.')} />
+          <Thread
+            state={state}
+            conversation={draftKey}
+            onRetry={(message) => session.retry(message)}
+            onGoOn={() => session.send('Please go on.')}
+          />
         )}
         <Announcer message={messages.findLast((message) => message.role === 'assistant')} />
         <div className="chat-foot">

@@ -121,7 +121,12 @@ function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
               Send now
             </button>
           )}
-          <button type="button" className="icon-button small" aria-label={`Do not send “${text}”`} onClick={() => onUnqueue(clientMessageId)}>
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={`Do not send “${text}”`}
+            onClick={() => onUnqueue(clientMessageId)}
+          >
             <X size={14} />
           </button>
         </li>

@@ -19,12 +19,18 @@ describe('markdown from a model', () => {
     expect(dom.querySelector('script, img, iframe, a, form, input, style, svg:not(.lucide)')).toBeNull();
   });
 
-  it.each(['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', '//evil.example/x', '/api/export', 'blob:x'])(
-    'does not link to %s',
-    (url) => {
-      expect(html(`[click](${url})`).querySelector('a')).toBeNull();
-    },
-  );
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '//evil.example/x',
+    '/api/export',
+    'blob:x',
+  ])('does not link to %s', (url) => {
+    expect(html(`[click](${url})`).querySelector('a')).toBeNull();
+  });
 
   it('shows where a link leads and gives nothing away', () => {
     const link = html('[my bank](https://evil.example/login)').querySelector('a');

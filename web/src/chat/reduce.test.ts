@@ -50,7 +50,14 @@ describe('a conversation', () => {
   it('shows a result without anything in it as nothing to open, live and stored', () => {
     const start: Frame = { seq: 1, type: 'message_start', messageId: 'm', conversationId: 'c', turnId: 't' };
     const call: Frame = { seq: 2, type: 'tool_call_start', toolCallId: 'x', toolName: 'semanticSearch', input: { query: 'q' } };
-    const end: Frame = { seq: 3, type: 'tool_call_end', toolCallId: 'x', summary: "No tracks found matching 'q'", resultCount: 0, durationMs: 7 };
+    const end: Frame = {
+      seq: 3,
+      type: 'tool_call_end',
+      toolCallId: 'x',
+      summary: "No tracks found matching 'q'",
+      resultCount: 0,
+      durationMs: 7,
+    };
     const live = play([start, call, end]).messages.at(-1)?.parts;
     const stored = fromStored({
       id: 'm',

@@ -1,5 +1,13 @@
 // What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
-import { agentOf, type AgentId, type Frame, type MessageStatus, type OpenConversation, type StoredMessage, type UsageFrame } from '../api/types';
+import {
+  agentOf,
+  type AgentId,
+  type Frame,
+  type MessageStatus,
+  type OpenConversation,
+  type StoredMessage,
+  type UsageFrame,
+} from '../api/types';
 
 export interface ToolCall {
   id: string;
@@ -208,9 +216,7 @@ function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
 function appendText(parts: Part[], text: string): Part[] {
   if (text === '') return parts;
   const last = parts.at(-1);
-  return last?.kind === 'text'
-    ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
-    : [...parts, { kind: 'text', text }];
+  return last?.kind === 'text' ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }] : [...parts, { kind: 'text', text }];
 }
 
 function startedCall(id: string, name: string, input: unknown): Part {
@@ -218,9 +224,7 @@ function startedCall(id: string, name: string, input: unknown): Part {
 }
 
 function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
-  return parts.map((part) =>
-    part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part,
-  );
+  return parts.map((part) => (part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part));
 }
 
 function success(content: unknown): Partial<ToolCall> {

@@ -104,7 +104,11 @@ export class Session {
     this.stopWanted = false;
     this.dispatch({ type: 'sent', message });
     const { conversationId, agent } = this.state;
-    const body: ChatRequest = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
+    const body: ChatRequest = {
+      message: message.text,
+      clientMessageId: message.clientMessageId,
+      ...(conversationId ? { conversationId } : { agent }),
+    };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
       if (outcome === 'idle') await this.afterLosingSight(message);

@@ -28,8 +28,22 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
           value={agent}
           onChange={(next) => navigate(next === 'tasks' ? '/?agent=tasks' : '/', { replace: true })}
           options={[
-            { value: 'discover', label: <><Music2 size={15} aria-hidden /> Discover</> },
-            { value: 'tasks', label: <><ListTodo size={15} aria-hidden /> Tasks</> },
+            {
+              value: 'discover',
+              label: (
+                <>
+                  <Music2 size={15} aria-hidden /> Discover
+                </>
+              ),
+            },
+            {
+              value: 'tasks',
+              label: (
+                <>
+                  <ListTodo size={15} aria-hidden /> Tasks
+                </>
+              ),
+            },
           ]}
         />
         <h1>{GREETING[agent]}</h1>

@@ -23,7 +23,14 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
     <nav className="history" aria-label="Conversations">
       <label className="search-field">
         <Search size={15} aria-hidden />
-        <input className="field" type="search" placeholder="Search conversations" aria-label="Search conversations" value={words} onChange={(event) => setWords(event.target.value)} />
+        <input
+          className="field"
+          type="search"
+          placeholder="Search conversations"
+          aria-label="Search conversations"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
       </label>
       <div className="history-list" tabIndex={-1}>
         {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
@@ -38,7 +45,9 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
             </ul>
           </section>
         ))}
-        {data && days.length === 0 && <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>}
+        {data && days.length === 0 && (
+          <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>
+        )}
         {hasNextPage && (
           <button type="button" className="button small quiet" onClick={() => void fetchNextPage()}>
             Show older
@@ -134,4 +143,3 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
     </li>
   );
 }
-

@@ -32,7 +32,13 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
             <button
               type="button"
               className="button danger small sleeve-remove"
-              onClick={() => void removal(track.title, () => removeTrack(isrc), () => restoreTrack(isrc))}
+              onClick={() =>
+                void removal(
+                  track.title,
+                  () => removeTrack(isrc),
+                  () => restoreTrack(isrc),
+                )
+              }
             >
               <Trash2 size={14} aria-hidden /> Remove from library
             </button>
@@ -71,7 +77,13 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
             <button
               type="button"
               className="button danger small sleeve-remove"
-              onClick={() => void removal(album.title, () => removeAlbum(id), () => restoreAlbum(id))}
+              onClick={() =>
+                void removal(
+                  album.title,
+                  () => removeAlbum(id),
+                  () => restoreAlbum(id),
+                )
+              }
             >
               <Trash2 size={14} aria-hidden /> Remove from library
             </button>

@@ -30,11 +30,7 @@ export function ImportReport({ answer }: { answer: ImportAnswer }) {
 function File({ file: { file, kind, read, leftOut, silent } }: { file: FileCounts }) {
   const left = Object.entries(leftOut).map(([why, n]) => `${n.toLocaleString('en')} left out: ${why}`);
   const asked = Object.entries(silent).map(([who, why]) => `${who} could not be asked: ${why}`);
-  return (
-    <li>
-      {[`${file} (${kind}), ${count(read, 'entry', 'entries')}`, ...left, ...asked].join('. ')}
-    </li>
-  );
+  return <li>{[`${file} (${kind}), ${count(read, 'entry', 'entries')}`, ...left, ...asked].join('. ')}</li>;
 }
 
 function Unreadable({ failures }: { failures: LineFailure[] }) {

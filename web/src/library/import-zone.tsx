@@ -9,7 +9,8 @@ import { ImportReport } from './import-report';
 
 const KINDS = '.csv,.tsv,.txt,.json,.jsonl,.xml,.m3u,.m3u8,.xspf,.jspf,.zip,audio/*';
 
-type State = { step: 'ready' } | { step: 'busy'; what: string } | { step: 'done'; answer: ImportAnswer } | { step: 'failed'; error: unknown };
+type State =
+  { step: 'ready' } | { step: 'busy'; what: string } | { step: 'done'; answer: ImportAnswer } | { step: 'failed'; error: unknown };
 
 export function ImportZone() {
   const [state, setState] = useState<State>({ step: 'ready' });

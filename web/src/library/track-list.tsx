@@ -43,7 +43,11 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
   if (tracks.length === 0) {
     return (
       <Empty icon={Disc3} title={q ? 'Nothing by that name' : 'No tracks yet'}>
-        <p>{q ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.` : 'What you add or import appears here.'}</p>
+        <p>
+          {q
+            ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.`
+            : 'What you add or import appears here.'}
+        </p>
       </Empty>
     );
   }

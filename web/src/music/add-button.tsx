@@ -35,7 +35,13 @@ export function AddButton({ title, owned, what }: Props) {
   };
   const has = state === 'owned';
   return (
-    <button type="button" className="button small" disabled={state !== 'new'} aria-label={has ? `${title}: In library` : `Add ${title}`} onClick={() => void add()}>
+    <button
+      type="button"
+      className="button small"
+      disabled={state !== 'new'}
+      aria-label={has ? `${title}: In library` : `Add ${title}`}
+      onClick={() => void add()}
+    >
       {has ? <Check size={14} aria-hidden /> : <Plus size={14} aria-hidden />}
       {has ? 'In library' : 'Add'}
     </button>

@@ -70,7 +70,12 @@ function Texts({ track }: { track: IndexedTrackResult }) {
     <div>
       <div className="track-texts">
         {track.interpretation && (
-          <button type="button" className="button small" aria-expanded={shown === 'interpretation'} onClick={() => toggle('interpretation')}>
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={shown === 'interpretation'}
+            onClick={() => toggle('interpretation')}
+          >
             <BookOpenText size={14} aria-hidden /> Interpretation
           </button>
         )}

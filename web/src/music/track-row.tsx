@@ -12,7 +12,13 @@ export const TrackRow = memo(function TrackRow({ track, reason, number }: { trac
   const detailsId = useId();
   return (
     <li className="track" data-open={open}>
-      <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? detailsId : undefined} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="track-head"
+        aria-expanded={open}
+        aria-controls={open ? detailsId : undefined}
+        onClick={() => setOpen(!open)}
+      >
         {number !== undefined && <span className="track-number">{number}</span>}
         <Artwork seed={coverOf(track)} url={track.artworkUrl} />
         <span className="track-names">

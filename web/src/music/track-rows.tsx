@@ -14,7 +14,9 @@ export function TrackRows({ tracks, numbered = false }: Props) {
     <ShortList
       items={tracks}
       first={8}
-      render={(track, row) => <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={numbered ? row + 1 : undefined} />}
+      render={(track, row) => (
+        <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={numbered ? row + 1 : undefined} />
+      )}
     />
   );
 }

@@ -95,7 +95,11 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
             </Link>
           </p>
           <h1>{playlist.title}</h1>
-          <p className="track-by">{[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)].filter(Boolean).join(' · ')}</p>
+          <p className="track-by">
+            {[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)]
+              .filter(Boolean)
+              .join(' · ')}
+          </p>
           <div className="playlist-actions">
             <ExportMenu playlist={playlist} />
             <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>

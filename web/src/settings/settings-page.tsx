@@ -59,9 +59,30 @@ function Appearance() {
         value={theme}
         onChange={onChange}
         options={[
-          { value: 'light', label: <><Sun size={15} aria-hidden /> Light</> },
-          { value: 'dark', label: <><Moon size={15} aria-hidden /> Dark</> },
-          { value: 'system', label: <><Monitor size={15} aria-hidden /> System</> },
+          {
+            value: 'light',
+            label: (
+              <>
+                <Sun size={15} aria-hidden /> Light
+              </>
+            ),
+          },
+          {
+            value: 'dark',
+            label: (
+              <>
+                <Moon size={15} aria-hidden /> Dark
+              </>
+            ),
+          },
+          {
+            value: 'system',
+            label: (
+              <>
+                <Monitor size={15} aria-hidden /> System
+              </>
+            ),
+          },
         ]}
       />
     </Section>

@@ -31,7 +31,13 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
       <History onNavigate={onNavigate} />
       <div className="sidebar-foot">
         <ModelLine />
-        <Link href="/settings" className="icon-button" aria-label="Settings" aria-current={location === '/settings' ? 'page' : undefined} onClick={onNavigate}>
+        <Link
+          href="/settings"
+          className="icon-button"
+          aria-label="Settings"
+          aria-current={location === '/settings' ? 'page' : undefined}
+          onClick={onNavigate}
+        >
           <Settings size={18} />
         </Link>
       </div>

@@ -63,7 +63,14 @@ function AddTask() {
   };
   return (
     <form className="add-task" onSubmit={onSubmit}>
-      <input className="field" aria-label="New task" placeholder="Add a task" maxLength={200} value={title} onChange={(event) => setTitle(event.target.value)} />
+      <input
+        className="field"
+        aria-label="New task"
+        placeholder="Add a task"
+        maxLength={200}
+        value={title}
+        onChange={(event) => setTitle(event.target.value)}
+      />
       <button type="submit" className="icon-button" aria-label="Add task" disabled={title.trim() === '' || add.isPending}>
         <Plus size={19} />
       </button>

@@ -50,13 +50,24 @@ export function TaskRow({ task, gone = false, compact = false }: Props) {
       {gone ? (
         <>
           <span className="chip">Deleted</span>
-          <button type="button" className="button small" aria-label={`Bring back ${task.title}`} onClick={() => restore.mutate(task.id, { onError: toastError })}>
+          <button
+            type="button"
+            className="button small"
+            aria-label={`Bring back ${task.title}`}
+            onClick={() => restore.mutate(task.id, { onError: toastError })}
+          >
             <Undo2 size={14} aria-hidden /> Bring back
           </button>
         </>
       ) : (
         <div className="task-actions">
-          <button ref={editButton} type="button" className="icon-button small" aria-label={`Edit ${task.title}`} onClick={() => setEditing(true)}>
+          <button
+            ref={editButton}
+            type="button"
+            className="icon-button small"
+            aria-label={`Edit ${task.title}`}
+            onClick={() => setEditing(true)}
+          >
             <Pencil size={15} />
           </button>
           <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={() => void remove()}>
@@ -94,7 +105,14 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
   return (
     <li className="task editing" onKeyDown={onKeyDown}>
       <div className="task-fields">
-        <input className="field" aria-label="Title" value={title} maxLength={200} autoFocus onChange={(event) => setTitle(event.target.value)} />
+        <input
+          className="field"
+          aria-label="Title"
+          value={title}
+          maxLength={200}
+          autoFocus
+          onChange={(event) => setTitle(event.target.value)}
+        />
         <textarea
           className="field"
           aria-label="Description"

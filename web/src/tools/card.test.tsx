@@ -10,7 +10,14 @@ import { ToolCard, whatHappened } from './card';
 beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string) => {
     if (path.startsWith('/api/tasks')) return Response.json({ tasks: [] });
-    return Response.json({ version: '0', model: { id: 'offline', offline: true }, agents: [], tidal: false, index: { tracks: 0, embedder: '' }, features: [] });
+    return Response.json({
+      version: '0',
+      model: { id: 'offline', offline: true },
+      agents: [],
+      tidal: false,
+      index: { tracks: 0, embedder: '' },
+      features: [],
+    });
   });
 });
 afterEach(() => {
@@ -21,7 +28,13 @@ afterEach(() => {
 const draw = (node: React.ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>);
 const live = (name: string): ChatMessage =>
   RECORDINGS[name]!.frames.reduce((state, frame) => reduce(state, { type: 'frame', frame }), emptyChat('discover')).messages[0]!;
-const call = (change: Partial<ToolCall>): ToolCall => ({ id: 'x', name: 'semanticSearch', input: { query: 'rainy nights' }, status: 'running', ...change });
+const call = (change: Partial<ToolCall>): ToolCall => ({
+  id: 'x',
+  name: 'semanticSearch',
+  input: { query: 'rainy nights' },
+  status: 'running',
+  ...change,
+});
 
 describe.each(Object.keys(RECORDINGS))('the recorded turn "%s"', (name) => {
   it('reads the same live and reopened', () => {
@@ -89,9 +102,17 @@ describe('a tool card', () => {
 
   it('begins with the first few of many and shows the rest on demand', async () => {
     const track = (n: number) => ({ isrc: `XSGUE26${n}`, title: `Song ${n}`, artist: 'A', album: 'B', inLibrary: false, isIndexed: true });
-    const albums = Array.from({ length: 6 }, (_, n) => ({ id: String(n), title: `Album ${n}`, artist: 'A', trackCount: 1, inLibrary: false }));
+    const albums = Array.from({ length: 6 }, (_, n) => ({
+      id: String(n),
+      title: `Album ${n}`,
+      artist: 'A',
+      trackCount: 1,
+      inLibrary: false,
+    }));
     const tracks = Array.from({ length: 20 }, (_, n) => track(10000 + n));
-    draw(<ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />);
+    draw(
+      <ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />,
+    );
     await userEvent.click(screen.getByRole('button'));
     expect(screen.getByText('26 results')).toBeTruthy();
     expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
@@ -102,7 +123,9 @@ describe('a tool card', () => {
   });
 
   it('draws an unknown tool with its question and its answer', async () => {
-    draw(<ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />);
+    draw(
+      <ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />,
+    );
     await userEvent.click(screen.getByRole('button'));
     expect(screen.getByText('Oslo')).toBeTruthy();
     expect(screen.getByText(/"degrees": 4/)).toBeTruthy();
@@ -118,7 +141,10 @@ describe('a tool card', () => {
 
   it.each([
     [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent goes on without it.'],
-    [{ message: 'Tidal is away.', retryable: true, wasRetried: true }, 'Tidal is away. Tried twice. The agent goes on without it and may try again later.'],
+    [
+      { message: 'Tidal is away.', retryable: true, wasRetried: true },
+      'Tidal is away. Tried twice. The agent goes on without it and may try again later.',
+    ],
     [{ message: 'Interrupted', retryable: false, wasRetried: false }, 'Interrupted.'],
   ])('says what happened and what comes next', (error, words) => {
     expect(whatHappened(error)).toBe(words);

@@ -36,7 +36,13 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }) {
   return (
     <section className="tool-card rise" data-status={call.status} data-open={open} aria-label={title}>
       {canOpen ? (
-        <button type="button" className="tool-head" aria-expanded={open} aria-controls={open ? bodyId : undefined} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          className="tool-head"
+          aria-expanded={open}
+          aria-controls={open ? bodyId : undefined}
+          onClick={() => setOpen(!open)}
+        >
           {head}
         </button>
       ) : (

@@ -33,7 +33,12 @@ export function Toasts() {
   return createPortal(
     <div className="toasts" role="status" aria-live="polite">
       {shown.map((item) => (
-        <div key={item.id} className={`toast rise ${item.tone}`} onPointerEnter={() => hold(item.id)} onPointerLeave={() => release(item.id)}>
+        <div
+          key={item.id}
+          className={`toast rise ${item.tone}`}
+          onPointerEnter={() => hold(item.id)}
+          onPointerLeave={() => release(item.id)}
+        >
           <span>{item.text}</span>
           {item.undo && (
             <button type="button" className="button small" onClick={() => void takeBack(item)}>
@@ -79,7 +84,10 @@ function hold(id: number): void {
 
 function release(id: number): void {
   hold(id);
-  timers.set(id, setTimeout(() => close(id), SHOWN_MS));
+  timers.set(
+    id,
+    setTimeout(() => close(id), SHOWN_MS),
+  );
 }
 
 function set(next: Toast[]): void {

@@ -52,13 +52,9 @@ export async function ask(page: Page, text: string): Promise<void> {
   await box(page).press('Enter');
 }
 
-/** The answer is complete when its usage is shown and nothing can be stopped any more. */
+/** An answer is complete when it can be acted on and nothing can be stopped any more. */
 export async function answered(page: Page): Promise<void> {
-  await expect(
-    answers(page)
-      .last()
-      .getByText(/[\d,]+ tokens in · [\d,]+ out/),
-  ).toBeVisible({ timeout: 30_000 });
+  await expect(answers(page).last().getByRole('button', { name: 'More about this answer' })).toBeVisible({ timeout: 30_000 });
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
 }
 

@@ -13,6 +13,26 @@ export const SCENARIOS = [
     rounds: [{ text: `Let me think about that.\n\n${words(220)}\n\nThat was all.`, paceMs: 60 }],
   },
   {
+    name: 'angle brackets',
+    when: /angle brackets/i,
+    rounds: [
+      {
+        text: 'Set SEGUE_MODEL=openai:<model> and press <Enter>. A generic is List<String>.\nThis is the second line.\n\n<details>\nA block of its own.\n</details>',
+        paceMs: 0,
+      },
+    ],
+  },
+  {
+    name: 'at once',
+    when: /at once/i,
+    rounds: [{ text: 'Short and complete.', paceMs: 0 }],
+  },
+  {
+    name: 'empty',
+    when: /say nothing/i,
+    rounds: [{ text: '', paceMs: 0 }],
+  },
+  {
     name: 'flood',
     when: /flood/i,
     rounds: [

@@ -1,7 +1,7 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { getJson, patch, post, remove, send } from './client';
+import { ApiError, getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
@@ -142,10 +142,12 @@ export const useAlbums = (q: string) =>
     placeholderData: keepPreviousData,
   });
 
+export const getTrack = (isrc: string, signal?: AbortSignal) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal);
+
 export const useTrack = (isrc: string | null) =>
   useQuery({
     queryKey: ['library', 'track', isrc],
-    queryFn: ({ signal }) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal),
+    queryFn: ({ signal }) => getTrack(isrc ?? '', signal),
     enabled: isrc !== null,
     retry: false,
   });
@@ -181,7 +183,12 @@ export const useAlbumTracks = (albumId: string) =>
     retry: false,
   });
 
-export const addTrack = (isrc: string) => post('/api/library/tracks', { isrc });
+/** A track that was removed and is no longer known otherwise is taken back from where removed tracks are kept. */
+export const addTrack = (isrc: string) =>
+  post('/api/library/tracks', { isrc }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return restoreTrack(isrc);
+    throw error;
+  });
 export const removeTrack = (isrc: string) => remove(`/api/library/tracks/${isrc}`);
 export const restoreTrack = (isrc: string) => post(`/api/library/tracks/${isrc}/restore`, {});
 export const addAlbum = (albumId: string) => post('/api/library/albums', { albumId });

@@ -54,6 +54,15 @@ describe('markdown from a model', () => {
     expect(dom.textContent).toContain('[picture: a cat]');
   });
 
+  it('keeps text in angle brackets', () => {
+    const dom = html('Set SEGUE_MODEL=openai:<model> and press <Enter>.\nA generic is List<String>.\n\n<details>\nmore\n</details>');
+    expect(dom.textContent).toContain('SEGUE_MODEL=openai:<model> and press <Enter>.');
+    expect(dom.textContent).toContain('A generic is List<String>.');
+    expect(dom.textContent).toMatch(/<details>\s*more\s*<\/details>/);
+    expect(dom.querySelector('br')).not.toBeNull();
+    expect(dom.querySelector('details')).toBeNull();
+  });
+
   it('draws lists, tables, code and emphasis', () => {
     const dom = html('1. **one**\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```');
     expect(dom.querySelectorAll('ol > li')).toHaveLength(2);

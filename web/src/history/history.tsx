@@ -7,6 +7,7 @@ import type { Conversation } from '../api/types';
 import { useSessions } from '../chat/sessions';
 import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
+import { isComposing, isEnter } from '../ui/keys';
 import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
@@ -121,8 +122,8 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') void save();
-    if (event.key !== 'Escape') return;
+    if (isEnter(event)) void save();
+    if (event.key !== 'Escape' || isComposing(event)) return;
     event.preventDefault();
     event.stopPropagation();
     onDone();

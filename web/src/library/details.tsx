@@ -2,6 +2,7 @@
 import { Trash2 } from 'lucide-react';
 import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
 import { Artwork, coverOf } from '../music/artwork';
+import { setOwned, useOwned } from '../music/ownership';
 import { TrackDetails } from '../music/track-details';
 import { TrackMarks, TrackRow } from '../music/track-row';
 import { Dialog } from '../ui/dialog';
@@ -12,6 +13,7 @@ import { toast, toastError } from '../ui/toast';
 export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => void }) {
   const { data: track, error } = useTrack(isrc);
   const removal = useRemoval(onClose);
+  const owned = useOwned(track ?? { isrc, title: '', inLibrary: false });
   return (
     <Dialog title={track?.title ?? 'Track'} hideTitle onClose={onClose}>
       {error && <Failed error={error} />}
@@ -24,19 +26,19 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
               <p className="sleeve-title">{track.title}</p>
               <p>{track.artist}</p>
               <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
-              <TrackMarks track={track} />
+              <TrackMarks inLibrary={owned} />
             </div>
           </header>
-          <TrackDetails track={track} />
-          {track.inLibrary && (
+          <TrackDetails track={{ ...track, inLibrary: owned }} />
+          {owned && (
             <button
               type="button"
               className="button danger small sleeve-remove"
               onClick={() =>
                 void removal(
                   track.title,
-                  () => removeTrack(isrc),
-                  () => restoreTrack(isrc),
+                  () => removeTrack(isrc).then(() => setOwned(isrc, false)),
+                  () => restoreTrack(isrc).then(() => setOwned(isrc, true)),
                 )
               }
             >

@@ -3,6 +3,7 @@ import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/queries';
 import type { Task } from '../api/types';
+import { isComposing, isEnter, isTyping } from '../ui/keys';
 import { toast, toastError } from '../ui/toast';
 import './task-row.css';
 
@@ -92,11 +93,12 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
     onDone();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
+    if (event.key === 'Escape' && !isComposing(event)) {
       event.stopPropagation();
       onDone();
     }
-    if (event.key === 'Enter' && !event.shiftKey) {
+    // In a field Enter saves; on a button it presses that button.
+    if (isEnter(event) && isTyping(event.target)) {
       event.preventDefault();
       save();
     }

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RECORDINGS } from '../chat/recorded';
 import { emptyChat, fromStored, reduce, type ChatMessage, type ToolCall } from '../chat/reduce';
 import { Message } from '../chat/message';
-import { ToolCard, whatHappened } from './card';
+import { ToolCard } from './card';
+import { whatHappened } from './words';
 
 beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string) => {

@@ -11,11 +11,11 @@ export const semanticSearch: CardSpec = {
     const verb = running ? 'Searching' : 'Searched';
     return query ? `${verb} your library for ${quoted(query)}` : `${verb} your library`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const { tracks, totalFound } = output as unknown as SemanticSearchOutput;
     return (
       <>
-        <TrackRows tracks={tracks} />
+        <TrackRows tracks={tracks} old={old} />
         {totalFound > tracks.length && (
           <p className="tool-note">
             The best {tracks.length} of {totalFound}.

@@ -5,6 +5,8 @@ import type { ComponentType } from 'react';
 export interface BodyProps {
   output: Record<string, unknown>;
   input: unknown;
+  /** From an earlier visit: what it says about the library may no longer be true. */
+  old?: boolean;
 }
 
 export interface CardSpec {

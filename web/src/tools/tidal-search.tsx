@@ -13,7 +13,7 @@ export const tidalSearch: CardSpec = {
     const verb = running ? 'Searching' : 'Searched';
     return query ? `${verb} the Tidal catalogue for ${quoted(query)}` : `${verb} the Tidal catalogue`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const found = output as unknown as TidalSearchOutput;
     const [albums, tracks] = [found.albums ?? [], found.tracks ?? []];
     return (
@@ -21,7 +21,7 @@ export const tidalSearch: CardSpec = {
         {albums.length > 0 && <p className="label">Albums</p>}
         <ShortList items={albums} first={4} render={(album) => <AlbumRow key={album.id} album={album} />} />
         {tracks.length > 0 && <p className="label">Tracks</p>}
-        <TrackRows tracks={tracks} />
+        <TrackRows tracks={tracks} old={old} />
       </>
     );
   },

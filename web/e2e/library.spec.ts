@@ -63,3 +63,83 @@ test('a folder without music says so, not that the server is away', async ({ pag
   await expect(page.getByText('There is nothing to import in there')).toBeVisible();
   await expect(page.getByText('cannot be reached')).toHaveCount(0);
 });
+
+test('words, order and place are in the address and come back', async ({ page }) => {
+  await page.goto('/library');
+  await page.getByLabel('Sort').selectOption('Title');
+  await expect(page).toHaveURL(/sort=title/);
+  await expect(page.locator('.library-row').first()).toBeVisible();
+  await page.locator('.page').evaluate((element) => element.scrollTo(0, 3000));
+  await expect(page).toHaveURL(/at=\d\d/);
+  const row = page.locator('.library-row').nth(15);
+  const title = await row.locator('.track-title').innerText();
+  await page.getByRole('link', { name: 'Playlists' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Playlists' })).toBeVisible();
+  await page.goBack();
+  const again = page.locator('.library-row').filter({ hasText: title }).first();
+  await expect(again).toBeInViewport();
+  await page.reload();
+  await expect(again).toBeInViewport();
+
+  await page.getByRole('searchbox', { name: 'Find in your library' }).fill(title);
+  await expect(page).toHaveURL(/q=/);
+  await page.reload();
+  await expect(page.getByRole('searchbox', { name: 'Find in your library' })).toHaveValue(title);
+  await page.goto('/library?view=foo');
+  await expect(page.locator('.library-row').first()).toBeVisible();
+});
+
+test('Back does not reopen what was closed', async ({ page }) => {
+  await page.goto('/playlists');
+  await page.getByRole('link', { name: 'Library' }).click();
+  await page.locator('.library-row').first().click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.goBack();
+  await expect(page.getByRole('heading', { level: 1, name: 'Playlists' })).toBeVisible();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
+test('the report says each thing once and folds the noise', async ({ page }) => {
+  await withImport(page);
+  const silent = { MusicBrainz: 'dns error: no such host', Deezer: 'dns error: no such host' };
+  const file = { kind: 'table', read: 1, tracks: 1, matched: 0, ambiguous: 0, unmatched: 1, unusable: 0, leftOut: {}, silent };
+  await page.route('**/api/library/import', (route) =>
+    route.fulfill({
+      status: 201,
+      json: {
+        read: 2,
+        tracks: 2,
+        matched: 0,
+        added: 2,
+        alreadyThere: 0,
+        ambiguous: [],
+        unmatched: [],
+        failures: [],
+        files: [
+          { ...file, file: 'a.csv' },
+          { ...file, file: 'b.csv' },
+        ],
+      },
+    }),
+  );
+  await page.goto('/library');
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'choose files' }).click();
+  await (await chooser).setFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('title,artist\n') });
+  await expect(page.getByText('MusicBrainz and Deezer could not be asked.')).toHaveCount(1);
+  await expect(page.getByText(/dns error/)).toHaveCount(1);
+  await expect(page.getByText(/dns error/)).toBeHidden();
+});
+
+test('a file dropped on another page is imported by the library', async ({ page }) => {
+  const { done } = await withImport(page);
+  const folder = mkdtempSync(join(tmpdir(), 'segue-folder-'));
+  writeFileSync(join(folder, 'mine.csv'), 'title,artist\nLow Tide,Ivy Marlow\n');
+  await page.goto('/');
+  await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
+  await drop(page, [join(folder, 'mine.csv')]);
+  await expect(page).toHaveURL(/\/library/);
+  await expect.poll(() => done.join()).toContain('mine.csv');
+});

@@ -28,6 +28,11 @@ export const SCENARIOS = [
     rounds: [{ text: 'Short and complete.', paceMs: 0 }],
   },
   {
+    name: 'names the first',
+    when: /name of the first/i,
+    rounds: [{ calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 3 } }] }, { nameFirst: true }],
+  },
+  {
     name: 'empty',
     when: /say nothing/i,
     rounds: [{ text: '', paceMs: 0 }],

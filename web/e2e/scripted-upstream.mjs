@@ -37,6 +37,13 @@ function callsOf(round, after) {
   return round.calls ?? [];
 }
 
+/** Names the first track that was found, as a model would. */
+function textOfRound(round, after) {
+  if (!round.nameFirst) return round.text ?? '';
+  const title = /"title"\s*:\s*"([^"]+)"/.exec(after.map((message) => textOf(message.content)).join('\n'))?.[1];
+  return `Begin with **${title}**.`;
+}
+
 async function answer(body, res) {
   const { question, after } = sinceQuestion(body.messages);
   const scenario = scenarioFor(question);
@@ -55,7 +62,11 @@ async function answer(body, res) {
     await sleep(50);
     return res.destroy();
   }
-  const finished = await speak(round.text ?? '', round.paceMs ?? 18, (piece) => !res.destroyed && chunk({ content: piece }) !== undefined);
+  const finished = await speak(
+    textOfRound(round, after),
+    round.paceMs ?? 18,
+    (piece) => !res.destroyed && chunk({ content: piece }) !== undefined,
+  );
   if (!finished) return;
   const calls = callsOf(round, after);
   calls.forEach(({ name, input }, index) => {

@@ -1,11 +1,12 @@
 // Which page stands at which address, and what all of them share.
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useEffect, useState } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
+import { usePageTitle } from './shell/page-title';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
 import { lazyPage } from './ui/lazy-page';
@@ -86,7 +87,8 @@ function Pages() {
             <Route path="/library" component={library.Component} />
             <Route path="/playlists" component={playlists.Component} />
             <Route path="/settings" component={settings.Component} />
-            <Route component={NewChat} />
+            <Route path="/" component={NewChat} />
+            <Route component={NotFound} />
           </Switch>
         </Suspense>
       </ErrorBoundary>
@@ -111,6 +113,21 @@ function Broken() {
         <button type="button" className="button primary" onClick={() => window.location.reload()}>
           Load it again
         </button>
+      </div>
+    </div>
+  );
+}
+
+function NotFound() {
+  usePageTitle('Not found');
+  return (
+    <div className="page">
+      <div className="page-inner narrow">
+        <h1>There is no page at this address</h1>
+        <p style={{ margin: '12px 0 20px' }}>The link may be old or mistyped.</p>
+        <Link className="button primary" href="/">
+          New chat
+        </Link>
       </div>
     </div>
   );

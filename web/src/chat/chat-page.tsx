@@ -55,6 +55,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const { turn, messages, agent } = state;
   const title = useTitle(state.conversationId) ?? state.title;
   const online = useOnline();
+  const foot = useFootHeight();
   const ask = useCallback((text: string) => session.send(text), [session]);
   usePageTitle(title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
   useStopOnEscape(turn !== null, session);
@@ -79,7 +80,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
               onAsk={ask}
             />
           )}
-          <div className="chat-foot">
+          <div className="chat-foot" ref={foot}>
             {turn?.turnId && !turn.connected && online && (
               <p className="reconnecting" role="status">
                 <WifiOff size={15} aria-hidden /> Connection lost. Reconnecting…
@@ -107,6 +108,20 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
       </div>
     </AskContext>
   );
+}
+
+/** How high the composer stands, so that what floats above the page never lies on it. */
+function useFootHeight() {
+  return useCallback((element: HTMLDivElement | null) => {
+    if (!element) return;
+    const root = document.documentElement;
+    const observer = new ResizeObserver(() => root.style.setProperty('--foot', `${element.offsetHeight}px`));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      root.style.removeProperty('--foot');
+    };
+  }, []);
 }
 
 function ChatSkeleton() {

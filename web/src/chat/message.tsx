@@ -31,14 +31,12 @@ function UserMessage({ message: { at, ...message } }: Props) {
   );
 }
 
-/** Flags of results this old are asked about again. */
-const OLD_MS = 60_000;
-
 function Answer({ message, onRetry, onGoOn }: Props) {
   const running = message.status === 'running';
   const empty = message.parts.length === 0;
   const shown = shownCall(message);
-  const old = message.at !== undefined && Date.now() - Date.parse(message.at) > OLD_MS;
+  // Written before this page was loaded: what it says about the library is asked again.
+  const old = message.at !== undefined && Date.parse(message.at) < performance.timeOrigin;
   return (
     <article className="message answer" aria-label="Segue" aria-busy={running}>
       {message.parts.map((part, index) => (

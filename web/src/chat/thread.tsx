@@ -18,13 +18,13 @@ interface Props {
 
 export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
   const { messages, turn } = state;
-  const { box, content, atEnd, toEnd, onScroll, release } = useFollowScroll(conversation, turn !== null);
+  const { box, content, atEnd, toEnd, toNewest, onScroll, release } = useFollowScroll(conversation, turn !== null);
   const shown = useMemo(() => messages.filter((message, index) => !isRepeat(messages, index, message)), [messages]);
   const justSent = turn !== null && turn.messageId === null;
   useEffect(() => {
     // Whoever sends something wants to see it, wherever they were reading.
-    if (justSent) toEnd();
-  }, [justSent, toEnd]);
+    if (justSent) toNewest();
+  }, [justSent, toNewest]);
   const last = shown.at(-1);
   const idle = turn === null;
   const finished = messages.reduce((n, { parts }) => n + parts.filter((part) => part.kind === 'tool' && part.call.output).length, 0);

@@ -77,7 +77,14 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
     sessions.forget(id);
     if (here) navigate('/');
     changed('conversations');
-    toast(`Deleted “${title}”`, { undo: () => restoreConversation(id).then(() => changed('conversations')) });
+    toast(`Deleted “${title}”`, {
+      undo: async () => {
+        await restoreConversation(id);
+        changed('conversations');
+        // It was on screen when it went: that is where it comes back.
+        if (here) navigate(`/c/${id}`);
+      },
+    });
   };
   const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
 
@@ -86,7 +93,7 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
     <li className="entry" data-here={here}>
       <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
         <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
-        <span>{title}</span>
+        <span dir="auto">{title}</span>
       </Link>
       <Menu
         trigger={
@@ -133,6 +140,7 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
       <input
         className="field"
         aria-label="Conversation title"
+        dir="auto"
         value={title}
         autoFocus
         maxLength={200}

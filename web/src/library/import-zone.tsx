@@ -8,6 +8,7 @@ import { Failed } from '../ui/states';
 import { checkReadable, entriesOf, filesOf, inPortions, usableOf } from './dropped';
 import { ImportReport } from './import-report';
 import { mergeReports } from './merge-reports';
+import { takeWaiting } from './waiting-files';
 
 const KINDS = '.csv,.tsv,.txt,.json,.jsonl,.xml,.m3u,.m3u8,.xspf,.jspf,.zip,audio/*';
 
@@ -37,6 +38,10 @@ export function ImportZone() {
     [changed],
   );
   const over = useDroppedFiles(take);
+  useEffect(() => {
+    const waiting = takeWaiting();
+    if (waiting) void take(waiting);
+  }, [take]);
   const onChosen = (input: HTMLInputElement) => {
     const chosen = [...(input.files ?? [])];
     void take(input === folder.current ? usableOf(chosen) : chosen);

@@ -11,6 +11,9 @@ import { Toasts } from '../ui/toast';
 import { Logo } from './logo';
 import { useNetwork, useReachable } from './online';
 import { Sidebar } from './sidebar';
+import { useDroppedElsewhere } from './dropped-elsewhere';
+import { useKeptFocus } from './kept-focus';
+import { useUndoKey } from './undo-key';
 import './shell.css';
 
 const { Component: TrackDialog } = lazyPage<{ isrc: string; onClose: () => void }>(async () => ({
@@ -22,6 +25,9 @@ export function Shell({ children }: { children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
   const [location] = useLocation();
   useEffect(() => setDrawer(false), [location, wide]);
+  useKeptFocus();
+  useUndoKey();
+  useDroppedElsewhere();
 
   return (
     <div className="shell">

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RECORDINGS } from '../chat/recorded';
 import { emptyChat, fromStored, reduce, type ChatMessage, type ToolCall } from '../chat/reduce';
 import { Message } from '../chat/message';
+import { Sessions, SessionsContext } from '../chat/sessions';
 import { ToolCard } from './card';
 import { whatHappened } from './words';
 
@@ -26,7 +27,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const draw = (node: React.ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>);
+const draw = (node: React.ReactNode) => {
+  const queries = new QueryClient();
+  return render(
+    <QueryClientProvider client={queries}>
+      <SessionsContext value={new Sessions(queries)}>{node}</SessionsContext>
+    </QueryClientProvider>,
+  );
+};
 const live = (name: string): ChatMessage =>
   RECORDINGS[name]!.frames.reduce((state, frame) => reduce(state, { type: 'frame', frame }), emptyChat('discover')).messages[0]!;
 const call = (change: Partial<ToolCall>): ToolCall => ({
@@ -42,7 +50,7 @@ describe.each(Object.keys(RECORDINGS))('the recorded turn "%s"', (name) => {
     const stored = RECORDINGS[name]!.conversation.messages.find((message) => message.role === 'assistant')!;
     const liveText = draw(<Message message={live(name)} />).container.textContent;
     cleanup();
-    const reopenedText = draw(<Message message={fromStored(stored)} />).container.textContent;
+    const reopenedText = draw(<Message message={{ ...fromStored(stored), at: undefined }} />).container.textContent;
     expect(reopenedText).toBe(liveText);
     expect(liveText).not.toBe('');
   });
@@ -67,30 +75,38 @@ describe('a tool card', () => {
     expect(screen.getByText(done)).toBeTruthy();
   });
 
+  it('stands open when its results are the answer, and can be folded', async () => {
+    const output = { tracks: [{ isrc: 'X', title: 'Song', artist: 'A', album: 'B', inLibrary: false, isIndexed: true }], totalFound: 1 };
+    draw(<ToolCard call={call({ status: 'done', output })} shown />);
+    expect(screen.getByText('Song')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: /Searched your library/ }));
+    expect(screen.queryByText('Song')).toBeNull();
+  });
+
   it('cannot be opened while it runs or when it found nothing', () => {
     draw(<ToolCard call={call({})} />);
     expect(screen.queryByRole('button')).toBeNull();
     cleanup();
     draw(<ToolCard call={call({ status: 'done', summary: "No tracks found matching 'x'" })} />);
     expect(screen.queryByRole('button')).toBeNull();
-    expect(screen.getByText("No tracks found matching 'x'")).toBeTruthy();
+    expect(screen.getByText(/No tracks found matching 'x'/)).toBeTruthy();
   });
 
-  it('opens to tracks, badges, scores, and on demand to features, lyrics and interpretation', async () => {
+  it('opens to tracks, badges, strength in words, and on demand to features, lyrics and interpretation', async () => {
     const user = userEvent.setup();
     const part = live('discover').parts.find((candidate) => candidate.kind === 'tool');
     if (part?.kind !== 'tool') throw new Error('the recording has no tool call');
     draw(<ToolCard call={part.call} />);
     await user.click(screen.getByRole('button', { name: /Searched your library/ }));
     const rows = screen.getAllByRole('listitem');
-    expect(rows).toHaveLength(8);
+    expect(rows).toHaveLength(5);
     const first = within(rows[0]!);
     expect(first.getByText('Harbour Lights')).toBeTruthy();
     expect(first.getByText('In library')).toBeTruthy();
-    expect(first.getByText('Indexed')).toBeTruthy();
-    expect(rows[0]!.textContent).toContain('94%');
+    expect(first.queryByText('Indexed')).toBeNull();
+    expect(first.getByText('Strong match')).toBeTruthy();
 
-    await user.click(first.getByRole('button', { name: /Harbour Lights/ }));
+    await user.click(first.getByRole('button', { name: /^Harbour Lights/ }));
     expect(first.getByText('Why it matched')).toBeTruthy();
     expect(first.getByText('Energy').parentElement?.textContent).toContain('31%');
     expect(first.getByText('A minor')).toBeTruthy();
@@ -115,12 +131,12 @@ describe('a tool card', () => {
       <ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />,
     );
     await userEvent.click(screen.getByRole('button'));
-    expect(screen.getByText('26 results')).toBeTruthy();
-    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+    expect(screen.getByText(/26 found/)).toBeTruthy();
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
     await userEvent.click(screen.getByRole('button', { name: 'Show all 20' }));
     expect(screen.getAllByRole('listitem')).toHaveLength(4 + 20);
-    await userEvent.click(screen.getByRole('button', { name: 'Show the first 8' }));
-    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+    await userEvent.click(screen.getByRole('button', { name: 'Show the first 5' }));
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
   });
 
   it('draws an unknown tool with its question and its answer', async () => {

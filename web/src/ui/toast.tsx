@@ -3,6 +3,7 @@ import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 import { explain } from '../api/client';
+import { say } from './live-region';
 import { topDialog } from './top-dialog';
 import './toast.css';
 
@@ -14,6 +15,9 @@ interface Toast {
 }
 
 const SHOWN_MS = 8_000;
+/** What Ctrl Z takes back, newest last: also after its words have left the screen. */
+let undoable: Toast[] = [];
+const MOST_UNDOABLE = 20;
 let toasts: Toast[] = [];
 let nextId = 1;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
@@ -58,18 +62,29 @@ export function Toasts() {
 function show(toast: Omit<Toast, 'id'>): void {
   const id = nextId++;
   for (const oldest of toasts.slice(0, -2)) close(oldest.id);
-  set([...toasts, { ...toast, id }]);
+  const shown = { ...toast, id };
+  set([...toasts, shown]);
+  if (shown.undo) undoable = [...undoable, shown].slice(-MOST_UNDOABLE);
   release(id);
 }
 
 async function takeBack(item: Toast): Promise<void> {
   hold(item.id);
   set(toasts.filter((other) => other.id !== item.id));
+  undoable = undoable.filter((other) => other.id !== item.id);
   try {
     await item.undo?.();
+    say(`Undone: ${item.text}`);
   } catch (error) {
     toastError(error);
   }
+}
+
+/** Takes back the last thing that can be taken back. False when there is none. */
+export function undoLast(): boolean {
+  const last = undoable.at(-1);
+  if (last) void takeBack(last);
+  return last !== undefined;
 }
 
 function close(id: number): void {

@@ -50,5 +50,5 @@ test('text of any direction starts on its own side', async ({ page }) => {
   const bubble = page.locator('.bubble');
   await expect(bubble).toHaveAttribute('dir', 'auto');
   await expect(bubble).toHaveCSS('direction', 'rtl');
-  await expect(page.locator('.entry a span').first()).toHaveAttribute('dir', 'auto');
+  await expect(page.locator('.entry-words > span').first()).toHaveAttribute('dir', 'auto');
 });

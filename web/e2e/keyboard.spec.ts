@@ -72,3 +72,55 @@ test('a toast never lies on the composer', async ({ page }) => {
   const [low, high] = [await toast.boundingBox(), await box(page).boundingBox()];
   expect(low!.y + low!.height).toBeLessThanOrEqual(high!.y);
 });
+
+test('the palette finds pages and conversations', async ({ page }) => {
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Answer at once ${mark}`);
+  await answered(page);
+  const address = page.url();
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Find anything' });
+  await expect(field).toBeFocused();
+  await page.keyboard.type('libr');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'Library' })).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await field.fill(mark);
+  await expect(page.getByRole('option', { name: new RegExp(mark) })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(address);
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
+test('? lists the shortcuts, but is a letter in a field', async ({ page }) => {
+  await page.goto('/tasks');
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('textbox', { name: 'New task' }).press('?');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
+
+  test('everything one taps is at least 44 px high', async ({ page }) => {
+    await page.goto('/');
+    await ask(page, `Songs for a rainy night drive ${token()}`);
+    await answered(page);
+    for (const path of [null, '/tasks', '/library', '/playlists', '/settings']) {
+      if (path) await page.goto(path);
+      await expect(page.getByRole('main')).toBeVisible();
+      await page.waitForLoadState('networkidle');
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll('main button, header button, header a, main summary')]
+          .filter((element) => element.getClientRects().length > 0 && !element.matches('.task-check'))
+          .map((element) => ({ height: Math.round(element.getBoundingClientRect().height), html: element.outerHTML.slice(0, 80) }))
+          .filter(({ height }) => height < 44),
+      );
+      expect(small, path ?? 'chat').toEqual([]);
+    }
+  });
+});

@@ -1,4 +1,5 @@
 // The answer shows what was found: rows that act, names that lead somewhere, things to ask next.
+import { readFileSync } from 'node:fs';
 import { answered, answers, ask, expect, questions, test, token } from './fixtures';
 
 test('rows of an answer act: add, take back, remove, more like this', async ({ page }) => {
@@ -98,4 +99,38 @@ test('an empty answer says that it is empty', async ({ page }) => {
   await expect(answers(page)).toContainText('The model gave no answer.');
   await expect(answers(page)).not.toContainText('tokens');
   await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
+});
+
+test('a conversation is saved as Markdown and as JSON, and an answer is copied', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const mark = token();
+  await page.goto('/');
+  await ask(page, `Songs for a rainy night drive ${mark}`);
+  await answered(page);
+  for (const [item, ending] of [
+    ['Save as Markdown', '.md'],
+    ['Save as JSON', '.json'],
+  ] as const) {
+    await page.getByRole('button', { name: new RegExp(`More for .*${mark}`) }).focus();
+    await page.keyboard.press('Enter');
+    const saving = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: item }).press('Enter');
+    const file = await saving;
+    expect(file.suggestedFilename()).toMatch(new RegExp(`${mark}\\${ending}$`));
+    expect(readFileSync(await file.path(), 'utf8')).toContain('Let me listen through your library for that.');
+    await expect(page.getByRole('menu')).toHaveCount(0);
+  }
+  await page.getByRole('button', { name: 'More about this answer' }).click();
+  await page.getByRole('menuitem', { name: 'Copy as Markdown' }).click();
+  await expect(page.getByText('Copied as Markdown')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/1\. \*\*.+\*\* — /);
+});
+
+test('a conversation that is being answered has a dot in the list', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Please take your time ${token()}`);
+  await expect(answers(page)).toContainText('slow rain');
+  await expect(page.getByRole('img', { name: 'Answering' })).toHaveCount(1);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(page.getByRole('img', { name: 'Answering' })).toHaveCount(0);
 });

@@ -1,7 +1,12 @@
 // What one tab tells the others, so that every open page shows the same world without reloading.
 
 export type News =
-  { kind: 'tasks' } | { kind: 'library' } | { kind: 'playlists' } | { kind: 'conversations' } | { kind: 'turn'; conversationId: string };
+  | { kind: 'tasks' }
+  | { kind: 'library' }
+  | { kind: 'playlists' }
+  | { kind: 'conversations' }
+  | { kind: 'turn'; conversationId: string }
+  | { kind: 'turn-end'; conversationId: string };
 
 type Listener = (news: News) => void;
 

@@ -15,6 +15,7 @@ import type {
   Me,
   NewTask,
   OpenAlbum,
+  OpenConversation,
   OpenList,
   OpenPlaylist,
   PlaylistList,
@@ -26,7 +27,7 @@ import type {
   TrackPage,
 } from './types';
 
-type Kind = Exclude<News['kind'], 'turn'>;
+type Kind = Exclude<News['kind'], 'turn' | 'turn-end'>;
 
 /** Marks a kind of thing as changed: here, and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
@@ -63,6 +64,7 @@ export function useTitle(id: string | null): string | undefined {
   return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
 }
 
+export const getConversation = (id: string) => getJson<OpenConversation>(`/api/conversations/${id}`);
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});

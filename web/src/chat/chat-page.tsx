@@ -11,7 +11,7 @@ import { TaskPanel } from '../tasks/task-panel';
 import { Failed, Skeleton } from '../ui/states';
 import { AskContext } from './ask';
 import { Composer } from './composer';
-import { moveDraft, NEW_CHAT } from './drafts';
+import { moveDraft, NEW_CHAT, returnToDraft } from './drafts';
 import type { Session } from './session';
 import { useSession, useSessions } from './sessions';
 import { Thread } from './thread';
@@ -29,6 +29,7 @@ export function NewChat() {
   const [search] = useSearchParams();
   const agent: AgentId = search.get('agent') === 'tasks' ? 'tasks' : 'discover';
   const session = useMemo(() => sessions.newChat(agent), [sessions, agent]);
+  useShared();
 
   useEffect(() => {
     sessions.onOpened = (opened, id) => {
@@ -42,6 +43,18 @@ export function NewChat() {
   }, [sessions, session, navigate]);
 
   return <Chat session={session} draftKey={NEW_CHAT} />;
+}
+
+/** Something shared to Segue from another app: it waits in the composer, nothing is sent before the person says so. */
+function useShared(): void {
+  const [search, setSearch] = useSearchParams();
+  const shared = ['title', 'text', 'url'].map((name) => search.get(name)?.trim()).filter(Boolean);
+  const words = [...new Set(shared)].join('\n');
+  useEffect(() => {
+    if (words === '') return;
+    returnToDraft(NEW_CHAT, words);
+    setSearch({}, { replace: true });
+  }, [words, setSearch]);
 }
 
 export function OpenChat({ id }: { id: string }) {

@@ -15,7 +15,10 @@ export interface SessionEvents {
   onConversation: (session: Session, id: string) => void;
   /** A tool finished: what it changed may be on screen elsewhere. */
   onToolDone: (toolName: string) => void;
-  onTurnEnd: () => void;
+  onTurnStart: (conversationId: string) => void;
+  onTurnEnd: (conversationId: string) => void;
+  /** It is not followed any more, and nothing is known about it. */
+  onTurnLost: (conversationId: string) => void;
 }
 
 export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
@@ -168,7 +171,10 @@ export class Session {
         onConnection: (connected) => this.state.turn && this.dispatch({ type: 'connection', connected }),
         signal: controller.signal,
       });
-      if (outcome === 'idle') this.dispatch({ type: 'detached' });
+      if (outcome === 'idle') {
+        this.dispatch({ type: 'detached' });
+        if (this.state.conversationId) this.events.onTurnLost(this.state.conversationId);
+      }
       if (outcome === 'ended') queueMicrotask(() => this.afterTurn());
       return outcome;
     } finally {
@@ -191,6 +197,7 @@ export class Session {
   private react(frame: Frame): void {
     if (frame.type === 'message_start') {
       this.events.onConversation(this, frame.conversationId);
+      this.events.onTurnStart(frame.conversationId);
       announce({ kind: 'turn', conversationId: frame.conversationId });
       if (this.stopWanted) void send(`/api/turns/${frame.turnId}/stop`, { method: 'POST' }).catch(ignoreEnded);
       this.stopWanted = false;
@@ -202,7 +209,7 @@ export class Session {
   }
 
   private afterTurn(): void {
-    this.events.onTurnEnd();
+    if (this.state.conversationId) this.events.onTurnEnd(this.state.conversationId);
     // After an error the queue waits: firing more questions at a broken service helps nobody.
     if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
   }

@@ -1,13 +1,14 @@
 // The first minute: who answers, what it knows, and something to try that works.
 import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { useAbout } from '../api/queries';
+import { useAbout, useTracks } from '../api/queries';
 import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
+import { FirstDay } from './first-day';
 import './welcome.css';
 
 const GREETING: Record<AgentId, string> = {
@@ -18,6 +19,8 @@ const GREETING: Record<AgentId, string> = {
 export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
   const { data: about, error, refetch } = useAbout();
   const [, navigate] = useLocation();
+  const { data: library } = useTracks('', 'added');
+  const empty = agent === 'discover' && library?.pages[0]?.total === 0;
   const current = about?.agents.find((candidate) => candidate.id === agent);
 
   return (
@@ -52,17 +55,20 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
         {current && (
           <>
             <p className="welcome-lead">{current.description}</p>
-            <ul className="examples" aria-label="Examples">
-              {current.examples.map((example, row) => (
-                <li key={example}>
-                  <button type="button" onClick={() => onPick(example)}>
-                    <Artwork seed={`${row} ${example}`} size={38} />
-                    <span>{example}</span>
-                    <ArrowUpRight size={16} aria-hidden />
-                  </button>
-                </li>
-              ))}
-            </ul>
+            {empty && <FirstDay mode={about?.mode ?? 'local'} />}
+            {!empty && (
+              <ul className="examples" aria-label="Examples">
+                {current.examples.map((example, row) => (
+                  <li key={example}>
+                    <button type="button" onClick={() => onPick(example)}>
+                      <Artwork seed={`${row} ${example}`} size={38} />
+                      <span dir="auto">{example}</span>
+                      <ArrowUpRight size={16} aria-hidden />
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
           </>
         )}
         {about && <Facts about={about} agent={agent} />}
@@ -80,12 +86,13 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
         {agent === 'discover' && index && (
           <>
             {' '}
-            over <strong>{count(index.tracks, 'indexed track')}</strong>
+            over <strong>{count(index.tracks, 'track')}</strong>
           </>
         )}
         .
       </p>
-      {model.offline && (
+      {/* Only the person at this machine can change settings; guests are spared their names. */}
+      {model.offline && about.mode === 'local' && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
           <span>

@@ -1,10 +1,11 @@
 // The list of conversations: find one, go back to it, rename it, delete it and think better of it.
-import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
+import { Ellipsis, FileJson, FileText, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
-import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
+import { deleteConversation, getConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
 import type { Conversation } from '../api/types';
-import { useSessions } from '../chat/sessions';
+import { conversationMarkdown, download, fileName } from '../chat/export';
+import { useIsRunning, useSessions } from '../chat/sessions';
 import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
 import { isComposing, isEnter } from '../ui/keys';
@@ -41,7 +42,7 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
             <h3>{day.label}</h3>
             <ul>
               {day.conversations.map((conversation) => (
-                <Entry key={conversation.id} conversation={conversation} onNavigate={onNavigate} />
+                <Entry key={conversation.id} conversation={conversation} words={q} onNavigate={onNavigate} />
               ))}
             </ul>
           </section>
@@ -59,8 +60,18 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-function Entry({ conversation, onNavigate }: { conversation: Conversation; onNavigate?: () => void }) {
-  const { id, title, agent } = conversation;
+interface EntryProps {
+  conversation: Conversation;
+  /** What was searched for. */
+  words: string;
+  onNavigate?: () => void;
+}
+
+function Entry({ conversation, words, onNavigate }: EntryProps) {
+  const { id, title, agent, preview } = conversation;
+  const running = useIsRunning(id);
+  // The list knows only the newest message: its line is shown where it has the words that were searched for.
+  const line = words !== '' && preview.toLowerCase().includes(words.toLowerCase()) ? preview : null;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
   const changed = useChanged();
@@ -88,12 +99,30 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
   };
   const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
 
+  const save = async (as: 'md' | 'json') => {
+    try {
+      const conversation = await getConversation(id);
+      if (as === 'md') download(fileName(title, 'md'), 'text/markdown', conversationMarkdown(conversation));
+      else download(fileName(title, 'json'), 'application/json', JSON.stringify(conversation, null, 2));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+
   if (renaming) return <Rename conversation={conversation} onDone={() => setRenaming(false)} />;
   return (
     <li className="entry" data-here={here}>
       <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
         <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
-        <span dir="auto">{title}</span>
+        <span className="entry-words">
+          <span dir="auto">{title}</span>
+          {line && (
+            <span className="entry-line" dir="auto">
+              {line}
+            </span>
+          )}
+        </span>
+        {running && <span className="entry-running" role="img" aria-label="Answering" />}
       </Link>
       <Menu
         trigger={
@@ -104,6 +133,8 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
         items={[
           { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
           { label: 'Copy link', icon: Link2, onSelect: copyLink },
+          { label: 'Save as Markdown', icon: FileText, onSelect: () => void save('md') },
+          { label: 'Save as JSON', icon: FileJson, onSelect: () => void save('json') },
           { label: 'Delete', icon: Trash2, danger: true, onSelect: () => void remove() },
         ]}
       />

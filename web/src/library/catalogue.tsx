@@ -41,7 +41,7 @@ function CatalogueSearch() {
             type="search"
             aria-label="Search the catalogue"
             placeholder="Artist, album or song, then Enter"
-            autoFocus
+            data-autofocus
             value={words}
             onChange={(event) => setWords(event.target.value)}
           />

@@ -5,6 +5,7 @@ import { importFiles, useChanged } from '../api/queries';
 import type { ImportAnswer } from '../api/types';
 import { count } from '../ui/format';
 import { Failed } from '../ui/states';
+import { AskAbout } from './ask-about';
 import { checkReadable, entriesOf, filesOf, inPortions, usableOf } from './dropped';
 import { ImportReport } from './import-report';
 import { mergeReports } from './merge-reports';
@@ -73,6 +74,7 @@ export function ImportZone() {
       <input ref={folder} type="file" {...{ webkitdirectory: '' }} hidden onChange={(event) => onChosen(event.target)} />
       {state.step === 'failed' && <Failed error={state.error} />}
       {state.step === 'done' && <ImportReport answer={state.answer} />}
+      {state.step === 'done' && state.answer.added > 0 && <AskAbout />}
     </section>
   );
 }

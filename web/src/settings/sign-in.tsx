@@ -51,9 +51,11 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
   return (
     <>
       <header>
-        <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
+        <h1>{joining ? 'Join Segue' : 'Sign in'}</h1>
         <p>
-          {joining ? 'An invitation comes from whoever runs this server.' : 'Your conversations, tasks and music are as you left them.'}
+          {joining
+            ? 'An invitation comes from the person who runs this server.'
+            : 'Your conversations, tasks and music are behind this page.'}
         </p>
       </header>
       <form className="account-form" onSubmit={(event) => void onSubmit(event)}>

@@ -11,6 +11,7 @@ import { Toasts } from '../ui/toast';
 import { Logo } from './logo';
 import { useNetwork, useReachable } from './online';
 import { Sidebar } from './sidebar';
+import { CommandKeys } from './command-keys';
 import { useDroppedElsewhere } from './dropped-elsewhere';
 import { useKeptFocus } from './kept-focus';
 import { useUndoKey } from './undo-key';
@@ -51,6 +52,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Dialog>
       )}
       <OpenTrack />
+      <CommandKeys />
       <LiveRegion />
       <Toasts />
     </div>
@@ -99,7 +101,9 @@ function OfflineBar() {
   return (
     <p className="offline-bar" role="status">
       <WifiOff size={15} aria-hidden />
-      {online ? 'Segue does not answer. Trying again…' : 'You are offline. Segue reconnects by itself.'}
+      {online
+        ? 'Segue does not answer. Trying again…'
+        : 'You are offline. What is open can be read, and what you write is sent when the connection is back.'}
     </p>
   );
 }

@@ -2,14 +2,21 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 const NEAR_PX = 56;
-/** On a small screen an answer is followed until its question reaches the top: what one asked and the best hit stay in view. */
+/**
+ * An answer that shows rows is followed until its question reaches the top: what one asked and the best hit stay in view.
+ * On a small screen that goes for every answer.
+ */
 const SMALL = '(max-width: 640px)';
 const GAP_PX = 12;
 
+function staysInView(box: HTMLDivElement): boolean {
+  const answer = [...box.querySelectorAll('.message.answer')].at(-1);
+  return window.matchMedia(SMALL).matches || answer?.querySelector('.track') != null;
+}
+
 function follow(box: HTMLDivElement | null, keepQuestion: boolean): void {
   if (!box) return;
-  const question =
-    keepQuestion && window.matchMedia(SMALL).matches ? [...box.querySelectorAll<HTMLElement>('.message.user')].at(-1) : undefined;
+  const question = keepQuestion && staysInView(box) ? [...box.querySelectorAll<HTMLElement>('.message.user')].at(-1) : undefined;
   const end = box.scrollHeight - box.clientHeight;
   const top = question ? question.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop - GAP_PX : end;
   box.scrollTo({ top: Math.min(end, top) });

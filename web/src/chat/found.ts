@@ -53,13 +53,15 @@ export function followUps(message: ChatMessage): string[] {
 
 function aboutTracks(tool: string, tracks: Found[]): string[] {
   const [first, second] = tracks;
-  const other = second && second.artist !== first?.artist ? second.artist : undefined;
+  if (!first) return [];
+  const other = second && second.artist !== first.artist ? second.artist : tool === 'batchMetadata' ? first.artist : null;
   return [
-    `More like “${first?.title}”`,
-    `Tell me about “${first?.title}”`,
-    ...(tool === 'suggestPlaylist' ? [] : tracks.length > 2 ? ['Make a playlist of these'] : []),
-    ...(other ? [`Songs by ${other}`] : []),
-  ].slice(0, 4);
+    `More like “${first.title}”`,
+    // A look-up has just told.
+    tool !== 'batchMetadata' && `Tell me about “${first.title}”`,
+    tool !== 'suggestPlaylist' && tracks.length > 2 && 'Make a playlist of these',
+    other && `Songs by ${other}`,
+  ].filter((text) => typeof text === 'string');
 }
 
 function aboutTasks({ output }: ToolCall): string[] {

@@ -1,12 +1,11 @@
 // The first minute: who answers, what it knows, and something to try that works.
 import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useAbout, useTracks } from '../api/queries';
 import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
-import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { FirstDay } from './first-day';
 import './welcome.css';
@@ -83,7 +82,7 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
     <div className="facts">
       <p>
         Answers come from <strong>{model.offline ? 'the built-in offline model' : model.id}</strong>
-        {agent === 'discover' && index && (
+        {agent === 'discover' && index && index.tracks > 0 && (
           <>
             {' '}
             over <strong>{count(index.tracks, 'track')}</strong>
@@ -91,13 +90,11 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
         )}
         .
       </p>
-      {/* Only the person at this machine can change settings; guests are spared their names. */}
+      {/* Only the person at this machine can change settings. */}
       {model.offline && about.mode === 'local' && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
-          <span>
-            <SettingNames text={model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'} />
-          </span>
+          <Link href="/settings">Connect a language model</Link>
         </p>
       )}
     </div>

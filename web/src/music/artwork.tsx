@@ -79,7 +79,7 @@ const rings: Composition = ([, main, second, spark], pick) => {
   const [x, y] = [30 + pick(41), 30 + pick(41)];
   return (
     <>
-      {[62, 46, 31, 17].map((r, ring) => (
+      {[100, 46, 31, 17].map((r, ring) => (
         <circle key={r} cx={x} cy={y} r={r} fill={ring % 2 === 0 ? main : second} opacity={0.92} />
       ))}
       <circle cx={x} cy={y} r={5} fill={spark} />

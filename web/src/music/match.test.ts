@@ -11,6 +11,6 @@ it('says why a track matched in one line, the best reason first', () => {
   const why = { lyric: 'rain on glass\nall night', words: ['rain'], features: ['low energy (0.12)'] };
   expect(whyLine({ ...track, why })).toBe('“rain on glass”');
   expect(whyLine({ ...track, why: { ...why, lyric: null } })).toBe('Has “rain”, low energy');
-  expect(whyLine({ ...track, shortDescription: 'A slow one.' })).toBe('A slow one.');
+  expect(whyLine({ ...track, why: { words: ['rain'] }, shortDescription: 'A slow one.' })).toBe('A slow one.');
   expect(whyLine(track)).toBeNull();
 });

@@ -9,15 +9,15 @@ export function strengthOf(score: number): Strength {
   return score >= 0.5 ? 'good' : 'weak';
 }
 
-/** One line: the lyric that says it, else the words or the sound that fit, else what the track is about. */
+/** One line: the lyric that says it, else what the track is about, else the words or the sound that fit. */
 export function whyLine({ why, shortDescription }: IndexedTrackResult): string | null {
   if (why?.lyric) return `“${firstLine(why.lyric)}”`;
+  if (shortDescription) return shortDescription;
   const hints = [
     ...(why?.words ?? []).map((word) => `“${word}”`),
     ...(why?.features ?? []).map((feature) => feature.replace(/ \([\d.]+\)$/, '')),
   ];
-  if (hints.length > 0) return `Has ${hints.slice(0, 3).join(', ')}`;
-  return shortDescription ?? null;
+  return hints.length > 0 ? `Has ${hints.slice(0, 3).join(', ')}` : null;
 }
 
 const firstLine = (text: string) => text.split(/\s*\n\s*/)[0] ?? text;

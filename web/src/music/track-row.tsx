@@ -82,7 +82,13 @@ function TrackActions({ track, ownership, open, onDetails }: ActionProps) {
   return (
     <span className="track-actions">
       {owned || !known ? (
-        <button type="button" className="icon-button small" aria-label={`More like ${title}`} title="More like this" onClick={more}>
+        <button
+          type="button"
+          className="icon-button small track-similar"
+          aria-label={`More like ${title}`}
+          title="More like this"
+          onClick={more}
+        >
           <AudioLines size={16} />
         </button>
       ) : (

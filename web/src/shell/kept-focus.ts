@@ -1,5 +1,6 @@
 // When the focused element is taken away, the focus goes to what is nearest, never to nothing.
 import { useEffect } from 'react';
+import { isTyping } from '../ui/keys';
 
 const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), select:not(:disabled), [tabindex="0"]';
 
@@ -20,7 +21,7 @@ export function useKeptFocus(): void {
     };
     const recover = () => {
       if (!place || document.activeElement !== document.body || place.element.isConnected) return;
-      const next = heirOf(place);
+      const next = leftATextField(place) ? document.getElementById('main') : heirOf(place);
       place = null;
       next?.focus({ preventScroll: true });
     };
@@ -34,6 +35,11 @@ export function useKeptFocus(): void {
   }, []);
 }
 
+/** On a touch screen a focused field opens the keyboard over what there is to read. */
+function leftATextField({ element }: Place): boolean {
+  return isTyping(element) && !window.matchMedia('(hover: hover)').matches;
+}
+
 function placeOf(element: Element): Place {
   const ancestors: Element[] = [];
   for (let up = element.parentElement; up; up = up.parentElement) ancestors.push(up);
@@ -42,8 +48,18 @@ function placeOf(element: Element): Place {
   return { element, ancestors, list, row: item && list ? [...list.children].indexOf(item) : 0 };
 }
 
-function heirOf({ ancestors, list, row }: Place): HTMLElement | null {
+/** The same control drawn anew: a page that changed its address, a row that was edited. */
+function twinOf(element: Element): HTMLElement | null {
+  const label = element.getAttribute('aria-label');
+  const same =
+    label && [...document.querySelectorAll<HTMLElement>(element.tagName)].find((other) => other.getAttribute('aria-label') === label);
+  return same || null;
+}
+
+function heirOf({ element, ancestors, list, row }: Place): HTMLElement | null {
   const item = list?.isConnected ? (list.children[Math.min(row, list.children.length - 1)] ?? null) : null;
+  const twin = twinOf(element);
+  if (twin) return twin;
   const places = [item, ...ancestors.filter((ancestor) => ancestor.isConnected && ancestor !== document.body && ancestor.id !== 'root')];
   for (const place of places) {
     const found = place && [...place.querySelectorAll<HTMLElement>(FOCUSABLE)].find((candidate) => candidate.offsetParent !== null);

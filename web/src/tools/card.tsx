@@ -33,13 +33,13 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
       <Icon className="tool-icon" size={15} strokeWidth={1.9} aria-hidden />
       <span className="tool-words" dir="auto">
         <span className="tool-title">{title}</span>
-        {results > 0 && <span className="tool-count"> · {results.toLocaleString('en')} found</span>}
+        {card.counts && results > 0 && <span className="tool-count"> · {results.toLocaleString('en')} found</span>}
         {results === 0 && call.summary && call.summary !== title && <span className="tool-summary"> · {call.summary}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
-      {call.durationMs !== undefined && <span className="tool-time">{took(call.durationMs)}</span>}
       <StatusMark status={call.status} />
       {canOpen && <ChevronDown className="tool-chevron" size={15} aria-hidden />}
+      {call.durationMs !== undefined && <span className="tool-time">{took(call.durationMs)}</span>}
     </>
   );
 

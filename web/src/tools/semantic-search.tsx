@@ -6,6 +6,7 @@ import { field, quoted, type CardSpec } from './spec';
 
 export const semanticSearch: CardSpec = {
   icon: AudioLines,
+  counts: true,
   title: (input, running) => {
     const query = field(input, 'query');
     const verb = running ? 'Searching' : 'Searched';

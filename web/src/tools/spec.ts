@@ -13,6 +13,8 @@ export interface CardSpec {
   icon: LucideIcon;
   /** In people's words: while it runs, and once it is over. */
   title: (input: unknown, running: boolean) => string;
+  /** The title does not say how many there are, so the line does. */
+  counts?: boolean;
   Body: ComponentType<BodyProps>;
 }
 

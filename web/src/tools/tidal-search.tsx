@@ -8,6 +8,7 @@ import { field, quoted, type CardSpec } from './spec';
 
 export const tidalSearch: CardSpec = {
   icon: Disc3,
+  counts: true,
   title: (input, running) => {
     const query = field(input, 'query');
     const verb = running ? 'Searching' : 'Searched';

@@ -1,7 +1,7 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { getJson, patch, post, remove, send } from './client';
+import { ApiError, getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
@@ -15,6 +15,7 @@ import type {
   Me,
   NewTask,
   OpenAlbum,
+  OpenConversation,
   OpenList,
   OpenPlaylist,
   PlaylistList,
@@ -26,7 +27,7 @@ import type {
   TrackPage,
 } from './types';
 
-type Kind = Exclude<News['kind'], 'turn'>;
+type Kind = Exclude<News['kind'], 'turn' | 'turn-end'>;
 
 /** Marks a kind of thing as changed: here, and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
@@ -63,6 +64,7 @@ export function useTitle(id: string | null): string | undefined {
   return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
 }
 
+export const getConversation = (id: string) => getJson<OpenConversation>(`/api/conversations/${id}`);
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});
@@ -142,10 +144,12 @@ export const useAlbums = (q: string) =>
     placeholderData: keepPreviousData,
   });
 
+export const getTrack = (isrc: string, signal?: AbortSignal) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal);
+
 export const useTrack = (isrc: string | null) =>
   useQuery({
     queryKey: ['library', 'track', isrc],
-    queryFn: ({ signal }) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal),
+    queryFn: ({ signal }) => getTrack(isrc ?? '', signal),
     enabled: isrc !== null,
     retry: false,
   });
@@ -181,7 +185,12 @@ export const useAlbumTracks = (albumId: string) =>
     retry: false,
   });
 
-export const addTrack = (isrc: string) => post('/api/library/tracks', { isrc });
+/** A track that was removed and is no longer known otherwise is taken back from where removed tracks are kept. */
+export const addTrack = (isrc: string) =>
+  post('/api/library/tracks', { isrc }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return restoreTrack(isrc);
+    throw error;
+  });
 export const removeTrack = (isrc: string) => remove(`/api/library/tracks/${isrc}`);
 export const restoreTrack = (isrc: string) => post(`/api/library/tracks/${isrc}/restore`, {});
 export const addAlbum = (albumId: string) => post('/api/library/albums', { albumId });

@@ -1,5 +1,13 @@
 // What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
-import { agentOf, type AgentId, type Frame, type MessageStatus, type OpenConversation, type StoredMessage, type UsageFrame } from '../api/types';
+import {
+  agentOf,
+  type AgentId,
+  type Frame,
+  type MessageStatus,
+  type OpenConversation,
+  type StoredMessage,
+  type UsageFrame,
+} from '../api/types';
 
 export interface ToolCall {
   id: string;
@@ -22,6 +30,8 @@ export interface ChatMessage {
   status: MessageStatus;
   usage?: UsageFrame;
   error?: Failure;
+  /** When it was written, where that is known. */
+  at?: string;
 }
 
 /** Why there is no (whole) answer: the server's own code, or the page's where the server never spoke. */
@@ -29,6 +39,14 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
+  /** The server asks for patience until then (milliseconds since 1970). */
+  retryAt?: number;
+}
+
+/** A message the server did not take. Its words are back in the composer. */
+export interface Refusal {
+  message: QueuedMessage;
+  error: Failure;
 }
 
 export interface QueuedMessage {
@@ -52,24 +70,26 @@ export interface ChatState {
   messages: ChatMessage[];
   turn: Turn | null;
   queue: QueuedMessage[];
+  refusal: Refusal | null;
 }
 
 export type Action =
   | { type: 'loaded'; conversation: OpenConversation }
-  | { type: 'sent'; message: QueuedMessage }
+  | { type: 'sent'; message: QueuedMessage; at?: string }
   | { type: 'attached' }
   | { type: 'detached' }
-  | { type: 'frame'; frame: Frame }
+  | { type: 'frame'; frame: Frame; at?: string }
   | { type: 'connection'; connected: boolean }
   | { type: 'stopping' }
-  | { type: 'refused'; clientMessageId: string; error: Failure }
+  | { type: 'refused'; message: QueuedMessage; error: Failure }
+  | { type: 'excused' }
   | { type: 'withdrawn'; clientMessageId: string }
   | { type: 'queued'; message: QueuedMessage }
   | { type: 'unqueued'; clientMessageId: string }
   | { type: 'renamed'; title: string };
 
 export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
-  return { conversationId, agent, title: null, messages: [], turn: null, queue: [] };
+  return { conversationId, agent, title: null, messages: [], turn: null, queue: [], refusal: null };
 }
 
 export function reduce(state: ChatState, action: Action): ChatState {
@@ -77,13 +97,18 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case 'loaded':
       return loaded(state, action.conversation);
     case 'sent':
-      return { ...state, messages: [...without(state, action.message), userMessage(action.message)], turn: newTurn() };
+      return {
+        ...state,
+        messages: [...without(state, action.message), { ...userMessage(action.message), at: action.at }],
+        turn: newTurn(),
+        refusal: null,
+      };
     case 'attached':
       return state.turn ? state : { ...state, turn: newTurn() };
     case 'detached':
       return { ...state, turn: null };
     case 'frame':
-      return takeFrame(state, action.frame);
+      return takeFrame(state, action.frame, action.at);
     case 'connection':
       return state.turn ? { ...state, turn: { ...state.turn, connected: action.connected } } : state;
     case 'stopping':
@@ -92,10 +117,11 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return {
         ...state,
         turn: null,
-        messages: state.messages.map((message) =>
-          message.id === action.clientMessageId ? { ...message, status: 'error', error: action.error } : message,
-        ),
+        messages: without(state, action.message),
+        refusal: { message: action.message, error: action.error },
       };
+    case 'excused':
+      return state.refusal ? { ...state, refusal: null } : state;
     case 'withdrawn':
       return { ...state, messages: state.messages.filter((message) => message.id !== action.clientMessageId) };
     case 'queued':
@@ -124,6 +150,7 @@ export function fromStored(stored: StoredMessage): ChatMessage {
     status: stored.status,
     ...usageOf(stored),
     ...(stored.error && { error: stored.error }),
+    ...(stored.createdAt && { at: stored.createdAt }),
   };
 }
 
@@ -152,7 +179,7 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   return { ...base, messages: conversation.messages.map(fromStored) };
 }
 
-function takeFrame(state: ChatState, frame: Frame): ChatState {
+function takeFrame(state: ChatState, frame: Frame, at?: string): ChatState {
   const turn = state.turn ?? newTurn();
   // A reconnect may overlap with what was already seen; `seq` has no gaps, so older frames are simply repeats.
   if (frame.seq <= turn.lastSeq) return state;
@@ -162,7 +189,7 @@ function takeFrame(state: ChatState, frame: Frame): ChatState {
     return {
       ...state,
       conversationId: frame.conversationId,
-      messages: startMessage(state.messages, frame.messageId),
+      messages: startMessage(state.messages, frame.messageId, at),
       turn: { ...seen, turnId: frame.turnId, messageId: frame.messageId },
     };
   }
@@ -172,8 +199,9 @@ function takeFrame(state: ChatState, frame: Frame): ChatState {
 }
 
 /** Replays begin here: whatever was stored of this message is told again from its first event. */
-function startMessage(messages: ChatMessage[], id: string): ChatMessage[] {
-  const fresh: ChatMessage = { id, role: 'assistant', parts: [], status: 'running' };
+function startMessage(messages: ChatMessage[], id: string, at?: string): ChatMessage[] {
+  const known = messages.find((message) => message.id === id)?.at ?? at;
+  const fresh: ChatMessage = { id, role: 'assistant', parts: [], status: 'running', ...(known && { at: known }) };
   return messages.some((message) => message.id === id)
     ? messages.map((message) => (message.id === id ? fresh : message))
     : [...messages, fresh];
@@ -208,9 +236,7 @@ function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
 function appendText(parts: Part[], text: string): Part[] {
   if (text === '') return parts;
   const last = parts.at(-1);
-  return last?.kind === 'text'
-    ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
-    : [...parts, { kind: 'text', text }];
+  return last?.kind === 'text' ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }] : [...parts, { kind: 'text', text }];
 }
 
 function startedCall(id: string, name: string, input: unknown): Part {
@@ -218,9 +244,7 @@ function startedCall(id: string, name: string, input: unknown): Part {
 }
 
 function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
-  return parts.map((part) =>
-    part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part,
-  );
+  return parts.map((part) => (part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part));
 }
 
 function success(content: unknown): Partial<ToolCall> {

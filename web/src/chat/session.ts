@@ -3,7 +3,10 @@ import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api
 import { announce } from '../api/news';
 import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
 import { newId } from '../ui/id';
+import { say } from '../ui/live-region';
 import { recall, remember } from '../ui/storage';
+import { Announcer } from './announcer';
+import { NEW_CHAT, returnToDraft } from './drafts';
 import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type Failure, type QueuedMessage } from './reduce';
 import { follow } from './stream';
 
@@ -12,7 +15,10 @@ export interface SessionEvents {
   onConversation: (session: Session, id: string) => void;
   /** A tool finished: what it changed may be on screen elsewhere. */
   onToolDone: (toolName: string) => void;
-  onTurnEnd: () => void;
+  onTurnStart: (conversationId: string) => void;
+  onTurnEnd: (conversationId: string) => void;
+  /** It is not followed any more, and nothing is known about it. */
+  onTurnLost: (conversationId: string) => void;
 }
 
 export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
@@ -25,6 +31,7 @@ export class Session {
   private listeners = new Set<() => void>();
   private following: AbortController | null = null;
   private stopWanted = false;
+  private announcer = new Announcer();
 
   constructor(
     agent: AgentId,
@@ -61,18 +68,16 @@ export class Session {
 
   /** Sends now, or after the running turn has ended. */
   send(text: string): void {
-    const message = { clientMessageId: newId(), text };
+    const { refusal } = this.state;
+    // The same words after a refusal keep their id: if the server did take them, they do not count twice.
+    const message = refusal?.message.text === text ? refusal.message : { clientMessageId: newId(), text };
     if (this.state.turn) this.enqueue(message);
     else void this.deliver(message);
   }
 
-  /** The same words once more after a failure. What was never accepted keeps its id, so it cannot count twice. */
+  /** Asks the question of an answer once more: after a failure, or for another answer. */
   retry(failed: ChatMessage): void {
     if (this.state.turn) return;
-    if (failed.role === 'user') {
-      void this.deliver({ clientMessageId: failed.id, text: wordsOf(failed) });
-      return;
-    }
     const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
     if (question) void this.deliver({ clientMessageId: newId(), text: wordsOf(question) });
   }
@@ -102,23 +107,35 @@ export class Session {
 
   private async deliver(message: QueuedMessage): Promise<void> {
     this.stopWanted = false;
-    this.dispatch({ type: 'sent', message });
+    this.dispatch({ type: 'sent', message, at: new Date().toISOString() });
     const { conversationId, agent } = this.state;
-    const body: ChatRequest = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
+    const body: ChatRequest = {
+      message: message.text,
+      clientMessageId: message.clientMessageId,
+      ...(conversationId ? { conversationId } : { agent }),
+    };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
       if (outcome === 'idle') await this.afterLosingSight(message);
     } catch (error) {
       if (error instanceof ApiError && error.code === 'TURN_RUNNING') return this.waitBehindRunningTurn(message);
-      this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(error) });
+      this.refuse(message, error);
     }
+  }
+
+  /** Nothing a person wrote is lost: the words go back to the composer, with the reason above them. */
+  private refuse(message: QueuedMessage, cause: unknown): void {
+    const error = refusal(cause);
+    this.dispatch({ type: 'refused', message, error });
+    returnToDraft(this.state.conversationId ?? NEW_CHAT, message.text);
+    say(error.message);
   }
 
   /** The turn could not be followed to its end: either it never began, or the stored conversation knows how it went. */
   private async afterLosingSight(message: QueuedMessage): Promise<void> {
     const accepted = this.state.messages.at(-1)?.id !== message.clientMessageId;
     if (accepted) return this.open();
-    this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(new Error('Not sent.')) });
+    this.refuse(message, new Error('Not sent.'));
   }
 
   /** Another tab was faster: its turn comes first, ours waits in the queue. */
@@ -154,7 +171,10 @@ export class Session {
         onConnection: (connected) => this.state.turn && this.dispatch({ type: 'connection', connected }),
         signal: controller.signal,
       });
-      if (outcome === 'idle') this.dispatch({ type: 'detached' });
+      if (outcome === 'idle') {
+        this.dispatch({ type: 'detached' });
+        if (this.state.conversationId) this.events.onTurnLost(this.state.conversationId);
+      }
       if (outcome === 'ended') queueMicrotask(() => this.afterTurn());
       return outcome;
     } finally {
@@ -164,14 +184,20 @@ export class Session {
 
   private take(frames: Frame[]): void {
     let state = this.state;
-    for (const frame of frames) state = reduce(state, { type: 'frame', frame });
+    const at = new Date().toISOString();
+    for (const frame of frames) {
+      if (frame.type === 'message_start') this.announcer.began(frame.messageId);
+      state = reduce(state, { type: 'frame', frame, at });
+    }
     this.setState(state);
+    this.announcer.update(state.messages.at(-1));
     for (const frame of frames) this.react(frame);
   }
 
   private react(frame: Frame): void {
     if (frame.type === 'message_start') {
       this.events.onConversation(this, frame.conversationId);
+      this.events.onTurnStart(frame.conversationId);
       announce({ kind: 'turn', conversationId: frame.conversationId });
       if (this.stopWanted) void send(`/api/turns/${frame.turnId}/stop`, { method: 'POST' }).catch(ignoreEnded);
       this.stopWanted = false;
@@ -183,7 +209,7 @@ export class Session {
   }
 
   private afterTurn(): void {
-    this.events.onTurnEnd();
+    if (this.state.conversationId) this.events.onTurnEnd(this.state.conversationId);
     // After an error the queue waits: firing more questions at a broken service helps nobody.
     if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
   }
@@ -197,6 +223,11 @@ export class Session {
     const { conversationId, queue } = this.state;
     if (!conversationId) return;
     remember(queueKey(conversationId), queue.length === 0 ? null : JSON.stringify(queue));
+  }
+
+  /** The refused words were changed or thrown away: the notice about them goes too. */
+  excuse(): void {
+    this.dispatch({ type: 'excused' });
   }
 
   rename(title: string): void {
@@ -232,9 +263,9 @@ function wordsOf(message: ChatMessage): string {
 
 function refusal(error: unknown): Failure {
   const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
-  const patience = error instanceof ApiError && error.retryAfterSeconds ? ` Try again in ${error.retryAfterSeconds} s.` : '';
+  const patience = error instanceof ApiError ? error.retryAfterSeconds : undefined;
   const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
-  return { code, message: explain(error) + patience, retryable };
+  return { code, message: explain(error), retryable, ...(patience && { retryAt: Date.now() + patience * 1000 }) };
 }
 
 /** Stopping what has just ended by itself is not a failure. */

@@ -19,6 +19,7 @@ export const addTask: CardSpec = {
 
 export const listTasks: CardSpec = {
   icon: ListChecks,
+  counts: true,
   title: (input, running) => {
     const filter = field(input, 'filter');
     const which = filter === 'pending' ? 'open tasks' : filter === 'completed' ? 'finished tasks' : 'tasks';

@@ -23,13 +23,15 @@ use super::{
 };
 use http_client::client_builder;
 
+/// What was learned, by endpoint and model.
+type Known = HashMap<(String, String), Arc<Learned>>;
+
 /// The connections to all providers. Cheap to clone; clones share the pool.
 #[derive(Clone)]
 pub struct Http {
     client: Client,
     pause: Duration,
-    /// By endpoint and model.
-    known: Arc<Mutex<HashMap<(String, String), Arc<Learned>>>>,
+    known: Arc<Mutex<Known>>,
 }
 
 impl fmt::Debug for Http {

@@ -82,7 +82,7 @@ pub(super) fn opening(rest: &str, at_line_start: bool) -> bool {
 /// Whether `rest` may become an opening when more text comes.
 pub(super) fn could_open(rest: &str, at_line_start: bool) -> bool {
     let begins = |tag: &&str| tag.len() > rest.len() && tag.starts_with(rest);
-    TAGS.iter().any(|tag| begins(&tag)) || (at_line_start && LINE_OPENINGS.iter().any(|tag| begins(&tag)))
+    TAGS.iter().any(begins) || (at_line_start && LINE_OPENINGS.iter().any(begins))
 }
 
 /// What a text that begins with an opening is.

@@ -137,6 +137,13 @@ export const useTracks = (q: string, sort: LibrarySort) =>
     placeholderData: keepPreviousData,
   });
 
+/** How many tracks one has: enough to know whether this is the first day. */
+export const useLibrarySize = () =>
+  useQuery({
+    queryKey: ['library', 'size'],
+    queryFn: async ({ signal }) => (await getJson<TrackPage>('/api/library/tracks?limit=1', signal)).total,
+  });
+
 export const useAlbums = (q: string) =>
   useQuery({
     queryKey: ['library', 'albums', q],

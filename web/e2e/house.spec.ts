@@ -26,6 +26,7 @@ test('tasks are in step between chat, panel, page and another tab', async ({ pag
 
   await ask(page, 'I am done with the first one');
   await answered(page);
+  await other.getByText('Done (1)').click();
   await expect(other.getByRole('checkbox', { checked: true })).toHaveCount(1);
 });
 

@@ -81,6 +81,31 @@ test.describe('a message the server refuses', () => {
   });
 });
 
+test.describe('a message that never reached the server', () => {
+  test.use({ allowedErrors: [/Failed to load resource|ERR_/] });
+
+  test('is in the composer after a reload, and counts once', async ({ page }) => {
+    const sent: string[] = [];
+    let away = true;
+    await page.route('**/api/chat/stream', (route) => {
+      sent.push((route.request().postDataJSON() as { clientMessageId: string }).clientMessageId);
+      return away ? route.abort() : route.continue();
+    });
+    await page.goto('/');
+    const words = `Answer at once ${token()}`;
+    await ask(page, words);
+    await expect(page.getByText('Not sent yet')).toBeVisible();
+    await page.reload();
+    await expect(box(page)).toHaveValue(words);
+    away = false;
+    await box(page).press('Enter');
+    await expect(answers(page)).toContainText('Short and complete.');
+    expect(new Set(sent).size).toBe(1);
+    await page.reload();
+    await expect(box(page)).toHaveValue('');
+  });
+});
+
 test('what is typed stays when the agent is switched', async ({ page }) => {
   await page.goto('/');
   await box(page).fill('call the piano tuner');

@@ -5,6 +5,7 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
+import { recoverPending } from './chat/pending';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
 import { usePageTitle } from './shell/page-title';
 import { Shell } from './shell/shell';
@@ -69,6 +70,8 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
 /** Drafts left in this tab by someone else are gone before anything reads them. */
 function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
   if (by !== undefined) keepFor(by);
+  // After that: what was on its way belongs to the same person.
+  useState(recoverPending);
   return children;
 }
 

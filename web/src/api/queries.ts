@@ -1,5 +1,5 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { ApiError, getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
@@ -13,7 +13,6 @@ import type {
   IngestStatus,
   LibrarySort,
   Me,
-  NewTask,
   OpenAlbum,
   OpenConversation,
   OpenList,
@@ -21,8 +20,6 @@ import type {
   PlaylistList,
   Retried,
   SemanticSearchOutput,
-  Task,
-  TaskList,
   TidalSearchOutput,
   TrackPage,
 } from './types';
@@ -69,62 +66,6 @@ export const renameConversation = (id: string, title: string) => patch(`/api/con
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});
 
-// ---- tasks -----------------------------------------------------------------------------------------------------
-
-const TASKS = ['tasks'];
-
-/** One list for every view: filters are drawn from it, so a box checked anywhere is checked everywhere at once. */
-export const useTasks = () =>
-  useQuery({
-    queryKey: TASKS,
-    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
-    // Another device or an assistant over MCP may change tasks too.
-    refetchInterval: 20_000,
-  });
-
-/** A write that shows at once and is taken back if the server refuses. */
-function useTaskWrite<V>(write: (variables: V) => Promise<unknown>, preview: (tasks: Task[], variables: V) => Task[]) {
-  const queries = useQueryClient();
-  const changed = useChanged();
-  return useMutation({
-    mutationFn: write,
-    onMutate: async (variables: V) => {
-      await queries.cancelQueries({ queryKey: TASKS });
-      const before = queries.getQueryData<Task[]>(TASKS);
-      if (before) queries.setQueryData(TASKS, preview(before, variables));
-      return { before };
-    },
-    onError: (_error, _variables, context) => queries.setQueryData(TASKS, context?.before),
-    onSettled: () => changed('tasks'),
-  });
-}
-
-export type TaskChange = { id: string } & Partial<Pick<Task, 'title' | 'description' | 'completed'>>;
-
-export const useUpdateTask = () =>
-  useTaskWrite<TaskChange>(
-    ({ id, ...change }) => patch(`/api/tasks/${id}`, change),
-    (tasks, change) => tasks.map((task) => (task.id === change.id ? { ...task, ...change } : task)),
-  );
-
-export const useAddTask = () =>
-  useTaskWrite<NewTask>(
-    (task) => post('/api/tasks', task),
-    (tasks) => tasks,
-  );
-
-export const useDeleteTask = () =>
-  useTaskWrite<string>(
-    (id) => remove(`/api/tasks/${id}`),
-    (tasks, id) => tasks.filter((task) => task.id !== id),
-  );
-
-export const useRestoreTask = () =>
-  useTaskWrite<string>(
-    (id) => post(`/api/tasks/${id}/restore`, {}),
-    (tasks) => tasks,
-  );
-
 // ---- library ---------------------------------------------------------------------------------------------------
 
 export const useTracks = (q: string, sort: LibrarySort) =>
@@ -135,6 +76,13 @@ export const useTracks = (q: string, sort: LibrarySort) =>
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
+  });
+
+/** How many tracks one has: enough to know whether this is the first day. */
+export const useLibrarySize = () =>
+  useQuery({
+    queryKey: ['library', 'size'],
+    queryFn: async ({ signal }) => (await getJson<TrackPage>('/api/library/tracks?limit=1', signal)).total,
   });
 
 export const useAlbums = (q: string) =>

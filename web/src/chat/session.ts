@@ -4,10 +4,12 @@ import { announce } from '../api/news';
 import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
 import { newId } from '../ui/id';
 import { say } from '../ui/live-region';
-import { recall, remember } from '../ui/storage';
 import { Announcer } from './announcer';
 import { NEW_CHAT, returnToDraft } from './drafts';
-import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type Failure, type QueuedMessage } from './reduce';
+import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
+import { keepPending, recoveredAs } from './pending';
+import { keepQueue, savedQueue } from './queue-storage';
+import { refusalOf } from './refusal-of';
 import { follow } from './stream';
 
 export interface SessionEvents {
@@ -31,6 +33,8 @@ export class Session {
   private listeners = new Set<() => void>();
   private following: AbortController | null = null;
   private stopWanted = false;
+  /** Forgets the message on its way: the server has it, or the composer has it again. */
+  private settle: () => void = () => undefined;
   private announcer = new Announcer();
 
   constructor(
@@ -70,7 +74,7 @@ export class Session {
   send(text: string): void {
     const { refusal } = this.state;
     // The same words after a refusal keep their id: if the server did take them, they do not count twice.
-    const message = refusal?.message.text === text ? refusal.message : { clientMessageId: newId(), text };
+    const message = refusal?.message.text === text ? refusal.message : (recoveredAs(text) ?? { clientMessageId: newId(), text });
     if (this.state.turn) this.enqueue(message);
     else void this.deliver(message);
   }
@@ -109,6 +113,9 @@ export class Session {
     this.stopWanted = false;
     this.dispatch({ type: 'sent', message, at: new Date().toISOString() });
     const { conversationId, agent } = this.state;
+    const key = conversationId ?? NEW_CHAT;
+    keepPending(key, message);
+    this.settle = () => keepPending(key, null);
     const body: ChatRequest = {
       message: message.text,
       clientMessageId: message.clientMessageId,
@@ -125,7 +132,8 @@ export class Session {
 
   /** Nothing a person wrote is lost: the words go back to the composer, with the reason above them. */
   private refuse(message: QueuedMessage, cause: unknown): void {
-    const error = refusal(cause);
+    const error = refusalOf(cause);
+    this.settle();
     this.dispatch({ type: 'refused', message, error });
     returnToDraft(this.state.conversationId ?? NEW_CHAT, message.text);
     say(error.message);
@@ -141,6 +149,7 @@ export class Session {
   /** Another tab was faster: its turn comes first, ours waits in the queue. */
   private async waitBehindRunningTurn(message: QueuedMessage): Promise<void> {
     this.dispatch({ type: 'detached' });
+    this.settle();
     this.dispatch({ type: 'withdrawn', clientMessageId: message.clientMessageId });
     this.enqueue(message);
     await this.open();
@@ -196,6 +205,7 @@ export class Session {
 
   private react(frame: Frame): void {
     if (frame.type === 'message_start') {
+      this.settle();
       this.events.onConversation(this, frame.conversationId);
       this.events.onTurnStart(frame.conversationId);
       announce({ kind: 'turn', conversationId: frame.conversationId });
@@ -222,7 +232,7 @@ export class Session {
   private saveQueue(): void {
     const { conversationId, queue } = this.state;
     if (!conversationId) return;
-    remember(queueKey(conversationId), queue.length === 0 ? null : JSON.stringify(queue));
+    keepQueue(conversationId, queue);
   }
 
   /** The refused words were changed or thrown away: the notice about them goes too. */
@@ -250,22 +260,8 @@ export class Session {
   }
 }
 
-const queueKey = (conversationId: string) => `segue.queue.${conversationId}`;
-
-function savedQueue(conversationId: string): QueuedMessage[] {
-  const saved = recall(queueKey(conversationId));
-  return saved ? (JSON.parse(saved) as QueuedMessage[]) : [];
-}
-
 function wordsOf(message: ChatMessage): string {
   return message.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-}
-
-function refusal(error: unknown): Failure {
-  const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
-  const patience = error instanceof ApiError ? error.retryAfterSeconds : undefined;
-  const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
-  return { code, message: explain(error), retryable, ...(patience && { retryAt: Date.now() + patience * 1000 }) };
 }
 
 /** Stopping what has just ended by itself is not a failure. */

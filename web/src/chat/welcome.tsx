@@ -1,7 +1,7 @@
 // The first minute: who answers, what it knows, and something to try that works.
 import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
-import { useAbout, useTracks } from '../api/queries';
+import { useAbout, useLibrarySize } from '../api/queries';
 import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
@@ -18,8 +18,8 @@ const GREETING: Record<AgentId, string> = {
 export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
   const { data: about, error, refetch } = useAbout();
   const [, navigate] = useLocation();
-  const { data: library } = useTracks('', 'added');
-  const empty = agent === 'discover' && library?.pages[0]?.total === 0;
+  const { data: owned } = useLibrarySize();
+  const empty = agent === 'discover' && owned === 0;
   const current = about?.agents.find((candidate) => candidate.id === agent);
 
   return (

@@ -1,6 +1,7 @@
 // What can be asked now that there is music, with names from the person's own library.
 import { useTracks } from '../api/queries';
 import { useAsk } from '../chat/ask';
+import '../chat/follow-ups.css';
 
 export function AskAbout() {
   const ask = useAsk();

@@ -54,22 +54,16 @@ export function ImportZone() {
     <section className="import-zone" data-over={over} aria-label="Import">
       {state.step === 'busy' ? <LoaderCircle className="spin" size={20} aria-hidden /> : <FileUp size={20} aria-hidden />}
       <p role="status">
-        {state.step === 'busy' ? (
-          `Reading ${state.what}…`
-        ) : (
-          <>
-            Drop exports, playlists, audio files or whole folders here, or{' '}
-            <button type="button" className="link-button" onClick={() => files.current?.click()}>
-              choose files
-            </button>{' '}
-            or{' '}
-            <button type="button" className="link-button" onClick={() => folder.current?.click()}>
-              a folder
-            </button>
-            .
-          </>
-        )}
+        {state.step === 'busy' ? `Reading ${state.what}…` : 'Drop exports, playlists, audio files or whole folders here.'}
       </p>
+      <span className="import-choose">
+        <button type="button" className="button small" disabled={state.step === 'busy'} onClick={() => files.current?.click()}>
+          Choose files
+        </button>
+        <button type="button" className="button small" disabled={state.step === 'busy'} onClick={() => folder.current?.click()}>
+          Choose a folder
+        </button>
+      </span>
       <input ref={files} type="file" multiple accept={KINDS} hidden onChange={(event) => onChosen(event.target)} />
       <input ref={folder} type="file" {...{ webkitdirectory: '' }} hidden onChange={(event) => onChosen(event.target)} />
       {state.step === 'failed' && <Failed error={state.error} />}

@@ -1,7 +1,7 @@
 // The field for new tasks: one line is one task, a pasted list is several.
 import { Plus } from 'lucide-react';
 import { useState, type ClipboardEvent, type FormEvent } from 'react';
-import { useAddTask, useDeleteTask } from '../api/queries';
+import { useAddTask, useDeleteTask } from '../api/task-queries';
 import type { Task } from '../api/types';
 import { count } from '../ui/format';
 import { say } from '../ui/live-region';

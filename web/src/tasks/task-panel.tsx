@@ -1,7 +1,7 @@
 // The to-do list: what is open first, what is done folded below. On its own page and beside a Tasks conversation.
 import { ListTodo } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
-import { useTasks } from '../api/queries';
+import { useTasks } from '../api/task-queries';
 import type { Task } from '../api/types';
 import { count } from '../ui/format';
 import { isTyping } from '../ui/keys';

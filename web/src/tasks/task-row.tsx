@@ -1,7 +1,7 @@
 // One task: check it, change its words in place, delete it and take that back.
 import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
-import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/queries';
+import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/task-queries';
 import type { Task } from '../api/types';
 import { isComposing, isEnter, isTyping, withCommand } from '../ui/keys';
 import { toast, toastError } from '../ui/toast';

@@ -1,7 +1,7 @@
 // A tool call inside an answer: a quiet line that says what was done, above the results it found.
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
-import { countResults, type ToolCall } from '../chat/reduce';
+import { countResults, type ToolCall } from '../chat/parts';
 import { ErrorBoundary } from '../ui/error-boundary';
 import { took } from '../ui/format';
 import { GenericBody } from './generic';

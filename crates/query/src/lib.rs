@@ -1,6 +1,8 @@
-//! What a listener's words mean: terms, and the sound that a query asks for.
+//! What a listener's words mean: terms, and the plan that a message asks for.
 
 pub mod features;
+pub mod plan;
 pub mod words;
 
 pub use features::{Feature, FeatureRange};
+pub use plan::{Limits, Plan, parse};

@@ -105,7 +105,7 @@ fn term(run: &str) -> String {
 }
 
 /// Lower case without accents, so that `BJÖRK`, `Björk` and `bjork` are one word.
-fn fold(run: &str) -> String {
+pub(crate) fn fold(run: &str) -> String {
     if run.is_ascii() {
         return run.to_ascii_lowercase();
     }

@@ -2,6 +2,7 @@
 
 pub mod features;
 pub mod plan;
+pub mod stop;
 pub mod words;
 
 pub use features::{Feature, FeatureRange};

@@ -1,6 +1,7 @@
 //! What a listener's words mean: terms, and the plan that a message asks for.
 
 pub mod features;
+pub mod gloss;
 pub mod plan;
 pub mod stop;
 pub mod words;

@@ -21,23 +21,23 @@ const FUNCTION_WORDS: [(TextLanguage, &str); 6] = [
         "a an and are as at be been being but by can could did do does doing don for from get gets getting go goes going got had has have having he her hers him \
          his how i if in into is it its just let ll m me mine my of off on or our ours out over own re s say says she should so some such t than that the their theirs them \
          then there these they this those to too up us ve very was we were what when where which while who whom why will with won would yes you your yours about like \
-         something anything someone somebody everything thing things really please want wants need give find show me some any rather more most one ones im also",
+         something anything someone somebody everything thing things really please want wants need give find show me some any rather more most one ones im also through between near without within across",
     ),
     (
         German,
         "aber als am an auch auf aus bei bin bis das dass dem den der des die dies diese dieser doch du durch ein eine einem einen einer eines er es etwas fur gegen habe hat haben hatte ich ihr \
          im in ist ja kann man mein meine mich mir mit nach noch nur ob oder ohne sein seine sich sie sind so uber um und uns unter vom von vor war was wenn wer wie will wir wird wo zu zum zur \
-         mochte bitte gib zeig finde mal welche welches",
+         mochte bitte gib zeig finde mal welche welches unser unsere unserer meiner einer nach zwischen",
     ),
     (
         French,
         "a ai au aux avec c ce cela ces cet cette chez d dans de des du elle en es est et eu il ils j je l la le les leur lui m ma mais me mes moi mon n ne nos notre nous on ont ou par pas pour \
-         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne",
+         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours",
     ),
     (
         Spanish,
         "a al algo alguna alguno como con cual cuando de del desde donde e el ella ellas ellos en entre era es esa ese eso esta estas este esto estoy fue ha han hasta hay la las le les lo los mas me mi \
-         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca",
+         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano",
     ),
     (
         Italian,
@@ -63,7 +63,8 @@ const WEAK: &str = "good new old big little small great long short time times da
 /// The language most function words are of; English when nothing tells.
 pub fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
-    let count = |list: &str| said.iter().filter(|word| list.split_whitespace().any(|known| known == word.as_str())).count();
+    let count =
+        |list: &str| said.iter().filter(|word| list.split_whitespace().any(|known| known == word.as_str())).count();
     let mut best = (English, count(FUNCTION_WORDS[0].1));
     for (language, list) in &FUNCTION_WORDS[1..] {
         let n = count(list);
@@ -106,20 +107,59 @@ fn surface(text: &str) -> Vec<String> {
     words(text).iter().map(|word| fold(&text[word.start..word.end])).collect()
 }
 
+/// Words of errands, offices and computers. A message with one of them is hardly about music, whatever else it shares
+/// with a description.
+const ERRANDS: &str = "tax taxes invoice invoices printer forecast weather appointment dentist doctor pharmacy password login account insurance mortgage \
+    wifi router laptop battery driver download upload install update software python java kubernetes yaml server database api code javascript excel spreadsheet \
+    email mail inbox meeting agenda deadline deadlines homework essay visa passport permit renewal ticket tickets flight flights hotel parking toyota car-wash \
+    recipe boil bake eggs pizza milk calories groceries vacuum cleaner shop shopping policy claim refund receipt credit stock stocks price prices rates \
+    kilometres kilometers miles celsius convert translate election president minister capital symptoms medicine ibuprofen influenza vaccine \
+    wetter wettervorhersage steuererklarung rechnung drucker passwort termin zahnarzt arzt versicherung rezept meteo facture imprimante rendez-vous \
+    impuestos factura impresora contrasena cita dentista receta clima toner";
+
+/// Verbs that ask for something to be done, at the beginning of a message.
+const ERRAND_VERBS: &str = "write cancel renew spell open close change compare set schedule remind define split unsubscribe subscribe book order reserve send \
+    calculate convert translate download install update upgrade reset fix repair replace delete format print scan sign submit pay transfer \
+    buy sell rent hire register enroll charge connect configure turn switch clean wash summarize summarise explain solve debug compile schreib kaufe kauf bestelle \
+    buche storniere reserve achete commande compra reserva envia";
+
+/// Whether a message is about an errand.
+pub fn is_errand(text: &str) -> bool {
+    let said = surface(text);
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    said.iter().any(|word| is_in(ERRANDS, word)) || said.len() > 1 && is_in(ERRAND_VERBS, &said[0])
+}
+
 /// "Is it raining tomorrow", "how old is the president": a question about the world, unless it names music.
 pub fn is_plain_question(text: &str) -> bool {
     let said = surface(text);
     let word = |at: usize| said.get(at).map_or("", String::as_str);
     let names_music = said.iter().any(|word| GENERIC.split_whitespace().any(|known| known == word));
     let opens = match (word(0), word(1)) {
-        ("is" | "are" | "was" | "does" | "do" | "did" | "can" | "could" | "will" | "should", _) => said.len() > 2,
-        ("how", "old" | "many" | "much" | "far" | "long" | "do" | "does" | "to" | "is" | "can" | "tall" | "big") => true,
-        ("what", "is" | "are" | "s" | "time" | "does" | "was" | "did") | ("where" | "when" | "who" | "why", "is" | "are" | "do" | "does" | "did" | "was" | "s" | "can" | "will" | "should") => true,
-        ("wie" | "wo" | "wann" | "warum" | "wer", "ist" | "sind" | "wird" | "viel" | "spat" | "alt" | "lange" | "kann") => true,
+        ("is" | "are" | "was" | "does" | "do" | "did" | "can" | "could" | "will" | "should", _) => {
+            said.len() > 2 && word(1) != "t" && word(1) != "not"
+        }
+        ("how", "old" | "many" | "much" | "far" | "long" | "do" | "does" | "to" | "is" | "can" | "tall" | "big") => {
+            true
+        }
+        ("what", "is" | "are" | "s" | "time" | "does" | "was" | "did")
+        | (
+            "where" | "when" | "who" | "why",
+            "is" | "are" | "do" | "does" | "did" | "was" | "s" | "can" | "will" | "should",
+        ) => true,
+        (
+            "wie" | "wo" | "wann" | "warum" | "wer",
+            "ist" | "sind" | "wird" | "viel" | "spat" | "alt" | "lange" | "kann",
+        ) => true,
         ("quel" | "quelle", "est" | "heure" | "temps") | ("cuanto" | "cuantos" | "cual" | "donde" | "quien", _) => true,
         _ => false,
     };
-    let fails = said.windows(3).any(|of| matches!((of[0].as_str(), of[1].as_str(), of[2].as_str()), ("does" | "do", "not", "work") | ("doesn", "t", "work") | ("don", "t", "work")));
+    let fails = said.windows(3).any(|of| {
+        matches!(
+            (of[0].as_str(), of[1].as_str(), of[2].as_str()),
+            ("does" | "do", "not", "work") | ("doesn", "t", "work") | ("don", "t", "work")
+        )
+    });
     (opens || fails) && !names_music
 }
 
@@ -147,10 +187,14 @@ mod tests {
 
     #[test]
     fn questions_about_the_world_are_told_from_wishes() {
-        for question in ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"] {
+        for question in
+            ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"]
+        {
             assert!(is_plain_question(question), "{question}");
         }
-        for wish in ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"] {
+        for wish in
+            ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"]
+        {
             assert!(wish == "do not go gentle" || !is_plain_question(wish), "{wish}");
         }
     }

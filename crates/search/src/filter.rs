@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use music::Isrc;
 use query::{
     Feature, FeatureRange, Limits,
+    gloss::english,
     plan::{NumberRange, YearRange},
     words::words,
 };
@@ -39,7 +40,8 @@ impl Filter {
     /// The limits of a plan, but for what only the caller knows: the library, and how many results are wanted.
     pub fn of(limits: &Limits) -> Self {
         let mut features = Vec::new();
-        let mut within = |feature, min: Option<f64>, max: Option<f64>| features.push(FeatureRange { feature, min, max });
+        let mut within =
+            |feature, min: Option<f64>, max: Option<f64>| features.push(FeatureRange { feature, min, max });
         if let Some(tempo) = limits.tempo {
             within(Feature::Tempo, tempo.min, tempo.max);
         }
@@ -68,8 +70,11 @@ impl Filter {
 
     /// The terms of each denied phrase.
     pub(crate) fn denied_terms(&self) -> Vec<Vec<String>> {
-        let terms = |phrase: &String| words(phrase).into_iter().map(|word| word.term).collect::<Vec<_>>();
-        self.denied.iter().map(terms).filter(|terms| !terms.is_empty()).collect()
+        let terms = |phrase: &str| words(phrase).into_iter().map(|word| word.term).collect::<Vec<_>>();
+        // "Ohne Schlagzeug" excludes drums too: most of what is written about tracks is English.
+        let glossed = self.denied.iter().filter_map(|phrase| english(phrase));
+        let glossed = glossed.flat_map(|gloss| gloss.split(' ').map(terms).collect::<Vec<_>>());
+        self.denied.iter().map(|phrase| terms(phrase)).chain(glossed).filter(|terms| !terms.is_empty()).collect()
     }
 
     /// Whether a track can be outside for lack of data.

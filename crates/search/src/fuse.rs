@@ -66,10 +66,13 @@ impl Yardstick {
 /// those that are equally sure.
 pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
     let share = if best_sum > 0.0 { (sum / best_sum).clamp(0.0, 1.0) } else { 0.0 };
-    (confidence * (1.0 - BY_SHARE + BY_SHARE * share)).clamp(0.0, 1.0)
+    let sure = confidence * (1.0 - BY_SHARE + BY_SHARE * share);
+    (sure + UNSURE * share * (1.0 - confidence)).clamp(0.0, 1.0)
 }
 
 const BY_SHARE: f32 = 0.5;
+/// What the best candidate gets of which nothing is sure: enough to order what is nearest, and no match.
+const UNSURE: f32 = 0.08;
 
 /// From this place on, every third place belongs to the track nearest in meaning that is not listed yet: a common
 /// word has hundreds of tracks that contain it, and those that mean it in other words would never be seen.
@@ -141,7 +144,7 @@ mod tests {
             assert!(now >= last && (0.0..=1.0).contains(&now), "{now} after {last}");
             last = now;
         }
-        assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.0, 0.25));
+        assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.08, 0.25));
     }
 
     #[test]

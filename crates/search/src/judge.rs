@@ -1,14 +1,14 @@
 //! How well one track answers a query, read from the track itself: the same for both engines and for libraries of any size.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::LazyLock};
 
 use music::Track;
 use query::{
-    stop::{content_words, is_plain_question},
+    stop::{content_words, is_errand, is_plain_question},
     words::{Word, words, words_among},
 };
 
-use super::document;
+use super::{document, fuse::dot, why::table};
 
 /// A query as judging needs it, prepared once for all candidates.
 pub(crate) struct Judge {
@@ -16,7 +16,32 @@ pub(crate) struct Judge {
     terms: Vec<(String, f32)>,
     /// A query of nothing but function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
-    is_question: bool,
+    /// A question about the world, or an errand.
+    is_off_topic: bool,
+    /// 0 to 1: how near the words are to errands rather than to what songs are about.
+    errand: f32,
+}
+
+/// What songs are about, and what daily life is about: the built-in table says which of the two a message is nearer to.
+const ABOUT_SONGS: &str = "love heart night rain sea summer winter sad happy lonely dance dream longing joy grief tender angry home family \
+    friends memory childhood guitar piano voice singing lullaby anthem folk punk river mountains dawn city street kiss goodbye hope freedom \
+    growing old mother father dog church fire driving running sleeping party morning";
+const ABOUT_ERRANDS: &str = "tax invoice printer forecast appointment dentist pharmacy password account insurance mortgage wifi router laptop battery driver \
+    download install update software programming server database email meeting schedule deadline homework passport visa permit ticket flight hotel \
+    parking recipe pizza calories groceries shop policy refund receipt stock price rates kilometres convert translate election president capital \
+    symptoms medicine vaccine membership bill bank phone electricity tariff museum opening hours error number define spell compare cancel renew document address";
+/// The difference at which a message begins to be about an errand, and at which it surely is.
+const ERRAND_FROM: f32 = 0.03;
+const ERRAND_TO: f32 = 0.15;
+
+fn errand(query: &str) -> f32 {
+    static ANCHORS: LazyLock<Option<[Vec<f32>; 2]>> = LazyLock::new(|| {
+        Some([ABOUT_ERRANDS, ABOUT_SONGS].map(|text| table().map(|table| table.vector(text)).unwrap_or_default()))
+    });
+    let (Some([errands, songs]), Some(table)) = (ANCHORS.as_ref(), table()) else { return 0.0 };
+    let vector = table.vector(query);
+    let nearer = dot(&vector, errands) - dot(&vector, songs);
+    ((nearer - ERRAND_FROM) / (ERRAND_TO - ERRAND_FROM)).clamp(0.0, 1.0)
 }
 
 /// What a track has of the query.
@@ -28,9 +53,11 @@ pub(crate) struct Match {
     pub(crate) is_phrase: bool,
 }
 
-/// What a word counts that is somewhere in the lyrics, and one that stands beside other words of the query there.
-const SCATTERED: f32 = 0.3;
-const IN_LINE: f32 = 0.8;
+/// What a word counts by where it stands: a name or a tag (1), a text about the track, beside other words of the query
+/// in the lyrics, or anywhere in the lyrics.
+const IN_TEXT: f32 = 0.85;
+const IN_LINE: f32 = 0.75;
+const SCATTERED: f32 = 0.25;
 
 impl Judge {
     pub(crate) fn new(query: &str) -> Self {
@@ -38,12 +65,7 @@ impl Judge {
         let content = content_words(query).into_iter().map(|content| (content.word.term, content.weight));
         let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
         let terms = content.filter(|(term, _)| seen.insert(term.clone())).collect();
-        Self { terms, all_terms, is_question: is_plain_question(query) }
-    }
-
-    /// Whether there is anything to look for by words.
-    pub(crate) fn has_words(&self) -> bool {
-        !self.terms.is_empty()
+        Self { terms, all_terms, is_off_topic: is_plain_question(query) || is_errand(query), errand: errand(query) }
     }
 
     pub(crate) fn compare(&self, track: &Track) -> Match {
@@ -58,8 +80,11 @@ impl Judge {
         let in_meaning: HashSet<&str> = told.iter().map(|word| word.term.as_str()).collect();
         let in_lyrics: HashSet<&str> = sung.iter().map(|word| word.term.as_str()).collect();
         let in_line = best_place(lyrics, &sung);
+        let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
+        let labelled: HashSet<String> = words_among(&labels, &wanted).into_iter().map(|word| word.term).collect();
         let share = |term: &str| match term {
-            term if in_meaning.contains(term) => 1.0,
+            term if labelled.contains(term) => 1.0,
+            term if in_meaning.contains(term) => IN_TEXT,
             term if in_line.len() > 1 && in_line.contains(term) => IN_LINE,
             term if in_lyrics.contains(term) => SCATTERED,
             _ => 0.0,
@@ -77,7 +102,8 @@ impl Judge {
 
     fn is_phrase_of(&self, track: &Track, meaning: &str, told: &[Word], lyrics: &str, sung: &[Word]) -> bool {
         if self.terms.len() < 2 {
-            let tag = |tag: &String| words(tag).iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
+            let tag =
+                |tag: &String| words(tag).iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
             return track.tags.iter().chain(&track.genres).any(tag) || self.is_whole_name(track);
         }
         self.is_in_order(meaning, told) || self.is_in_order(lyrics, sung)
@@ -88,7 +114,9 @@ impl Judge {
         const BETWEEN: usize = 6;
         found.windows(self.terms.len()).any(|run| {
             let in_order = run.iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
-            let gap = |pair: &[Word]| text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count());
+            let gap = |pair: &[Word]| {
+                text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count())
+            };
             in_order && run.windows(2).all(|pair| gap(pair) <= BETWEEN)
         })
     }
@@ -97,12 +125,17 @@ impl Judge {
     pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
         let by_words = WORDS * found.coverage.powf(PARTIAL);
-        let by_meaning = MEANING * meaning;
+        // Similarity alone is no proof: jargon is four spreads above the mean of some track.
+        let by_meaning = meaning * (MEANING_ALONE + (MEANING - MEANING_ALONE) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         if found.is_phrase {
             sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
-        } else if self.is_question {
-            sure *= QUESTION;
+        }
+        let is_quotation = found.is_phrase && self.terms.len() > 2;
+        if self.is_off_topic && !is_quotation {
+            sure *= OFF_TOPIC;
+        } else if !found.is_phrase {
+            sure *= 1.0 - ERRAND * self.errand;
         }
         (sure * (1.0 + SOUND * sound)).clamp(0.0, 1.0)
     }
@@ -111,13 +144,15 @@ impl Judge {
 /// Spreads above the mean at which a similarity begins to mean something, and at which it says all it can.
 const NO_MEANING: f32 = 1.5;
 const FULL_MEANING: f32 = 5.5;
-/// What each side can say alone.
-const WORDS: f32 = 0.75;
-const MEANING: f32 = 0.55;
+/// What each side can say at most; similarity without a shared word says less.
+const WORDS: f32 = 0.8;
+const MEANING: f32 = 0.6;
+const MEANING_ALONE: f32 = 0.22;
 const PHRASE: f32 = 0.6;
 /// Half of the words are much less than half of a match.
-const PARTIAL: f32 = 2.0;
-const QUESTION: f32 = 0.45;
+const PARTIAL: f32 = 1.8;
+const OFF_TOPIC: f32 = 0.2;
+const ERRAND: f32 = 0.5;
 const SOUND: f32 = 0.15;
 
 /// The terms that stand together in the lyrics: those of the two neighbouring lines that have most of them.
@@ -164,7 +199,11 @@ mod tests {
     fn a_tag_and_a_phrase_count_more_than_scattered_words() {
         let snow = track(&["first snow"], "Winter.", "");
         let scattered = track(&["snow"], "The first of many.", "");
-        let sung = track(&[], "Winter.", "the first\nand then a long long verse about nothing in particular, and another one\nof the snow");
+        let sung = track(
+            &[],
+            "Winter.",
+            "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
+        );
         let judge = Judge::new("first snow");
         let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song));
         assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);

@@ -69,17 +69,20 @@ impl SearchPlan {
     pub fn of(plan: &query::Plan, limit: usize) -> Self {
         let limit = plan.limits.at_most.map_or(limit, |most| most.min(limit));
         let filter = Filter::of(&plan.limits);
-        Self { filter, sounds: Some(plan.sounds.clone()), ..Self::new(plan.words.clone(), limit) }
+        let search = Self { filter, sounds: Some(plan.sounds.clone()), ..Self::new(plan.words.clone(), limit) };
+        search.also(query::gloss::english(&plan.words))
     }
 
     /// The search for what is like a track, which is not among the results. "Calmer" is a limit: less energy than it has.
     pub fn like(seed: &Track, plan: &query::Plan, limit: usize) -> Self {
-        let description = seed.short_description.as_deref().unwrap_or_default();
+        let description = seed.short_description.as_deref().or(seed.interpretation.as_deref()).unwrap_or_default();
         let words = [plan.words.as_str(), &seed.tags.join(" "), description].join(" ").trim().to_owned();
         let mut search = Self { queries: vec![words], ..Self::of(plan, limit) };
         search.filter.not_isrcs.insert(seed.isrc.clone());
         for wish in plan.sounds.iter().filter(|wish| wish.is_relative) {
-            let Some(value) = seed.audio_features.as_ref().and_then(|features| wish.feature.of(features)) else { continue };
+            let Some(value) = seed.audio_features.as_ref().and_then(|features| wish.feature.of(features)) else {
+                continue;
+            };
             let (min, max) = match wish.side {
                 Side::High => (Some(value.next_up()), None),
                 Side::Low => (None, Some(value.next_down())),
@@ -97,7 +100,8 @@ impl SearchPlan {
 
     /// Whether limits and sound are all there is.
     pub(crate) fn has_no_words(&self) -> bool {
-        let has_limits = self.filter != Filter::default() || self.sounds.as_ref().is_some_and(|sounds| !sounds.is_empty());
+        let has_limits =
+            self.filter != Filter::default() || self.sounds.as_ref().is_some_and(|sounds| !sounds.is_empty());
         let says_nothing = |query: &String| {
             // "Songs" beside a limit is nothing to look for; "The The" alone is.
             query::words::words(query).is_empty() || has_limits && query::stop::content_words(query).is_empty()

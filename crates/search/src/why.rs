@@ -96,19 +96,22 @@ impl Asked {
         let table = table()?;
         let denied = self.filter.denied_terms();
         let text = track.interpretation.as_deref().or(track.short_description.as_deref())?;
-        let sentences = text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
+        let sentences =
+            text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
         let says_denied = |sentence: &str| {
             let has: HashSet<String> = words(sentence).into_iter().map(|word| word.term).collect();
             denied.iter().any(|terms| terms.iter().all(|term| has.contains(term)))
         };
-        let rated = sentences.filter(|sentence| !says_denied(sentence)).map(|sentence| (dot(&self.vector, &table.vector(sentence)), sentence));
+        let rated = sentences
+            .filter(|sentence| !says_denied(sentence))
+            .map(|sentence| (dot(&self.vector, &table.vector(sentence)), sentence));
         let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
         (closeness >= CLOSE_FROM).then(|| sentence.to_owned())
     }
 }
 
 /// The built-in table reads a sentence in microseconds, whichever embedder the index uses.
-fn table() -> Option<&'static StaticTable> {
+pub(crate) fn table() -> Option<&'static StaticTable> {
     static TABLE: LazyLock<Option<StaticTable>> = LazyLock::new(|| StaticTable::built_in().ok());
     TABLE.as_ref()
 }

@@ -126,7 +126,8 @@ impl EmbeddedIndex {
     async fn wordings(&self, plan: &SearchPlan) -> Result<Vec<Wording>, IndexError> {
         let embedding = self.shared.embedder.embed(&plan.queries, Kind::Query);
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
-        let wording = |(text, vector): (&String, Vec<f32>)| Wording { text: text.clone(), vector, sounds: plan.sounds_of(text) };
+        let wording =
+            |(text, vector): (&String, Vec<f32>)| Wording { text: text.clone(), vector, sounds: plan.sounds_of(text) };
         Ok(plan.queries.iter().zip(vectors).map(wording).collect())
     }
 

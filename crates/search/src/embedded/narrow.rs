@@ -20,7 +20,6 @@ use super::{
 pub(super) struct Narrowed {
     pub(super) query: Box<dyn Query>,
     pub(super) slots: Bits,
-    pub(super) n_tracks: usize,
     /// Tracks that nothing but missing data keeps out.
     pub(super) undecided: usize,
 }
@@ -50,7 +49,7 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, filter: &Filter) -> R
     } else {
         0
     };
-    Ok(Some(Narrowed { query: Box::new(strict), slots, n_tracks: found.len(), undecided }))
+    Ok(Some(Narrowed { query: Box::new(strict), slots, undecided }))
 }
 
 fn all_of(conditions: impl Iterator<Item = Box<dyn Query>>, denied: &[Box<dyn Query>]) -> BooleanQuery {
@@ -83,7 +82,9 @@ fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
         }
     }
     if let Some(years) = filter.years {
-        let end = |year: Option<i32>, none: i64| Bound::Included(Term::from_field_i64(fields.year, year.map_or(none, i64::from)));
+        let end = |year: Option<i32>, none: i64| {
+            Bound::Included(Term::from_field_i64(fields.year, year.map_or(none, i64::from)))
+        };
         add(Box::new(RangeQuery::new(end(years.from, i64::MIN), end(years.to, i64::MAX))), Some(YEAR));
     }
     if let Some(seconds) = filter.duration {
@@ -95,10 +96,9 @@ fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
     if !filter.languages_denied.is_empty() {
         add(Box::new(ExistsQuery::new(LANGUAGE.to_owned(), false)), Some(LANGUAGE));
     }
-    for (is, field, name) in [
-        (filter.instrumental, fields.instrumental, INSTRUMENTAL),
-        (filter.explicit, fields.explicit, EXPLICIT),
-    ] {
+    for (is, field, name) in
+        [(filter.instrumental, fields.instrumental, INSTRUMENTAL), (filter.explicit, fields.explicit, EXPLICIT)]
+    {
         if let Some(is) = is {
             add(plain(Term::from_field_bool(field, is)), Some(name));
         }

@@ -72,7 +72,12 @@ impl Search<'_> {
     }
 
     /// By words or by meaning alone: what search is measured against.
-    pub(super) fn one_sided(&self, wording: &Wording, ranking: Ranking, n: usize) -> Result<Vec<DocAddress>, IndexError> {
+    pub(super) fn one_sided(
+        &self,
+        wording: &Wording,
+        ranking: Ranking,
+        n: usize,
+    ) -> Result<Vec<DocAddress>, IndexError> {
         let scores = match ranking {
             Ranking::Words => self.by_words(&self.terms(&wording.text), None, n)?,
             Ranking::Meaning | Ranking::Hybrid => self.by_meaning(&wording.vector, None, n)?,
@@ -82,7 +87,11 @@ impl Search<'_> {
     }
 
     /// Every track within a filter, when there are no words to rank by.
-    pub(super) fn all(&self, narrowed: Option<&Narrowed>, sounds: &[SoundWish]) -> Result<Vec<Scored<DocAddress>>, IndexError> {
+    pub(super) fn all(
+        &self,
+        narrowed: Option<&Narrowed>,
+        sounds: &[SoundWish],
+    ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
         let found = match narrowed {
             Some(narrowed) => self.snapshot.searcher.search(&*narrowed.query, &DocSetCollector)?,
             None if sounds.is_empty() => return Ok(Vec::new()),

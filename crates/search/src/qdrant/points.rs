@@ -58,7 +58,12 @@ pub(super) fn is_one_of<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condit
 pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
     let words = ["isrc", "kind", "artist", "title", "album", TERMS, LANGUAGE].map(|field| (field, FieldType::Keyword));
     let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
-    let facts = [(YEAR, FieldType::Integer), (DURATION, FieldType::Float), (INSTRUMENTAL, FieldType::Bool), (EXPLICIT, FieldType::Bool)];
+    let facts = [
+        (YEAR, FieldType::Integer),
+        (DURATION, FieldType::Float),
+        (INSTRUMENTAL, FieldType::Bool),
+        (EXPLICIT, FieldType::Bool),
+    ];
     let ours = ["chunk", "written"].map(|field| (field, FieldType::Integer));
     words.into_iter().chain(numbers).chain(facts).chain(ours)
 }

@@ -91,7 +91,8 @@ async fn undecided(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) 
         let answer = client.ask(client.qdrant.count(request)).await?;
         Ok::<u64, IndexError>(answer.result.map_or(0, |result| result.count))
     };
-    let (lenient, strict) = futures::future::try_join(count(narrowed.lenient_tracks()), count(narrowed.tracks())).await?;
+    let (lenient, strict) =
+        futures::future::try_join(count(narrowed.lenient_tracks()), count(narrowed.tracks())).await?;
     Ok(lenient.saturating_sub(strict) as usize)
 }
 

@@ -97,8 +97,13 @@ fn dated() -> Vec<Track> {
             (track.release_date, track.duration) = (Some("1999-12-31".into()), Some(400.0));
             track.language = Some("en".into());
             track.interpretation = Some("The sea on a piano.".into());
-            track.audio_features =
-                Some(AudioFeatures { instrumentalness: Some(0.9), tempo: Some(120.0), key: Some(9), mode: Some(0), ..AudioFeatures::default() });
+            track.audio_features = Some(AudioFeatures {
+                instrumentalness: Some(0.9),
+                tempo: Some(120.0),
+                key: Some(9),
+                mode: Some(0),
+                ..AudioFeatures::default()
+            });
         }),
         fact(14, "Unknown Tide", "Mira Voss", |_| ()),
     ]
@@ -222,6 +227,7 @@ macro_rules! promise {
         async fn $promise() {
             let fresh = $fresh(stringify!($promise)).await;
             $crate::contract::$promise(&fresh.index).await;
+            fresh.done().await;
         }
     };
 }

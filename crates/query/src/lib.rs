@@ -8,3 +8,6 @@ pub mod words;
 
 pub use features::{Feature, FeatureRange};
 pub use plan::{Limits, Plan, parse};
+
+/// A track with a lower score does not really match: the one threshold of search, tools and answers.
+pub const MATCHES_FROM: f32 = 0.25;

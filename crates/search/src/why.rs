@@ -120,7 +120,7 @@ pub(crate) fn table() -> Option<&'static StaticTable> {
 fn met(filter: &Filter, track: &Track) -> Vec<String> {
     let clock = |seconds: f64| format!("{}:{:02}", seconds.round() as u64 / 60, seconds.round() as u64 % 60);
     let year = filter.years.and_then(|_| track.year()).map(|year| year.to_string());
-    let length = filter.duration.and_then(|_| track.duration).map(clock);
+    let length = filter.duration.and(track.duration).map(clock);
     let language = filter.language.as_ref().and_then(|_| track.language.clone()).map(|code| format!("language {code}"));
     let kind = filter.instrumental.map(|is| if is { "instrumental" } else { "with vocals" }.to_owned());
     let tempo = filter.features.iter().find(|range| range.feature == query::Feature::Tempo);

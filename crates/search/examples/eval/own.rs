@@ -45,7 +45,8 @@ struct Limited {
     without: Vec<String>,
 }
 
-/// Weights and word lists were chosen with the first set, and not with the second.
+/// Weights and word lists were chosen with the first set. On its first run the second had 14 of 25 sentences above the
+/// threshold; verbs of errands and the two anchors of `judge.rs` were added then. Its other languages were never tuned.
 const SETS: [(&str, &str); 2] = [("own", include_str!("own.json")), ("held out", include_str!("held_out.json"))];
 const THIS_YEAR: i32 = 2026;
 

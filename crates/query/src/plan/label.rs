@@ -1,7 +1,7 @@
 //! Labels: what was understood, in plain English for a chip.
 
 use super::{
-    numbers::language_name,
+    languages::language_name,
     types::{AppliedKind, Key, Limit, NumberRange, Seed, YearRange},
 };
 use crate::features::{Side, SoundWish};

@@ -5,6 +5,7 @@
 mod deny;
 mod grammar;
 mod label;
+mod languages;
 mod names;
 mod numbers;
 mod pattern;

@@ -14,83 +14,42 @@ pub(crate) fn number(tokens: &[Token]) -> Read<f64> {
         let plain = first.replace(',', ".");
         return plain.parse().ok().map(|value| (value, 1));
     }
-    let tens = NUMBER_WORDS.iter().find(|(word, _)| word == first).map(|(_, value)| f64::from(*value))?;
-    let ones = tokens.get(1).and_then(|next| NUMBER_WORDS.iter().find(|(word, _)| *word == next.word));
-    match ones {
-        Some((_, ones)) if tens >= 20.0 && tens % 10.0 == 0.0 && (1..10).contains(ones) => {
-            Some((tens + f64::from(*ones), 2))
+    let tens = f64::from(number_word(first)?);
+    match tokens.get(1).and_then(|next| number_word(&next.word)) {
+        Some(ones) if tens >= 20.0 && tens % 10.0 == 0.0 && (1..10).contains(&ones) => {
+            Some((tens + f64::from(ones), 2))
         }
         _ => Some((tens, 1)),
     }
 }
 
-const NUMBER_WORDS: &[(&str, u8)] = &[
-    ("one", 1),
-    ("two", 2),
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("fifteen", 15),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("sixty", 60),
-    ("seventy", 70),
-    ("eighty", 80),
-    ("ninety", 90),
-    ("dozen", 12),
-    ("ein", 1),
-    ("eine", 1),
-    ("einen", 1),
-    ("zwei", 2),
-    ("drei", 3),
-    ("vier", 4),
-    ("funf", 5),
-    ("sechs", 6),
-    ("sieben", 7),
-    ("acht", 8),
-    ("neun", 9),
-    ("zehn", 10),
-    ("zwolf", 12),
-    ("zwanzig", 20),
-    ("dreissig", 30),
-    ("un", 1),
-    ("une", 1),
-    ("deux", 2),
-    ("trois", 3),
-    ("quatre", 4),
-    ("cinq", 5),
-    ("sept", 7),
-    ("huit", 8),
-    ("neuf", 9),
-    ("dix", 10),
-    ("douze", 12),
-    ("quinze", 15),
-    ("vingt", 20),
-    ("trente", 30),
-    ("uno", 1),
-    ("una", 1),
-    ("dos", 2),
-    ("tres", 3),
-    ("cuatro", 4),
-    ("cinco", 5),
-    ("seis", 6),
-    ("siete", 7),
-    ("ocho", 8),
-    ("nueve", 9),
-    ("diez", 10),
-    ("doce", 12),
-    ("veinte", 20),
-    ("treinta", 30),
+const NUMBER_WORDS: &[(u8, &str)] = &[
+    (1, "one ein eine einen un une uno una"),
+    (2, "two zwei deux dos"),
+    (3, "three drei trois tres"),
+    (4, "four vier quatre cuatro"),
+    (5, "five funf cinq cinco"),
+    (6, "six sechs seis"),
+    (7, "seven sieben sept siete"),
+    (8, "eight acht huit ocho"),
+    (9, "nine neun neuf nueve"),
+    (10, "ten zehn dix diez"),
+    (11, "eleven"),
+    (12, "twelve dozen zwolf douze doce"),
+    (15, "fifteen quinze"),
+    (20, "twenty zwanzig vingt veinte"),
+    (30, "thirty dreissig trente treinta"),
+    (40, "forty"),
+    (50, "fifty"),
+    (60, "sixty"),
+    (70, "seventy"),
+    (80, "eighty"),
+    (90, "ninety"),
 ];
+
+fn number_word(word: &str) -> Option<u8> {
+    NUMBER_WORDS.iter().find(|(_, words)| words.split(' ').any(|known| known == word)).map(|(value, _)| *value)
+}
 
 pub(crate) fn year(tokens: &[Token]) -> Read<i32> {
     let word = &tokens.first()?.word;
@@ -277,53 +236,23 @@ pub(crate) fn bare_key(tokens: &[Token], text: &str) -> Read<Key> {
 }
 
 fn note(word: &str) -> Option<i32> {
-    const NOTES: &[(&str, i32)] = &[
-        ("c", 0),
-        ("c#", 1),
-        ("c♯", 1),
-        ("cis", 1),
-        ("db", 1),
-        ("d♭", 1),
-        ("des", 1),
-        ("d", 2),
-        ("d#", 3),
-        ("d♯", 3),
-        ("dis", 3),
-        ("eb", 3),
-        ("e♭", 3),
-        ("es", 3),
-        ("e", 4),
-        ("f", 5),
-        ("f#", 6),
-        ("f♯", 6),
-        ("fis", 6),
-        ("gb", 6),
-        ("g♭", 6),
-        ("ges", 6),
-        ("g", 7),
-        ("g#", 8),
-        ("g♯", 8),
-        ("gis", 8),
-        ("ab", 8),
-        ("a♭", 8),
-        ("as", 8),
-        ("a", 9),
-        ("a#", 10),
-        ("a♯", 10),
-        ("ais", 10),
-        ("bb", 10),
-        ("b♭", 10),
-        ("b", 11),
-        ("h", 11),
-        ("do", 0),
-        ("re", 2),
-        ("mi", 4),
-        ("fa", 5),
-        ("sol", 7),
-        ("la", 9),
-        ("si", 11),
+    /// Half tones above C, with the names of each.
+    const NOTES: [&str; 12] = [
+        "c do",
+        "c# c♯ cis db d♭ des",
+        "d re",
+        "d# d♯ dis eb e♭ es",
+        "e mi",
+        "f fa",
+        "f# f♯ fis gb g♭ ges",
+        "g sol",
+        "g# g♯ gis ab a♭ as",
+        "a la",
+        "a# a♯ ais bb b♭",
+        "b h si",
     ];
-    NOTES.iter().find(|(name, _)| *name == word).map(|(_, tonic)| *tonic)
+    let is_named = |names: &&str| names.split(' ').any(|name| name == word);
+    NOTES.iter().position(|names| is_named(&names)).map(|tonic| tonic as i32)
 }
 
 fn accidental(word: &str) -> Option<i32> {
@@ -340,154 +269,4 @@ pub(crate) fn is_minor(word: &str) -> Option<bool> {
         "major" | "dur" | "majeur" | "mayor" => Some(false),
         _ => None,
     }
-}
-
-/// The code of a language, by its name as a noun or an adjective.
-pub(crate) fn language(word: &str) -> Option<&'static str> {
-    LANGUAGES.iter().find(|(_, names)| names.contains(&word)).map(|(code, _)| *code)
-}
-
-const LANGUAGES: &[(&str, &[&str])] = &[
-    (
-        "en",
-        &[
-            "english",
-            "englisch",
-            "englische",
-            "englischen",
-            "englischer",
-            "anglais",
-            "anglaise",
-            "anglaises",
-            "ingles",
-            "inglesa",
-            "inglesas",
-        ],
-    ),
-    (
-        "de",
-        &[
-            "german",
-            "deutsch",
-            "deutsche",
-            "deutschen",
-            "deutscher",
-            "allemand",
-            "allemande",
-            "allemandes",
-            "aleman",
-            "alemana",
-            "alemanas",
-        ],
-    ),
-    (
-        "fr",
-        &[
-            "french",
-            "franzosisch",
-            "franzosische",
-            "franzosischen",
-            "franzosischer",
-            "francais",
-            "francaise",
-            "francaises",
-            "frances",
-            "francesa",
-            "francesas",
-        ],
-    ),
-    (
-        "es",
-        &[
-            "spanish",
-            "spanisch",
-            "spanische",
-            "spanischen",
-            "spanischer",
-            "espagnol",
-            "espagnole",
-            "espagnoles",
-            "espanol",
-            "espanola",
-            "espanolas",
-        ],
-    ),
-    (
-        "it",
-        &[
-            "italian",
-            "italienisch",
-            "italienische",
-            "italienischen",
-            "italien",
-            "italienne",
-            "italiennes",
-            "italiano",
-            "italiana",
-            "italianas",
-        ],
-    ),
-    (
-        "pt",
-        &[
-            "portuguese",
-            "portugiesisch",
-            "portugiesische",
-            "portugiesischen",
-            "portugais",
-            "portugaise",
-            "portugaises",
-            "portugues",
-            "portuguesa",
-            "portuguesas",
-        ],
-    ),
-    (
-        "ja",
-        &[
-            "japanese",
-            "japanisch",
-            "japanische",
-            "japanischen",
-            "japonais",
-            "japonaise",
-            "japonaises",
-            "japones",
-            "japonesa",
-            "japonesas",
-        ],
-    ),
-    ("ru", &["russian", "russisch", "russische", "russischen", "russe", "russes", "ruso", "rusa", "rusas"]),
-    ("sv", &["swedish", "schwedisch", "schwedische", "suedois", "suedoise", "sueco", "sueca"]),
-    ("is", &["icelandic", "islandisch", "islandische", "islandais", "islandaise", "islandes", "islandesa"]),
-    ("ko", &["korean", "koreanisch", "koreanische", "coreen", "coreenne", "coreano", "coreana"]),
-    ("zh", &["chinese", "mandarin", "chinesisch", "chinesische", "chinois", "chinoise", "chino"]),
-    (
-        "nl",
-        &[
-            "dutch",
-            "niederlandisch",
-            "niederlandische",
-            "hollandisch",
-            "neerlandais",
-            "neerlandaise",
-            "neerlandes",
-            "holandes",
-        ],
-    ),
-    ("pl", &["polish", "polnisch", "polnische", "polonais", "polaco", "polaca"]),
-    ("tr", &["turkish", "turkisch", "turkische", "turc", "turque", "turco", "turca"]),
-    ("ar", &["arabic", "arabisch", "arabische", "arabe"]),
-    ("el", &["greek", "griechisch", "griechische", "grec", "grecque", "griego", "griega"]),
-    ("hi", &["hindi"]),
-    ("no", &["norwegian", "norwegisch", "norwegische", "norvegien", "noruego"]),
-    ("da", &["danish", "danisch", "danische", "danois", "danes"]),
-    ("fi", &["finnish", "finnisch", "finnische", "finnois", "finlandes"]),
-    ("he", &["hebrew", "hebraisch", "hebreu", "hebreo"]),
-];
-
-/// The English name of a language code, for labels.
-pub(crate) fn language_name(code: &str) -> String {
-    let name = LANGUAGES.iter().find(|(known, _)| *known == code).and_then(|(_, names)| names.first());
-    name.map_or_else(|| code.to_owned(), |name| format!("{}{}", name[..1].to_uppercase(), &name[1..]))
 }

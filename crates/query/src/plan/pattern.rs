@@ -1,6 +1,7 @@
 //! Patterns: a line such as `from {year} to|until {year}` as something that reads tokens.
 
 use super::{
+    languages,
     numbers::{self, Read},
     tokens::{Kind, Token},
     types::{Key, YearRange},
@@ -112,7 +113,7 @@ impl Slot {
             Self::Tempo => numbers::tempo(tokens).map(|(bpm, taken)| (Value::Tempo(bpm), taken)),
             Self::Key => numbers::key(tokens, text).map(|(key, taken)| (Value::Key(key), taken)),
             Self::BareKey => numbers::bare_key(tokens, text).map(|(key, taken)| (Value::Key(key), taken)),
-            Self::Language => numbers::language(&tokens.first()?.word).map(|code| (Value::Language(code), 1)),
+            Self::Language => languages::language(&tokens.first()?.word).map(|code| (Value::Language(code), 1)),
         }
     }
 }

@@ -174,6 +174,9 @@ pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) ->
         interpretation: None,
         short_description: None,
         tags: entry.tags.clone(),
+        genres: Vec::new(),
+        language: None,
+        explicit: None,
         audio_features: entry.audio_features.clone(),
         provenance,
     }

@@ -23,7 +23,7 @@ use crate::{
     observe::{EndedCall, EndedTurn},
     turns::LiveTurn,
 };
-use store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
+use store::{MessageStatus, NewTurn, Purpose, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]
@@ -132,8 +132,9 @@ impl App {
                 }
             }
         };
+        let model = self.meter.model(&self.model, owner, Purpose::Answer);
         let turn = Turn {
-            model: self.model.as_ref(),
+            model: &model,
             toolbox,
             journal: &TurnJournal { store: &self.store, live },
             owner: owner.clone(),
@@ -219,7 +220,7 @@ impl App {
         input: Value,
         cancel: CancellationToken,
     ) -> Result<Outcome, Error> {
-        if let Some(limited) = self.store.call_exceeding(owner, self.config.turn_limits).await? {
+        if let Some(limited) = self.store.count_call(owner, self.config.turn_limits).await? {
             return Err(limited.into());
         }
         let id = CallId::new();

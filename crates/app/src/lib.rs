@@ -12,7 +12,9 @@ pub mod import;
 mod index_sync;
 pub mod library;
 pub mod mcp_client;
+mod metered;
 pub mod models;
+pub mod networks;
 mod node;
 pub mod observe;
 mod recovery;
@@ -38,6 +40,7 @@ use crate::{
     index_sync::Indexing,
     library::Library,
     mcp_client::Outside,
+    metered::Meter,
     node::Node,
     observe::{
         Observer,
@@ -52,7 +55,7 @@ use crate::{
 };
 pub use search::IndexError;
 pub use sources::tidal::{Tidal, TidalError};
-use store::Store;
+use store::{Store, TokenLimits};
 
 pub use crate::{
     converse::{Ask, MAX_MESSAGE_CHARS},
@@ -85,6 +88,7 @@ pub struct App {
     background: CancellationToken,
     agents: AgentTools,
     node: Node,
+    meter: Meter,
 }
 
 impl App {
@@ -97,12 +101,18 @@ impl App {
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
-        let describer = Describer::new(&config.model, &model);
+        let spawned = TaskTracker::new();
+        let limits = TokenLimits {
+            per_day: config.turn_limits.tokens_per_day,
+            background_per_day: config.background_tokens_per_day,
+        };
+        let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
+        let describer = Describer::new(&config.model, &model, meter.clone());
         let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline);
         let outside = Outside::find(&config.mcp).await;
         let has_real_model = config.model != ModelChoice::Offline;
-        let wordings = Wordings::new(has_real_model.then(|| model.clone()));
+        let wordings = Wordings::new(has_real_model.then(|| model.clone()), Some(meter.clone()));
         let toolbox = outside.join(services.toolbox(wordings));
         let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
         let shutdown = CancellationToken::new();
@@ -110,7 +120,8 @@ impl App {
             observer: Arc::new(observer),
             agents: tools_by_agent(AGENTS, &toolbox, &outside)?,
             turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
-            spawned: TaskTracker::new(),
+            spawned,
+            meter,
             shutdown,
             background: CancellationToken::new(),
             config,

@@ -80,6 +80,9 @@ pub enum ModelError {
     /// The provider did not answer in time.
     #[error("the model did not answer in time")]
     TimedOut,
+    /// The user has used up their tokens; the provider was not asked. The text is for the user.
+    #[error("{0}")]
+    OverBudget(String),
     /// The provider refused the request itself: key, model name or request. The operator must act.
     #[error("the model refused the request: {0}")]
     Refused(String),

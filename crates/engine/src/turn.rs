@@ -313,6 +313,9 @@ impl Halt {
             Halt::TimedOut | Halt::Model(ModelError::TimedOut) => {
                 (FailureCode::Timeout, "The answer took too long. Please try again.", true)
             }
+            Halt::Model(ModelError::OverBudget(message)) => {
+                return End::Failed { code: FailureCode::RateLimited, message, retryable: false };
+            }
             Halt::Model(error) => {
                 tracing::error!("The turn failed: {error}");
                 match error {
@@ -326,7 +329,7 @@ impl Halt {
                         "The model refused the request. Please check its settings.",
                         false,
                     ),
-                    ModelError::Unavailable(_) | ModelError::TimedOut => (
+                    ModelError::Unavailable(_) | ModelError::TimedOut | ModelError::OverBudget(_) => (
                         FailureCode::AiServiceUnavailable,
                         "The model is unavailable right now. Please try again.",
                         true,

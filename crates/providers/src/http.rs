@@ -154,6 +154,7 @@ impl Endpoint {
             ModelError::RateLimited(why) => ModelError::RateLimited(clean(why)),
             ModelError::Refused(why) => ModelError::Refused(clean(why)),
             ModelError::TimedOut => ModelError::TimedOut,
+            ModelError::OverBudget(text) => ModelError::OverBudget(text),
         }
     }
 }

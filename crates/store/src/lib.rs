@@ -1,5 +1,6 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod attempts;
 mod by_age;
 mod catalogue_answers;
 mod conversations;
@@ -24,6 +25,7 @@ mod playlists;
 mod questions;
 mod schedule;
 mod shared_index;
+mod spending;
 mod step;
 mod tasks;
 mod tracks;
@@ -51,6 +53,7 @@ use sqlx::{
 
 use db::Db;
 
+pub use attempts::AttemptSubject;
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
@@ -68,12 +71,13 @@ pub use message_pages::MessagePage;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use spending::{Purpose, Reservation, TokenLimits};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
-pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
+pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

@@ -97,7 +97,7 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
         model: ModelAbout { id, offline, hint: offline.then_some(hint) },
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
-        index: state.app.library().index_status().await.ok(),
+        index: state.index_status.get(async { state.app.library().index_status().await.ok() }).await,
         features: features(&state),
     })
 }

@@ -41,6 +41,9 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(ignored) = &config.ignored_file {
+        eprintln!("segue: {ignored}");
+    }
     let result = match name {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,

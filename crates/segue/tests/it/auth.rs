@@ -3,6 +3,7 @@
 mod accounts;
 mod bad_tokens;
 mod better_auth;
+mod guessing;
 mod issuer;
 mod key_sets;
 mod secrets;

@@ -149,7 +149,7 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());
-        let limits = ConnectionLimits::new(app.config.max_connections);
+        let limits = ConnectionLimits::of(&app.config);
         let serving = segue::server::serve(listener, router, limits, std::future::pending());
         tokio::spawn(async move { serving.await.expect("the server serves") });
         Self { app, model, url, client: reqwest::Client::new(), world }

@@ -69,7 +69,7 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback_service(page())
         .finish_api(&mut document)
         .with_state(state.clone());
-    openapi::serve(router, document, &state.app.toolbox)
+    openapi::serve(router, document, &state.app.own_tools)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), auth::refuse_others))
         .layer(CatchPanicLayer::custom(panicked))

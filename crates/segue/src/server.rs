@@ -65,7 +65,7 @@ impl ConnectionLimits {
             head_bytes: 32 * 1024,
             head_time: Duration::from_secs(75),
             body_time: Duration::from_secs(20),
-            body_bytes_per_second: 16 * 1024,
+            body_bytes_per_second: 4 * 1024,
             stalled_write: Duration::from_secs(30),
             drain: Duration::from_secs(5),
         }

@@ -70,6 +70,7 @@ pub struct Credentials {
 const DELETE_OWNED: &[&str] = &[
     "DELETE FROM tool_calls WHERE user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
+    "DELETE FROM consents WHERE user_id = $1",
     "DELETE FROM conversations WHERE user_id = $1",
     "DELETE FROM feedback WHERE user_id = $1",
     "DELETE FROM tasks WHERE user_id = $1",

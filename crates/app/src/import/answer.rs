@@ -190,7 +190,10 @@ pub fn open_entries_csv(open: &[OpenLine]) -> String {
     String::from_utf8(bytes).expect("made of strings")
 }
 
-/// Spreadsheets run what begins with one of these; an apostrophe makes it text, and import takes it off again.
+/// Spreadsheets run what begins with one of these, the full-width forms too.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// An apostrophe makes a formula text, and import takes it off again.
 fn guarded(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
+    if text.trim_start_matches(' ').starts_with(FORMULA) { format!("'{text}") } else { text.to_owned() }
 }

@@ -10,6 +10,7 @@ mod mcp;
 mod sample;
 mod search;
 mod serve;
+mod terminal;
 mod token;
 mod user;
 

@@ -62,6 +62,12 @@ async fn the_subject_of_a_token_is_the_user_and_its_name_is_shown() {
 }
 
 #[tokio::test]
+async fn a_token_cannot_be_the_user_of_local_mode() {
+    let app = TestApp::shared([], &[]).await;
+    assert_eq!(app.person("local").answer(reqwest::Method::GET, "/api/me", None).await.0, 401);
+}
+
+#[tokio::test]
 async fn every_answer_carries_the_headers_that_protect_browsers() {
     let app = TestApp::scripted([]).await;
     for path in ["/api/tasks", "/healthz", "/api/nowhere", "/nowhere"] {

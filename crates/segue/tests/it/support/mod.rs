@@ -91,6 +91,12 @@ impl World {
         done.expect("the statement runs");
     }
 
+    /// An id as a literal of the database.
+    pub(crate) fn id(&self, id: &str) -> String {
+        let id: uuid::Uuid = id.parse().expect("an id");
+        if self.database_url.is_some() { format!("'{id}'::uuid") } else { format!("x'{}'", id.simple()) }
+    }
+
     /// Steps of ingestion whose result is kept, by code: what must never be done again.
     pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
         const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Delta, Model, ModelError, Prompt, Usage};
+use engine::{Delta, Model, ModelError, Prompt, Usage, Window};
 use futures::{StreamExt, stream, stream::BoxStream};
 use serde_json::Value;
 
@@ -22,6 +22,14 @@ impl<M: Model> Model for Decided<M> {
 
     fn history_tokens(&self) -> usize {
         self.model.history_tokens()
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.model.window()
+    }
+
+    fn is_local(&self) -> bool {
+        self.model.is_local()
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {

@@ -115,7 +115,7 @@ impl App {
         let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
         let describer = Describer::new(&config.model, &model, meter.clone());
         let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline);
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
         let outside = Outside::find(&config.mcp, &store).await;
         let has_real_model = config.model != ModelChoice::Offline;
         let wordings = Wordings::new(has_real_model.then(|| model.clone()), Some(meter.clone()));

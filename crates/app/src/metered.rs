@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use engine::{Block, Delta, Model, ModelError, Prompt, UserId};
+use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId, Window};
 use futures::{StreamExt, stream::BoxStream};
 use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
@@ -45,6 +45,14 @@ impl Model for Metered {
         self.model.history_tokens()
     }
 
+    fn window(&self) -> Option<Window> {
+        self.model.window()
+    }
+
+    fn is_local(&self) -> bool {
+        self.model.is_local()
+    }
+
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
         if !self.meter.limits.count(self.purpose) {
             return self.model.reply(prompt);
@@ -76,6 +84,8 @@ struct Charge {
     meter: Meter,
     /// None once it is settled.
     reservation: Option<Reservation>,
+    /// What the reply has said so far that it used.
+    told: Option<Usage>,
     n_input: u64,
     n_output_bytes: u64,
 }
@@ -83,7 +93,9 @@ struct Charge {
 impl Charge {
     async fn reserve(meter: Meter, owner: &UserId, purpose: Purpose, n_input: u64) -> Result<Self, ModelError> {
         match meter.store.reserve_tokens(owner, purpose, n_input, meter.limits).await {
-            Ok(Ok(reservation)) => Ok(Self { meter, reservation: Some(reservation), n_input, n_output_bytes: 0 }),
+            Ok(Ok(reservation)) => {
+                Ok(Self { meter, reservation: Some(reservation), told: None, n_input, n_output_bytes: 0 })
+            }
             Ok(Err(limited)) => Err(ModelError::OverBudget(limited.message)),
             // Without a count there is no limit, so there is no call.
             Err(error) => {
@@ -95,7 +107,8 @@ impl Charge {
 
     async fn see(&mut self, delta: &Delta) {
         match delta {
-            Delta::Text(text) => self.n_output_bytes += text.len() as u64,
+            Delta::Text(text) | Delta::Reasoning(text) => self.n_output_bytes += text.len() as u64,
+            Delta::Progress { usage } => self.told = Some(*usage),
             Delta::ToolCall { input, .. } => self.n_output_bytes += input.len() as u64,
             Delta::End { usage } => {
                 if let Some(reservation) = self.reservation.take() {
@@ -109,7 +122,11 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         let Some(reservation) = self.reservation.take() else { return };
-        let n_used = self.n_input + self.n_output_bytes.div_ceil(BYTES_PER_TOKEN);
+        // Providers tell the input at the beginning and the output at the end, so what was seen of it counts too.
+        let told = self.told.unwrap_or_default();
+        let n_seen = self.n_output_bytes.div_ceil(BYTES_PER_TOKEN);
+        let n_input = if told.input_tokens > 0 { told.input_tokens } else { self.n_input };
+        let n_used = n_input + told.output_tokens.max(n_seen);
         let store = self.meter.store.clone();
         self.meter.spawned.spawn(async move { settle(&store, &reservation, n_used).await });
     }

@@ -79,7 +79,7 @@ impl Describer {
             },
             // An extract says that it is one; a model describes the track when a later start makes older descriptions again.
             Err(ModelError::OverBudget(_)) => done(&extract(&claimed.track), &format!("extract/{}", extract::VERSION)),
-            Err(error @ ModelError::Refused(_)) => Ending::Failed { error: error.to_string() },
+            Err(error) if !error.is_retryable() => Ending::Failed { error: error.to_string() },
             Err(error) => again_or_failed(error.to_string(), claimed.tries),
         }
     }
@@ -102,7 +102,7 @@ async fn ask(model: &dyn Model, track: &Track) -> Result<String, ModelError> {
         match delta? {
             Delta::Text(more) => text.push_str(&more),
             Delta::End { .. } => return Ok(text),
-            Delta::ToolCall { .. } => {}
+            Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
         }
     }
     Err(ModelError::Unavailable("the answer was cut".into()))

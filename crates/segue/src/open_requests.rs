@@ -124,6 +124,7 @@ impl<K: Hash + Eq + Unpin> hyper::body::Body for Held<K> {
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt;
+    use hyper::body::Body as _;
 
     use super::*;
 

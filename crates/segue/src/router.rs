@@ -33,6 +33,7 @@ pub struct AppState {
     pub(crate) public_requests: OpenRequests<IpAddr>,
     pub(crate) imports: ImportQueue,
     pub(crate) index_status: Recent<Option<IndexStatus>>,
+    pub(crate) database_answers: Recent<bool>,
     pub(crate) artwork: Artwork,
 }
 
@@ -41,6 +42,8 @@ pub(crate) type Routes = ApiRouter<Arc<AppState>>;
 const MAX_BODY_BYTES: usize = 256 * 1024;
 /// Requests without authentication that one address may have open.
 const PUBLIC_REQUESTS: Option<NonZeroUsize> = NonZeroUsize::new(32);
+/// How long it is told that the database answers, or does not, without asking it again.
+const READINESS_KEEPS: Duration = Duration::from_millis(250);
 /// How long the state of the index is told without counting again.
 const INDEX_STATUS_KEEPS: Duration = Duration::from_secs(5);
 
@@ -51,6 +54,7 @@ pub fn router(app: Arc<App>) -> Router {
         public_requests: OpenRequests::up_to(public_share(&app.config)),
         imports: ImportQueue::new(),
         index_status: Recent::new(INDEX_STATUS_KEEPS),
+        database_answers: Recent::new(READINESS_KEEPS),
         artwork: Artwork::new(&app.config.artwork_hosts),
         app,
     });

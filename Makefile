@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check faults bench bench-index bench-ingest eval fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults bench bench-index bench-ingest eval fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building parts of it would build shared dependencies again with other features.
@@ -28,6 +28,21 @@ check: setup-test web/dist/index.html
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) deny --log-level error check bans licenses sources
+
+## Known weaknesses of dependencies, Rust and JavaScript. Asks the advisory databases, so it needs a network.
+advisories: setup
+	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
+	$(CARGO) deny --log-level error check advisories
+	cd web && npm audit --omit=dev
+
+## Every dependency with its version, licence and checksum, as CycloneDX 1.5: segue.cdx.json. Needs no network.
+sbom:
+	tools/sbom > segue.cdx.json
+
+## One hostile user beside ten ordinary ones for five minutes, on this machine: docs/security.md says what must hold.
+siege: setup web/dist/index.html
+	$(CARGO) build --release --workspace --bin segue
+	tools/siege $(RELEASE)/segue $(or $(SECONDS_OF_SIEGE),300)
 
 ## Turns per second, CPU per turn, memory per open stream, beside a bare relay in the same run.
 bench: setup-test web/dist/index.html

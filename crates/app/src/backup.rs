@@ -31,6 +31,8 @@ pub async fn backup(config: &Config, to: &Path) -> anyhow::Result<Inventory> {
     ensure!(!to.exists(), "{} is there already; choose a new name", to.display());
     let mut connection = open(&from).await?;
     let text = to.to_str().context("the name of the file must be UTF-8")?;
+    // An empty file is a database that VACUUM INTO may fill; it has the right mode before there is anything to read.
+    store::private_file(to).with_context(|| to.display().to_string())?;
     sqlx::query("VACUUM INTO $1").bind(text).execute(&mut connection).await.context("the copy could not be written")?;
     connection.close().await?;
     File::open(to)?.sync_all()?;
@@ -53,6 +55,7 @@ pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow
     // First beside it, whole, then under its name: a restore that is cut leaves no half a database.
     let beside = to.with_extension("restoring");
     fs::copy(from, &beside)?;
+    store::private_file(&beside)?;
     File::open(&beside)?.sync_all()?;
     fs::rename(&beside, &to)?;
     let index = config.data_dir.join("index");

@@ -1,10 +1,18 @@
-//! Settings: flags, environment or `segue.toml`, in that order of strength. The only reader of the environment.
+//! Settings: flags, environment or a settings file, in that order of strength. The only reader of the environment.
 
-use std::{collections::HashMap, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use engine::Limits;
 
+pub use crate::networks::Networks;
 use crate::{
     enrich::SourceUrls,
     mcp_client::{self, OutsideServer},
@@ -30,6 +38,7 @@ const fn setting(name: &'static str, default: &'static str, help: &'static str) 
 /// Every setting there is. A flag and a key in `segue.toml` follow from the name: `SEGUE_DATA_DIR` is `--data-dir` and
 /// `data_dir`, `QDRANT_URL` is `--qdrant-url` and `qdrant_url`.
 pub const SETTINGS: &[Setting] = &[
+    setting("SEGUE_CONFIG", "", "Settings file; $XDG_CONFIG_HOME/segue/segue.toml when empty"),
     setting("SEGUE_LISTEN", "127.0.0.1:8080", "Address to listen on; loopback only while SEGUE_AUTH=local"),
     setting("SEGUE_DATA_DIR", "./segue-data", "SQLite file, embedded index, model files"),
     setting("DATABASE_URL", "", "postgres://… ; a SQLite file in the data directory when empty"),
@@ -47,6 +56,11 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_EMBEDDINGS_URL", "", "An OpenAI-style /v1/embeddings server; the built-in embedder when empty"),
     setting("SEGUE_EMBEDDINGS_MODEL", "", "The model to ask that server for"),
+    setting(
+        "SEGUE_EMBEDDINGS_API_KEY",
+        "",
+        "Key for that server; when empty, OPENAI_API_KEY if it is the same origin as OPENAI_BASE_URL, else none",
+    ),
     setting("TIDAL_CLIENT_ID", "", "Tidal credentials; without them the catalogue is off"),
     setting("TIDAL_CLIENT_SECRET", "", "Tidal credentials"),
     setting("TIDAL_API_URL", "https://openapi.tidal.com/v2", "Where the Tidal API is"),
@@ -84,7 +98,22 @@ pub const SETTINGS: &[Setting] = &[
         "Requests and streams a user may have open; 0, or while SEGUE_AUTH=local, no limit",
     ),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
+    setting(
+        "SEGUE_BACKGROUND_TOKENS_PER_DAY",
+        "5000000",
+        "Model tokens per user and day for descriptions of tracks and rewording of searches; 0 = no limit",
+    ),
     setting("SEGUE_MAX_CONNECTIONS", "4096", "Connections open at once"),
+    setting(
+        "SEGUE_CONNECTIONS_PER_ADDRESS",
+        "1024",
+        "Connections open at once from one address (IPv6: one /64), except trusted proxies; 0 = no limit",
+    ),
+    setting(
+        "SEGUE_TRUSTED_PROXIES",
+        "",
+        "Addresses or networks (10.0.0.0/8) of reverse proxies, separated by commas: only they may set X-Forwarded-For",
+    ),
     setting("SEGUE_DRAIN_SECONDS", "25", "How long running turns may go on when the server is asked to end"),
     setting("SEGUE_ARTWORK_HOSTS", "resources.tidal.com", "Hosts cover images may come from, separated by commas"),
     setting("SEGUE_METRICS_TOKEN", "", "Bearer token for /metrics from elsewhere; only this machine when empty"),
@@ -111,7 +140,12 @@ pub struct Config {
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
     pub turn_limits: TurnLimits,
+    /// Of one user, for descriptions and rewording. 0: no limit.
+    pub background_tokens_per_day: u64,
     pub max_connections: usize,
+    /// Of one address. None: no limit.
+    pub connections_per_address: Option<NonZeroUsize>,
+    pub trusted_proxies: Networks,
     /// Of one user. None: no limit, as for the one person of local mode.
     pub open_requests: Option<NonZeroUsize>,
     pub artwork_hosts: Vec<String>,
@@ -122,6 +156,8 @@ pub struct Config {
     pub log: String,
     /// Other MCP servers; only from the file.
     pub mcp: Vec<OutsideServer>,
+    /// What the operator should know about a settings file that was not read.
+    pub ignored_file: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,19 +246,23 @@ pub struct ConfigError {
 }
 
 impl Config {
-    /// `flags` by setting name. The file is `segue.toml` in the working directory, if there is one.
+    /// `flags` by setting name. A `segue.toml` in the current folder is not read: in a folder of someone else's it could
+    /// start programs and send keys elsewhere.
     pub fn load(flags: HashMap<&'static str, String>) -> Result<Self, ConfigError> {
-        let mut table: toml::Table = match std::fs::read_to_string("segue.toml") {
-            Ok(text) => toml::from_str(&text).map_err(|error| problem("segue.toml", error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => toml::Table::new(),
-            Err(error) => return Err(problem("segue.toml", error)),
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let named = flags.get("SEGUE_CONFIG").cloned().or_else(|| environment("SEGUE_CONFIG"));
+        let path = named.as_ref().map(PathBuf::from).or_else(|| default_file(environment));
+        let mut table = match &path {
+            Some(path) => read_file(path, named.is_some())?,
+            None => toml::Table::new(),
         };
         let mcp = parse_servers(table.remove("mcp"))?;
         let file = parse_file(table)?;
         let config = Self::from_lookup(|name| {
             flags.get(name).cloned().or_else(|| std::env::var(name).ok()).or_else(|| file.get(name).cloned())
         })?;
-        Ok(Self { mcp, ..config })
+        let ignored_file = ignored_file(Path::new("segue.toml"), path.as_deref());
+        Ok(Self { mcp, ignored_file, ..config })
     }
 
     /// Reads every setting through `lookup`. An empty value counts as absent.
@@ -251,13 +291,17 @@ impl Config {
                 tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
             },
             open_requests: values.open_requests()?,
+            background_tokens_per_day: values.parsed("SEGUE_BACKGROUND_TOKENS_PER_DAY")?,
             max_connections: values.parsed::<NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
+            connections_per_address: NonZeroUsize::new(values.parsed("SEGUE_CONNECTIONS_PER_ADDRESS")?),
+            trusted_proxies: values.parsed("SEGUE_TRUSTED_PROXIES")?,
             artwork_hosts: values.list("SEGUE_ARTWORK_HOSTS"),
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             traces: values.traces()?,
             drain: Duration::from_secs(values.parsed("SEGUE_DRAIN_SECONDS")?),
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
             mcp: Vec::new(),
+            ignored_file: None,
         };
         if config.auth == AuthMode::Local && !config.listen.ip().is_loopback() {
             let why =
@@ -266,6 +310,36 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// `$XDG_CONFIG_HOME/segue/segue.toml`; an absolute path, as the specification demands.
+fn default_file(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
+    Some(folder.join("segue").join("segue.toml"))
+}
+
+fn read_file(path: &Path, must_exist: bool) -> Result<toml::Table, ConfigError> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => toml::from_str(&text).map_err(|error| problem(&name, error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(toml::Table::new()),
+        Err(error) => Err(problem(&name, error)),
+    }
+}
+
+/// What to say about a file in the current folder that earlier versions read.
+fn ignored_file(here: &Path, read: Option<&Path>) -> Option<String> {
+    let found = here.canonicalize().ok()?;
+    if read.and_then(|read| read.canonicalize().ok()).is_some_and(|read| read == found) {
+        return None;
+    }
+    let keep = read.map_or_else(String::new, |read| format!(", or move it to {}", read.display()));
+    Some(format!(
+        "{} is NOT read any more: a settings file of the current folder could start programs and send your keys \
+         elsewhere. If it is yours, use it with --config segue.toml or SEGUE_CONFIG{keep}.",
+        found.display()
+    ))
 }
 
 /// The flag that sets a setting: `SEGUE_DATA_DIR` → `data-dir`.
@@ -295,7 +369,8 @@ fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, Conf
 fn parse_file(table: toml::Table) -> Result<HashMap<&'static str, String>, ConfigError> {
     let mut values = HashMap::new();
     for (key, value) in table {
-        let Some(setting) = SETTINGS.iter().find(|setting| key_of(setting.name) == key) else {
+        let known = SETTINGS.iter().find(|setting| key_of(setting.name) == key && setting.name != "SEGUE_CONFIG");
+        let Some(setting) = known else {
             return Err(problem("segue.toml", format!("there is no setting '{key}'; see segue serve --help")));
         };
         let text = match value {
@@ -344,6 +419,14 @@ fn collector_headers(list: &str) -> Result<Vec<(String, Secret)>, ConfigError> {
     headers.collect()
 }
 
+/// Whether a key for one address may be sent to the other.
+fn is_same_origin(one: &str, other: &str) -> bool {
+    match (one.parse::<reqwest::Url>(), other.parse::<reqwest::Url>()) {
+        (Ok(one), Ok(other)) => one.origin() == other.origin(),
+        _ => false,
+    }
+}
+
 struct Values<F> {
     lookup: F,
 }
@@ -375,7 +458,10 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
     fn embeddings(&self) -> Option<Embeddings> {
         let url = self.text("SEGUE_EMBEDDINGS_URL")?;
         let model = self.text("SEGUE_EMBEDDINGS_MODEL").unwrap_or_default();
-        Some(Embeddings { url, model, key: self.secret("OPENAI_API_KEY") })
+        let of_openai =
+            || self.secret("OPENAI_API_KEY").filter(|_| is_same_origin(&url, &self.or_default("OPENAI_BASE_URL")));
+        let key = self.secret("SEGUE_EMBEDDINGS_API_KEY").or_else(of_openai);
+        Some(Embeddings { url, model, key })
     }
 
     fn sources(&self) -> SourceUrls {
@@ -494,5 +580,49 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             "jwt" => Ok(AuthMode::Jwt),
             other => Err(problem("SEGUE_AUTH", format!("'{other}' is not local, accounts or jwt"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_goes_only_to_the_service_it_belongs_to() {
+        let key_for = |settings: &[(&str, &str)]| {
+            let lookup =
+                |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
+            let config = Config::from_lookup(lookup).expect("the settings are right");
+            config.embeddings.and_then(|embeddings| embeddings.key).map(|key| key.expose().to_owned())
+        };
+        let openai = ("OPENAI_API_KEY", "sk-openai");
+        let elsewhere = ("SEGUE_EMBEDDINGS_URL", "http://tei.example:8080");
+        assert_eq!(key_for(&[openai, elsewhere]), None);
+        assert_eq!(key_for(&[openai, ("SEGUE_EMBEDDINGS_URL", "http://api.openai.com/v1")]), None, "another scheme");
+        assert_eq!(key_for(&[openai, ("SEGUE_EMBEDDINGS_URL", "https://api.openai.com/v1")]), Some("sk-openai".into()));
+        assert_eq!(key_for(&[openai, elsewhere, ("SEGUE_EMBEDDINGS_API_KEY", "own")]), Some("own".into()));
+        let local = [openai, ("OPENAI_BASE_URL", "http://ollama:1/v1"), ("SEGUE_EMBEDDINGS_URL", "http://ollama:1")];
+        assert_eq!(key_for(&local), Some("sk-openai".into()));
+    }
+
+    #[test]
+    fn a_file_in_the_current_folder_is_reported_unless_it_is_the_one_that_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (here, other) = (folder.path().join("segue.toml"), folder.path().join("other.toml"));
+        assert_eq!(ignored_file(&here, None), None, "there is none");
+        std::fs::write(&here, "").expect("it can be written");
+        assert_eq!(ignored_file(&here, Some(&here)), None);
+        let said = ignored_file(&here, Some(&other)).expect("a report");
+        assert!(said.contains("--config segue.toml") && said.contains("other.toml"), "{said}");
+    }
+
+    #[test]
+    fn the_default_file_is_in_the_users_own_folder() {
+        let file = |xdg: Option<&str>, home: Option<&str>| {
+            default_file(|name| if name == "HOME" { home } else { xdg }.map(str::to_owned))
+        };
+        assert_eq!(file(Some("/xdg"), Some("/home/ann")), Some("/xdg/segue/segue.toml".into()));
+        assert_eq!(file(None, Some("/home/ann")), Some("/home/ann/.config/segue/segue.toml".into()));
+        assert_eq!(file(Some("relative"), None), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -19,11 +19,12 @@ use tracing::{error, warn};
 use crate::{
     App, Error,
     agents::{Agent, agent},
+    decided::{self, Decided},
     history,
     observe::{EndedCall, EndedTurn},
     turns::LiveTurn,
 };
-use store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
+use store::{MessageStatus, NewTurn, Purpose, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,16 @@ impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
     #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
+        self.converse_about(owner, ask, None).await
+    }
+
+    /// The same. With a call that the user has decided on, the turn begins with it, whatever the model would say.
+    pub(crate) async fn converse_about(
+        self: &Arc<Self>,
+        owner: &UserId,
+        ask: Ask,
+        decided: Option<decided::Call>,
+    ) -> Result<StartedTurn, Error> {
         let _starting = self.turns.enter().ok_or(Error::Closing)?;
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
@@ -66,7 +77,10 @@ impl App {
             limits: self.config.turn_limits,
         };
         let started = match self.store.start_turn(owner, &new).await.map_err(turn_running)? {
-            Start::Existing(started) => return Ok(started),
+            Start::Existing(started) => {
+                self.check_same_message(&ask, text, &started).await?;
+                return Ok(started);
+            }
             Start::New(started) => started,
             Start::Limited(limited) => return Err(limited.into()),
         };
@@ -79,8 +93,17 @@ impl App {
         let (app, owner) = (self.clone(), owner.clone());
         let is_new = ask.conversation.is_none();
         let asked = text.to_owned();
-        self.spawned.spawn(async move { app.run(agent, owner, live, asked, is_new).await });
+        self.spawned.spawn(async move { app.run(agent, owner, live, asked, is_new, decided).await });
         Ok(started)
+    }
+
+    /// An id that a client used for another message must not swallow this one.
+    async fn check_same_message(&self, ask: &Ask, text: &str, started: &StartedTurn) -> Result<(), Error> {
+        let is_elsewhere = ask.conversation.is_some_and(|conversation| conversation != started.conversation);
+        if is_elsewhere || self.store.question_of(started.message).await? != text {
+            return Err(Error::Conflict("this clientMessageId was used for another message"));
+        }
+        Ok(())
     }
 
     async fn agent_for(&self, owner: &UserId, ask: &Ask) -> Result<&'static Agent, Error> {
@@ -92,9 +115,17 @@ impl App {
     }
 
     /// Runs a turn and stores its end before anyone sees it.
-    async fn run(&self, agent: &'static Agent, owner: UserId, live: Arc<LiveTurn>, question: String, is_new: bool) {
+    async fn run(
+        &self,
+        agent: &'static Agent,
+        owner: UserId,
+        live: Arc<LiveTurn>,
+        question: String,
+        is_new: bool,
+        decided: Option<decided::Call>,
+    ) {
         let first = is_new.then(|| question.clone());
-        let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first)).catch_unwind();
+        let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first, decided)).catch_unwind();
         let finished = work.await.unwrap_or_else(|_| {
             error!(turn.id = %live.started.turn, "A turn panicked");
             failed(FailureCode::InternalError, "Something went wrong. Please try again.")
@@ -115,6 +146,7 @@ impl App {
         owner: &UserId,
         live: &Arc<LiveTurn>,
         question: Option<String>,
+        decided: Option<decided::Call>,
     ) -> Finished {
         let toolbox = self.toolbox_of(agent);
         let messages = match question {
@@ -132,8 +164,10 @@ impl App {
                 }
             }
         };
+        let model = self.meter.model(&self.model, owner, Purpose::Answer);
+        let model = Decided { model, call: Mutex::new(decided) };
         let turn = Turn {
-            model: self.model.as_ref(),
+            model: &model,
             toolbox,
             journal: &TurnJournal { store: &self.store, live },
             owner: owner.clone(),
@@ -219,7 +253,7 @@ impl App {
         input: Value,
         cancel: CancellationToken,
     ) -> Result<Outcome, Error> {
-        if let Some(limited) = self.store.call_exceeding(owner, self.config.turn_limits).await? {
+        if let Some(limited) = self.store.count_call(owner, self.config.turn_limits).await? {
             return Err(limited.into());
         }
         let id = CallId::new();

@@ -4,15 +4,19 @@ pub mod agents;
 pub mod backup;
 pub mod config;
 mod converse;
+mod decided;
 pub mod enrich;
 mod error;
 pub mod export;
+mod export_json;
 mod history;
 pub mod import;
 mod index_sync;
 pub mod library;
 pub mod mcp_client;
+mod metered;
 pub mod models;
+pub mod networks;
 mod node;
 pub mod observe;
 mod recovery;
@@ -27,6 +31,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use engine::{Model, ToolSpec, Toolbox, UserId};
+use futures::Stream;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -38,6 +43,7 @@ use crate::{
     index_sync::Indexing,
     library::Library,
     mcp_client::Outside,
+    metered::Meter,
     node::Node,
     observe::{
         Observer,
@@ -52,7 +58,7 @@ use crate::{
 };
 pub use search::IndexError;
 pub use sources::tidal::{Tidal, TidalError};
-use store::Store;
+use store::{Store, TokenLimits};
 
 pub use crate::{
     converse::{Ask, MAX_MESSAGE_CHARS},
@@ -71,7 +77,10 @@ pub struct App {
     pub config: Config,
     store: Store,
     pub model: Arc<dyn Model>,
+    /// What a user may call without an agent.
     pub toolbox: Toolbox,
+    /// Segue's own tools: the only ones that public documents show.
+    pub own_tools: Toolbox,
     services: Services,
     indexing: Indexing,
     pipeline: Arc<Pipeline>,
@@ -85,6 +94,7 @@ pub struct App {
     background: CancellationToken,
     agents: AgentTools,
     node: Node,
+    meter: Meter,
 }
 
 impl App {
@@ -97,26 +107,35 @@ impl App {
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
-        let describer = Describer::new(&config.model, &model);
+        let spawned = TaskTracker::new();
+        let limits = TokenLimits {
+            per_day: config.turn_limits.tokens_per_day,
+            background_per_day: config.background_tokens_per_day,
+        };
+        let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
+        let describer = Describer::new(&config.model, &model, meter.clone());
         let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
-        let outside = Outside::find(&config.mcp).await;
+        let outside = Outside::find(&config.mcp, &store).await;
         let has_real_model = config.model != ModelChoice::Offline;
-        let wordings = Wordings::new(has_real_model.then(|| model.clone()));
-        let toolbox = outside.join(services.toolbox(wordings));
-        let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
+        let wordings = Wordings::new(has_real_model.then(|| model.clone()), Some(meter.clone()));
+        let own_tools = services.toolbox(wordings);
+        let all_tools = outside.join(own_tools.clone());
+        let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
             observer: Arc::new(observer),
-            agents: tools_by_agent(AGENTS, &toolbox, &outside)?,
+            agents: tools_by_agent(AGENTS, &all_tools, &outside)?,
             turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
-            spawned: TaskTracker::new(),
+            spawned,
+            meter,
             shutdown,
             background: CancellationToken::new(),
             config,
             store,
             model,
-            toolbox,
+            toolbox: outside.join_direct(own_tools.clone()),
+            own_tools,
             services,
             indexing,
             pipeline,
@@ -210,6 +229,11 @@ impl App {
         Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
     }
 
+    /// What a person reads of a tool that any agent may use.
+    pub(crate) fn title_of<'a>(&'a self, tool: &'a str) -> &'a str {
+        self.agents.values().find_map(|(toolbox, _)| toolbox.spec(tool)).map_or(tool, |spec| spec.title)
+    }
+
     pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {
         &self.agents[agent.id].0
     }
@@ -265,6 +289,11 @@ impl App {
     #[tracing::instrument(name = "export", skip_all, fields(user.id = %owner))]
     pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
         Ok(Export::of(&self.store, owner).await?)
+    }
+
+    /// The same as JSON, piece by piece: it may be larger than memory.
+    pub fn export_json(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
+        export_json::pieces(self.store.clone(), owner.clone())
     }
 
     /// Whether the Tidal catalogue can be searched.

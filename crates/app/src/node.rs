@@ -18,7 +18,7 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn claim(data_dir: &Path) -> std::io::Result<Self> {
-        std::fs::create_dir_all(data_dir)?;
+        store::private_folder(data_dir)?;
         let path = data_dir.join("node");
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
@@ -45,7 +45,7 @@ pub(crate) struct Alone {
 
 impl Node {
     pub(crate) fn alone_in(data_dir: &Path) -> std::io::Result<Alone> {
-        std::fs::create_dir_all(data_dir)?;
+        store::private_folder(data_dir)?;
         let path = data_dir.join("node");
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock()?;

@@ -169,5 +169,5 @@ fn result(call: CallId, outcome: &Outcome) -> Block {
 }
 
 fn interrupted() -> Outcome {
-    Outcome::Failed(Failure { error: "Interrupted".into(), retryable: true, was_retried: false, duration_ms: 0 })
+    Outcome::Failed(Failure::new("Interrupted", true))
 }

@@ -6,9 +6,12 @@ use std::{
     time::Duration,
 };
 
-use engine::{Delta, Message, Model, ModelError, Prompt, untrusted};
+use engine::{Delta, Message, Model, ModelError, Prompt, UserId, untrusted};
 use futures::StreamExt;
+use store::Purpose;
 use tracing::debug;
+
+use crate::metered::Meter;
 
 /// A search has three seconds in all and needs well under one for itself.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -26,20 +29,25 @@ const INSTRUCTIONS: &str = "You help a music search that compares words and mean
 #[derive(Clone)]
 pub struct Wordings {
     model: Option<Arc<dyn Model>>,
+    /// None: nobody pays, as in a test.
+    meter: Option<Meter>,
     known: Arc<Mutex<HashMap<String, Vec<String>>>>,
 }
 
 impl Wordings {
-    pub fn new(model: Option<Arc<dyn Model>>) -> Self {
-        Self { model, known: Arc::default() }
+    pub(crate) fn new(model: Option<Arc<dyn Model>>, meter: Option<Meter>) -> Self {
+        Self { model, meter, known: Arc::default() }
     }
 
-    pub async fn of(&self, wish: &str) -> Vec<String> {
+    /// Asked for, and paid for, by `owner`.
+    pub(crate) async fn of(&self, owner: &UserId, wish: &str) -> Vec<String> {
         let Some(model) = &self.model else { return Vec::new() };
         if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(wish) {
             return known.clone();
         }
-        let answer = match tokio::time::timeout(PATIENCE, ask(model.as_ref(), wish)).await {
+        let paid = self.meter.as_ref().map(|meter| meter.model(model, owner, Purpose::Background));
+        let model: &dyn Model = paid.as_ref().map_or(model.as_ref(), |paid| paid);
+        let answer = match tokio::time::timeout(PATIENCE, ask(model, wish)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => {
                 debug!("No other wordings: {error}");
@@ -84,14 +92,17 @@ fn read(answer: &str, wish: &str) -> Vec<String> {
     let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-*•.)\"".contains(c);
     let lines = answer.lines().map(|line| line.trim_start_matches(is_mark).trim_end_matches(['"', ' ']));
     let wordings = lines.filter(|line| !line.is_empty() && line.chars().count() <= MAX_CHARS && *line != wish);
-    wordings.take(MOST).map(str::to_owned).collect()
+    wordings.take(MOST).map(untrusted::clean).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use engine::script::{Reply, ScriptedModel, says};
+    use engine::{
+        UserId,
+        script::{Reply, ScriptedModel, says},
+    };
 
     use super::{Wordings, read};
 
@@ -111,16 +122,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_model_is_asked_once_and_a_slow_or_failing_one_costs_only_its_time() {
-        let model = ScriptedModel::new([says("slow piano")]);
-        let wordings = Wordings::new(Some(Arc::new(model.clone())));
-        assert_eq!(wordings.of("calm").await, ["slow piano"]);
-        assert_eq!(wordings.of("calm").await, ["slow piano"]);
+        let (model, ann) = (ScriptedModel::new([says("slow piano")]), UserId::new("ann"));
+        let wordings = Wordings::new(Some(Arc::new(model.clone())), None);
+        assert_eq!(wordings.of(&ann, "calm").await, ["slow piano"]);
+        assert_eq!(wordings.of(&ann, "calm").await, ["slow piano"]);
         assert_eq!(model.asked().len(), 1, "the second time it is remembered");
         assert!(model.asked()[0].tools.is_empty());
         for reply in [says("slow").then_hangs(), says("slow").then_is_cut(), Reply::default().then_fails("busy")] {
             model.play([reply]);
-            assert_eq!(wordings.of("loud").await, Vec::<String>::new());
+            assert_eq!(wordings.of(&ann, "loud").await, Vec::<String>::new());
         }
-        assert_eq!(Wordings::new(None).of("calm").await, Vec::<String>::new());
+        assert_eq!(Wordings::new(None, None).of(&ann, "calm").await, Vec::<String>::new());
     }
 }

@@ -87,6 +87,9 @@ pub enum ModelError {
     /// The provider did not answer in time.
     #[error("the model did not answer in time")]
     TimedOut,
+    /// The user has used up their tokens; the provider was not asked. The text is for the user.
+    #[error("{0}")]
+    OverBudget(String),
     /// The prompt is longer than the model's context. A shorter one may fit.
     #[error("the prompt is longer than the model's context{}: {detail}", .limit.map(|n| format!(" of {n} tokens")).unwrap_or_default())]
     ContextOverflow { limit: Option<u32>, detail: String },
@@ -128,6 +131,7 @@ impl ModelError {
             ModelError::NotAModelServer(_) => {
                 "No model server answers at the configured address. Please check the base URL in the settings.".into()
             }
+            ModelError::OverBudget(message) => message.clone(),
             ModelError::EmptyReply => "The model gave an empty answer. Please try again or ask differently.".into(),
             ModelError::Refused(_) => "The model refused the request. Please check its settings.".into(),
         }
@@ -143,6 +147,7 @@ impl ModelError {
             | ModelError::NoSuchModel(_)
             | ModelError::Unauthorized(_)
             | ModelError::NotAModelServer(_)
+            | ModelError::OverBudget(_)
             | ModelError::Refused(_) => false,
         }
     }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::{CallId, MessageId, UserId};
 
@@ -123,6 +124,9 @@ pub enum ToolError {
     /// Someone outside said no, or is not set up. Asking again will not help.
     #[error("{0}")]
     Refused(String),
+    /// The user must allow this very call; `id` is the question to them. The turn ends with it.
+    #[error("{message}")]
+    NeedsConsent { id: Uuid, message: String },
     /// Our own fault. The model hears "internal error"; the log hears everything.
     #[error("internal error")]
     Bug(#[from] anyhow::Error),

@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::Recursiv
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tracing::{error, warn};
+use uuid::Uuid;
 
 use crate::{
     CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
@@ -63,6 +64,15 @@ pub struct Failure {
     pub retryable: bool,
     pub was_retried: bool,
     pub duration_ms: u64,
+    /// The question to the user, when the call waits for their consent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent_id: Option<Uuid>,
+}
+
+impl Failure {
+    pub fn new(error: impl Into<String>, retryable: bool) -> Self {
+        Self { error: error.into(), retryable, was_retried: false, duration_ms: 0, consent_id: None }
+    }
 }
 
 /// Where calls are written down, before they run and after. A tool's effect and its row commit together,
@@ -162,6 +172,7 @@ impl Toolbox {
         let started = Instant::now();
         let failed = |error: ToolError, was_retried| {
             Outcome::Failed(Failure {
+                consent_id: if let ToolError::NeedsConsent { id, .. } = &error { Some(*id) } else { None },
                 retryable: matches!(error, ToolError::Unavailable { retryable: true, .. }),
                 error: error.to_string(),
                 was_retried,

@@ -84,6 +84,7 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
         content: Vec::new(),
         usage: Usage::default(),
         n_texts: 0,
+        awaits_consent: false,
         n_sent_chars: 0,
         seen: HashMap::new(),
         notes: HashMap::new(),
@@ -101,6 +102,8 @@ struct Run<'a, 'e> {
     content: Vec<Block>,
     usage: Usage,
     n_texts: u32,
+    /// A call waits for its user: the turn ends with the question.
+    awaits_consent: bool,
     /// How often each call was made with the same input.
     seen: HashMap<(String, String), u32>,
     /// How long the prompt of the running reply is.
@@ -132,6 +135,9 @@ impl Run<'_, '_> {
             (self.emit)(Kind::StepDone { step, usage: step_usage });
             if let Err(halt) = answered {
                 return halt.into_end();
+            }
+            if self.awaits_consent {
+                return End::Answered(StopReason::Complete);
             }
             if calls.is_empty() {
                 let used_up = step > 0 && !self.turn.prompt.may_call_tools;
@@ -292,6 +298,7 @@ impl Run<'_, '_> {
         };
         let for_model = with_notes(for_model, self.notes.remove(&id).unwrap_or_default());
         let is_error = matches!(outcome, Outcome::Failed(_));
+        self.awaits_consent |= matches!(&outcome, Outcome::Failed(Failure { consent_id: Some(_), .. }));
         self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });
         self.content.push(Block::ToolResult { tool_use_id: id, content: stored(outcome), is_error });
     }
@@ -370,14 +377,14 @@ fn stored(outcome: Outcome) -> Value {
 }
 
 fn interrupted() -> Outcome {
-    Outcome::Failed(Failure { error: "Interrupted".into(), retryable: true, was_retried: false, duration_ms: 0 })
+    Outcome::Failed(Failure::new("Interrupted", true))
 }
 
 fn said_before(name: &str) -> Outcome {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );
-    Outcome::Failed(Failure { error, retryable: false, was_retried: false, duration_ms: 0 })
+    Outcome::Failed(Failure::new(error, false))
 }
 
 /// Why a turn ends before its answer is complete.
@@ -397,7 +404,7 @@ impl Halt {
                 tracing::error!("The turn failed: {error}");
                 let code = match &error {
                     ModelError::TimedOut => FailureCode::Timeout,
-                    ModelError::RateLimited(_) => FailureCode::RateLimited,
+                    ModelError::RateLimited(_) | ModelError::OverBudget(_) => FailureCode::RateLimited,
                     ModelError::ContextOverflow { .. } => FailureCode::ValidationError,
                     _ => FailureCode::AiServiceUnavailable,
                 };

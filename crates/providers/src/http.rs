@@ -247,6 +247,7 @@ impl Endpoint {
             ModelError::Unauthorized(why) => ModelError::Unauthorized(clean(why)),
             ModelError::NotAModelServer(why) => ModelError::NotAModelServer(clean(why)),
             ModelError::TimedOut => ModelError::TimedOut,
+            ModelError::OverBudget(text) => ModelError::OverBudget(text),
             ModelError::EmptyReply => ModelError::EmptyReply,
         }
     }

@@ -77,6 +77,10 @@ impl ApiError {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
     }
 
+    pub fn body_too_slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "The body of the request did not come in time.")
+    }
+
     /// Someone we depend on does not answer.
     pub fn unavailable(message: impl Into<String>) -> Self {
         let retry_after_seconds = Some(5);

@@ -1,72 +1,145 @@
-//! How many requests one user may have open: streams that no one reads must not pile up.
+//! How many requests one user, or one address without a user, may have open: answers that no one reads must not pile up.
 
 use std::{
     collections::HashMap,
+    hash::Hash,
     num::NonZeroUsize,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
 };
 
-use axum::{body::Body, http::header, response::Response};
-use engine::UserId;
-use http_body_util::BodyExt;
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
 
 use crate::error::ApiError;
 
-type Counts = Mutex<HashMap<UserId, usize>>;
+/// A large answer is handed to the connection in pieces of this size: the next piece is taken when the client has read on.
+const PIECE_BYTES: usize = 16 * 1024;
 
-#[derive(Clone)]
-pub(crate) struct OpenRequests {
-    counts: Arc<Counts>,
+type Counts<K> = Mutex<HashMap<K, usize>>;
+
+/// Open requests by `K`.
+pub(crate) struct OpenRequests<K> {
+    counts: Arc<Counts<K>>,
     /// None: as many as there are connections.
     most: Option<NonZeroUsize>,
 }
 
-/// A place among a user's open requests, free again when dropped.
-pub(crate) struct Place {
-    counts: Arc<Counts>,
-    user: UserId,
+impl<K> Clone for OpenRequests<K> {
+    fn clone(&self) -> Self {
+        Self { counts: self.counts.clone(), most: self.most }
+    }
 }
 
-impl OpenRequests {
+/// A place among the open requests of one key, free again when dropped.
+pub(crate) struct Place<K: Hash + Eq> {
+    counts: Arc<Counts<K>>,
+    key: K,
+}
+
+impl<K: Hash + Eq + Clone> OpenRequests<K> {
     pub(crate) fn up_to(most: Option<NonZeroUsize>) -> Self {
         Self { counts: Arc::default(), most }
     }
 
-    pub(crate) fn enter(&self, user: &UserId) -> Result<Place, ApiError> {
+    pub(crate) fn try_enter(&self, key: &K) -> Option<Place<K>> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let n_open = counts.entry(user.clone()).or_default();
-        if self.most.is_some_and(|most| *n_open >= most.get()) {
-            return Err(ApiError::rate_limited("Too many open requests. Please close some windows.", 5));
+        let n_open = counts.get(key).copied().unwrap_or_default();
+        if self.most.is_some_and(|most| n_open >= most.get()) {
+            return None;
         }
-        *n_open += 1;
-        Ok(Place { counts: self.counts.clone(), user: user.clone() })
+        counts.insert(key.clone(), n_open + 1);
+        Some(Place { counts: self.counts.clone(), key: key.clone() })
+    }
+
+    pub(crate) fn enter(&self, key: &K) -> Result<Place<K>, ApiError> {
+        let too_many = || ApiError::rate_limited("Too many open requests. Please close some windows.", 5);
+        self.try_enter(key).ok_or_else(too_many)
     }
 }
 
-impl Place {
-    /// A stream keeps its place until its last byte; everything else is written already.
+impl<K: Hash + Eq + Send + Unpin + 'static> Place<K> {
+    /// An answer keeps its place until its last piece is taken by the connection.
     pub(crate) fn held_by(self, response: Response) -> Response {
-        let kind = response.headers().get(header::CONTENT_TYPE);
-        if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"text/event-stream")) {
-            return response;
-        }
-        response.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                let _held = &self;
-                frame
-            }))
-        })
+        response.map(|body| Body::new(Held { body, left: Bytes::new(), _place: self }))
     }
 }
 
-impl Drop for Place {
+impl<K: Hash + Eq> Drop for Place<K> {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(n_open) = counts.get_mut(&self.user) {
+        if let Some(n_open) = counts.get_mut(&self.key) {
             *n_open -= 1;
             if *n_open == 0 {
-                counts.remove(&self.user);
+                counts.remove(&self.key);
             }
         }
+    }
+}
+
+/// A body in small pieces, with the place it holds.
+struct Held<K: Hash + Eq> {
+    body: Body,
+    /// What was taken from the body and not yet passed on.
+    left: Bytes,
+    _place: Place<K>,
+}
+
+impl<K: Hash + Eq + Unpin> hyper::body::Body for Held<K> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.left.is_empty() {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => self.left = data,
+                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+                },
+                other => return other,
+            }
+        }
+        let n_bytes = self.left.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(self.left.split_to(n_bytes)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let inner = self.body.size_hint();
+        let n_left = self.left.len() as u64;
+        let mut hint = SizeHint::new();
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + n_left);
+        }
+        hint.set_lower(inner.lower() + n_left);
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use hyper::body::Body as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_holds_its_place_until_it_is_taken_and_keeps_its_length() {
+        let open = OpenRequests::up_to(NonZeroUsize::new(1));
+        let text = "x".repeat(3 * PIECE_BYTES + 1);
+        let mut response = open.enter(&1).unwrap().held_by(Response::new(Body::from(text.clone())));
+        assert_eq!(response.body().size_hint().exact(), Some(text.len() as u64));
+        let first = response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(first.len(), PIECE_BYTES);
+        assert!(open.enter(&1).is_err(), "most of it is not taken yet");
+        assert!(open.enter(&2).is_ok(), "another key has places of its own");
+        let rest = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(first.len() + rest.len(), text.len());
+        assert!(open.enter(&1).is_ok());
     }
 }

@@ -1,10 +1,15 @@
 //! The route table: every HTTP route of the server.
 
-use std::sync::Arc;
+use std::{net::IpAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use aide::axum::ApiRouter;
-use app::App;
+use app::{
+    App,
+    config::{AuthMode, Config},
+    library::IndexStatus,
+};
 use axum::{Router, extract::DefaultBodyLimit, middleware};
+use engine::UserId;
 use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 
 use crate::{
@@ -12,26 +17,44 @@ use crate::{
     artwork::Artwork,
     auth::{self, Auth},
     error::ApiError,
+    import_queue::ImportQueue,
     open_requests::OpenRequests,
-    openapi, protocols, request_metrics, security_headers, ui,
+    openapi, protocols,
+    recent::Recent,
+    request_metrics, security_headers, ui,
 };
 
 /// What handlers need.
 pub struct AppState {
     pub app: Arc<App>,
     pub auth: Auth,
-    pub(crate) open_requests: OpenRequests,
+    pub(crate) open_requests: OpenRequests<UserId>,
+    /// By address, on routes without authentication.
+    pub(crate) public_requests: OpenRequests<IpAddr>,
+    pub(crate) imports: ImportQueue,
+    pub(crate) index_status: Recent<Option<IndexStatus>>,
+    pub(crate) database_answers: Recent<bool>,
     pub(crate) artwork: Artwork,
 }
 
 pub(crate) type Routes = ApiRouter<Arc<AppState>>;
 
 const MAX_BODY_BYTES: usize = 256 * 1024;
+/// Requests without authentication that one address may have open.
+const PUBLIC_REQUESTS: Option<NonZeroUsize> = NonZeroUsize::new(32);
+/// How long it is told that the database answers, or does not, without asking it again.
+const READINESS_KEEPS: Duration = Duration::from_millis(250);
+/// How long the state of the index is told without counting again.
+const INDEX_STATUS_KEEPS: Duration = Duration::from_secs(5);
 
 pub fn router(app: Arc<App>) -> Router {
     let state = Arc::new(AppState {
         auth: Auth::new(&app.config),
         open_requests: OpenRequests::up_to(app.config.open_requests),
+        public_requests: OpenRequests::up_to(public_share(&app.config)),
+        imports: ImportQueue::new(),
+        index_status: Recent::new(INDEX_STATUS_KEEPS),
+        database_answers: Recent::new(READINESS_KEEPS),
         artwork: Artwork::new(&app.config.artwork_hosts),
         app,
     });
@@ -42,18 +65,25 @@ pub fn router(app: Arc<App>) -> Router {
                 .layer(middleware::from_fn_with_state(state.clone(), auth::identify))
                 .layer(middleware::from_fn(protocols::resource_metadata::point_to)),
         )
-        .merge(public())
+        .merge(public().layer(middleware::from_fn_with_state(state.clone(), auth::share_of_address)))
+        .merge(api::health::routes())
         .merge(
             api::health::operator_routes().layer(middleware::from_fn_with_state(state.clone(), auth::operators_only)),
         )
         .fallback_service(page())
         .finish_api(&mut document)
         .with_state(state.clone());
-    openapi::serve(router, document, &state.app.toolbox)
+    openapi::serve(router, document, &state.app.own_tools)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::refuse_others))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state, request_metrics::count))
         .layer(middleware::from_fn(security_headers::set))
+}
+
+/// In local mode there is one user, and every address is theirs.
+fn public_share(config: &Config) -> Option<NonZeroUsize> {
+    PUBLIC_REQUESTS.filter(|_| config.auth != AuthMode::Local)
 }
 
 /// Routes that require authentication.
@@ -70,7 +100,7 @@ fn private(state: &Arc<AppState>) -> Routes {
 
 /// Routes without authentication: they return no user data.
 fn public() -> Routes {
-    Routes::new().merge(api::health::routes()).merge(api::public_routes()).merge(protocols::resource_metadata::routes())
+    Routes::new().merge(api::public_routes()).merge(protocols::resource_metadata::routes())
 }
 
 /// Everything else is the page. Only its files are compressed: a compressor would hold events back.

@@ -41,6 +41,6 @@ pub(crate) async fn set(request: Request, next: Next) -> Response {
 }
 
 /// The page's files are the same for everyone and say themselves how long they keep.
-fn is_of_the_page(path: &str) -> bool {
-    !["/api/", "/chatkit", "/ag-ui", "/mcp"].iter().any(|prefix| path.starts_with(prefix))
+pub(crate) fn is_of_the_page(path: &str) -> bool {
+    !["/api/", "/chatkit", "/ag-ui", "/mcp", "/metrics", "/openapi.json"].iter().any(|prefix| path.starts_with(prefix))
 }

@@ -1,11 +1,20 @@
 //! The listener: how many connections, how large their heads, how long they may stall.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
+use app::config::{Config, Networks};
 use axum::{
     Router,
     body::Body,
     extract::{ConnectInfo, Request},
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
@@ -19,13 +28,28 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-#[derive(Clone, Copy, Debug)]
+use crate::{
+    auth::network_of,
+    error::ApiError,
+    open_requests::OpenRequests,
+    request_body::{Pace, Paced},
+};
+
+#[derive(Clone, Debug)]
 pub struct ConnectionLimits {
     pub connections: usize,
+    /// Of one address, or one /64 of IPv6. None: no limit.
+    pub per_address: Option<NonZeroUsize>,
+    /// Proxies bring the connections of many clients.
+    pub trusted_proxies: Networks,
     /// Request line and headers together. Also what waits to be written to one client, beyond the system's buffers.
     pub head_bytes: usize,
     /// How long a head may take, and how long a connection may idle between two requests.
     pub head_time: Duration,
+    /// How long a body may take before anything of it has come. What has come earns more time.
+    pub body_time: Duration,
+    /// How fast the rest of a body must come.
+    pub body_bytes_per_second: u32,
     /// A client that takes nothing for this long is cut. It can come back and resume.
     pub stalled_write: Duration,
     /// How long open connections may go on when the process is asked to end.
@@ -36,10 +60,22 @@ impl ConnectionLimits {
     pub fn new(connections: usize) -> Self {
         Self {
             connections,
+            per_address: None,
+            trusted_proxies: Networks::default(),
             head_bytes: 32 * 1024,
             head_time: Duration::from_secs(75),
+            body_time: Duration::from_secs(20),
+            body_bytes_per_second: 4 * 1024,
             stalled_write: Duration::from_secs(30),
             drain: Duration::from_secs(5),
+        }
+    }
+
+    pub fn of(config: &Config) -> Self {
+        Self {
+            per_address: config.connections_per_address,
+            trusted_proxies: config.trusted_proxies.clone(),
+            ..Self::new(config.max_connections)
         }
     }
 }
@@ -54,6 +90,8 @@ pub async fn serve(
     ended: impl Future<Output = ()>,
 ) -> std::io::Result<()> {
     let places = Arc::new(Semaphore::new(limits.connections));
+    let by_address = OpenRequests::up_to(limits.per_address);
+    let pace = Pace { grace: limits.body_time, bytes_per_second: limits.body_bytes_per_second };
     let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -80,16 +118,20 @@ pub async fn serve(
                 continue;
             }
         };
+        // Closed at once, without a place: one address must not take all of them.
+        let share = match limits.trusted_proxies.contain(peer.ip()) {
+            true => None,
+            false => match by_address.try_enter(&network_of(peer.ip())) {
+                Some(share) => Some(share),
+                None => continue,
+            },
+        };
         let router = router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let answer = router.clone().oneshot(request.map(Body::new));
-            async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
-        });
+        let service = service_fn(move |request| answer(router.clone(), request, peer, pace));
         let connection = http.serve_connection(TokioIo::new(Box::pin(not_stalling(stream, &limits))), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            let _place = place;
+            let _held = (place, share);
             if let Err(error) = connection.await {
                 tracing::debug!("A connection ended early: {error}");
             }
@@ -100,6 +142,24 @@ pub async fn serve(
         tracing::warn!("Left with connections still open");
     }
     Ok(())
+}
+
+async fn answer(
+    router: Router,
+    mut request: Request<Incoming>,
+    peer: SocketAddr,
+    pace: Pace,
+) -> Result<Response, Infallible> {
+    request.extensions_mut().insert(ConnectInfo(peer));
+    let (head, body) = request.into_parts();
+    let (body, was_too_slow) = Paced::new(body, pace);
+    let request = Request::from_parts(head, Body::new(body));
+    let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+    if was_too_slow.load(Ordering::Relaxed) {
+        response = ApiError::body_too_slow().into_response();
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
 }
 
 fn not_stalling(stream: TcpStream, limits: &ConnectionLimits) -> TimeoutStream<TcpStream> {

@@ -1,7 +1,9 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod attempts;
 mod by_age;
 mod catalogue_answers;
+mod consents;
 mod conversations;
 mod db;
 mod feedback;
@@ -21,9 +23,11 @@ mod notices;
 mod open_entries;
 mod plan;
 mod playlists;
+mod private;
 mod questions;
 mod schedule;
 mod shared_index;
+mod spending;
 mod step;
 mod tasks;
 mod tracks;
@@ -51,7 +55,9 @@ use sqlx::{
 
 use db::Db;
 
+pub use attempts::AttemptSubject;
 pub use by_age::Age;
+pub use consents::{Consent, ConsentScope, NewConsent};
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
 pub use found::{Description, FeaturesFound, Found, LyricsFound, assembled, with_gaps_filled};
@@ -68,12 +74,14 @@ pub use message_pages::MessagePage;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use private::{private_file, private_folder};
+pub use spending::{Purpose, Reservation, TokenLimits};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
-pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
+pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -188,7 +196,14 @@ async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error>
 async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let path = sqlite_path(url);
     if let Some(folder) = Path::new(path).parent() {
-        std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
+        make_folder(folder).map_err(sqlx::Error::Io)?;
+    }
+    // SQLite gives its log and its shared memory the mode of the database.
+    for ending in ["", "-wal", "-shm"] {
+        let file = PathBuf::from(format!("{path}{ending}"));
+        if ending.is_empty() || file.exists() {
+            private_file(&file).map_err(sqlx::Error::Io)?;
+        }
     }
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -210,6 +225,11 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// A folder that is made for the database is private; one that exists may be shared with other things.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.as_os_str().is_empty() || folder.exists() { Ok(()) } else { private_folder(folder) }
 }
 
 /// Waits until no other process holds this file. The migrator takes turns by itself on PostgreSQL, not on SQLite.

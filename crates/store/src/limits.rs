@@ -1,9 +1,9 @@
 //! Limits: how much one user may ask for, counted in the database so that every node agrees.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use engine::{TurnId, Usage, UserId};
+use engine::UserId;
 
-use super::{Store, StoreError, db::Tx, now};
+use super::{Store, StoreError, db::Tx, spending::used_up};
 
 /// 0 = no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,12 +31,12 @@ pub(crate) const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
 const COUNT: &str = "SELECT
     (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND status = 'running') AS n_running,
-    (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND created_at > $2) AS n_recent,
-    (SELECT MIN(created_at) FROM turns WHERE user_id = $1 AND created_at > $2) AS oldest_recent,
+    (SELECT COUNT(*) FROM rate_events WHERE user_id = $1 AND kind = 'turn' AND at > $2) AS n_recent,
+    (SELECT MIN(at) FROM rate_events WHERE user_id = $1 AND kind = 'turn' AND at > $2) AS oldest_recent,
     (SELECT tokens FROM token_days WHERE user_id = $1 AND day = $3) AS tokens_today";
 
-const SPEND: &str = "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
-    ON CONFLICT (user_id, day) DO UPDATE SET tokens = token_days.tokens + excluded.tokens";
+const FORGET_EVENTS: &str = "DELETE FROM rate_events WHERE user_id = $1 AND at <= $2";
+const ADD_EVENT: &str = "INSERT INTO rate_events (user_id, kind, at) VALUES ($1, $2, $3)";
 
 /// What a user has under way and behind them.
 #[derive(Clone, Debug, Default, sqlx::FromRow)]
@@ -55,8 +55,7 @@ impl TurnLimits {
     /// Why another turn must wait, if it must.
     pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
         if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
-            let message =
-                format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
+            let message = used_up(self.tokens_per_day);
             return Some(Limited { message, retry_after_seconds: seconds_to_midnight(at) });
         }
         if self.at_once > 0 && counts.n_running >= i64::from(self.at_once) {
@@ -91,34 +90,50 @@ pub(crate) async fn exceeded(
     limits: TurnLimits,
     at: DateTime<Utc>,
 ) -> Result<Option<Limited>, StoreError> {
-    const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
-    const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
     if !limits.are_set() {
         return Ok(None);
     }
-    let lock = tx.in_dialect(SQLITE, POSTGRES);
-    tx.query(lock).bind(owner.as_str()).execute().await?;
+    lock_user(tx, owner).await?;
     let counts: Counts = tx.query(COUNT).bind(owner.as_str()).bind(at - MINUTE).bind(day_of(at)).fetch_one().await?;
-    Ok(limits.exceeded_by(&counts, at))
+    let limited = limits.exceeded_by(&counts, at);
+    if limited.is_none() && limits.per_minute > 0 {
+        count_event(tx, owner, "turn", at).await?;
+    }
+    Ok(limited)
 }
 
-/// Adds the tokens of a turn to its owner's day.
-pub(crate) async fn spend(tx: &mut Tx, turn: TurnId, usage: &Usage, at: DateTime<Utc>) -> Result<(), StoreError> {
-    let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
-    tx.query(SPEND).bind(turn.0).bind(day_of(at)).bind(n_tokens).execute().await?;
+/// Until the transaction ends, no other one counts events of this user.
+async fn lock_user(tx: &mut Tx, owner: &UserId) -> Result<(), StoreError> {
+    const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
+    const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
+    let lock = tx.in_dialect(SQLITE, POSTGRES);
+    tx.query(lock).bind(owner.as_str()).execute().await?;
+    Ok(())
+}
+
+async fn count_event(tx: &mut Tx, owner: &UserId, kind: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+    tx.query(FORGET_EVENTS).bind(owner.as_str()).bind(at - MINUTE).execute().await?;
+    tx.query(ADD_EVENT).bind(owner.as_str()).bind(kind).bind(at).execute().await?;
     Ok(())
 }
 
 impl Store {
-    /// Why a tool call without an agent must wait, if it must.
-    pub async fn call_exceeding(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
-        const SQL: &str =
-            "SELECT COUNT(*) FROM tool_calls WHERE user_id = $1 AND created_at > $2 AND message_id IS NULL";
+    /// Counts a tool call without an agent, or says why it must wait. Calls at once are counted one after the other.
+    pub async fn count_call(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM rate_events WHERE user_id = $1 AND kind = 'call' AND at > $2";
         if limits.per_minute == 0 {
             return Ok(None);
         }
-        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(now() - MINUTE).fetch_one().await?;
-        Ok(limits.exceeded_by_calls(n_calls))
+        let at = self.clock.now();
+        let mut tx = self.begin().await?;
+        lock_user(&mut tx, owner).await?;
+        let (n_calls,): (i64,) = tx.query(SQL).bind(owner.as_str()).bind(at - MINUTE).fetch_one().await?;
+        if let Some(limited) = limits.exceeded_by_calls(n_calls) {
+            return Ok(Some(limited));
+        }
+        count_event(&mut tx, owner, "call", at).await?;
+        tx.commit().await?;
+        Ok(None)
     }
 }
 
@@ -126,7 +141,7 @@ pub(crate) fn day_of(at: DateTime<Utc>) -> i64 {
     at.timestamp().div_euclid(24 * 60 * 60)
 }
 
-fn seconds_to_midnight(at: DateTime<Utc>) -> u64 {
+pub(crate) fn seconds_to_midnight(at: DateTime<Utc>) -> u64 {
     let day = 24 * 60 * 60;
     (day - at.timestamp().rem_euclid(day)).unsigned_abs()
 }

@@ -7,7 +7,6 @@ use uuid::Uuid;
 use super::{
     Store, StoreError, TurnEnd,
     db::Tx,
-    limits,
     turns::{INSERT_EVENTS, PREVIEW_CHARS, beginning_of},
 };
 
@@ -21,9 +20,6 @@ impl Store {
             return was_ended_here(&mut tx, end).await;
         }
         store_answer(&mut tx, end, at).await?;
-        if let Some(usage) = &end.usage {
-            limits::spend(&mut tx, end.started.turn, usage, at).await?;
-        }
         for (position, events) in &end.events {
             tx.query(INSERT_EVENTS).bind(end.started.turn.0).bind(position).bind(events).execute().await?;
         }

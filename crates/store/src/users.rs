@@ -70,6 +70,7 @@ pub struct Credentials {
 const DELETE_OWNED: &[&str] = &[
     "DELETE FROM tool_calls WHERE user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
+    "DELETE FROM consents WHERE user_id = $1",
     "DELETE FROM conversations WHERE user_id = $1",
     "DELETE FROM feedback WHERE user_id = $1",
     "DELETE FROM tasks WHERE user_id = $1",
@@ -80,6 +81,7 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM open_entries WHERE user_id = $1",
     "DELETE FROM imports WHERE user_id = $1",
     "DELETE FROM token_days WHERE user_id = $1",
+    "DELETE FROM rate_events WHERE user_id = $1",
 ];
 
 const OWNED_CODES: &str = "SELECT isrc FROM library_tracks WHERE user_id = $1
@@ -229,14 +231,14 @@ impl Store {
         for sql in [KEYS, INVITATIONS] {
             self.write(sql).bind(now()).execute().await?;
         }
-        Ok(())
+        self.forget_old_attempts().await
     }
 }
 
 const DELETE_KEYS: &str = "DELETE FROM keys WHERE account_id = $1";
 
 /// Two names that look the same or differ only in case are one name.
-fn name_key(name: &str) -> String {
+pub fn name_key(name: &str) -> String {
     name.nfkc().collect::<String>().to_lowercase()
 }
 

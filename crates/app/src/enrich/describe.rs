@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Delta, Message, Model, ModelError, Prompt};
+use engine::{Delta, Message, Model, ModelError, Prompt, untrusted};
 use futures::StreamExt;
 use serde::Deserialize;
 
@@ -11,10 +11,10 @@ use super::{
     extract::{self, extract},
     worker::{again_or_failed, done},
 };
-use crate::config::ModelChoice;
+use crate::{config::ModelChoice, metered::Meter};
 use formats::spelling::{clean, clean_lines};
 use music::Track;
-use store::{Claimed, Description, Ending};
+use store::{Claimed, Description, Ending, Purpose};
 
 /// To be raised with every change of [`PROMPT`] or of how its answer is read: what older ones made is made again.
 const PROMPT_VERSION: u32 = 1;
@@ -34,16 +34,21 @@ Say only what the data supports. Do not quote more than five words of the lyrics
 /// Longer lyrics add words, not meaning.
 const MOST_LYRICS: usize = 6000;
 const MOST_TAGS: usize = 8;
+/// A model that obeys orders in lyrics cannot make a description into a book.
+const MOST_SHORT: usize = 300;
+const MOST_INTERPRETATION: usize = 2000;
+const MOST_TAG: usize = 60;
 
 /// Who describes tracks.
 pub(crate) struct Describer {
     model: Option<Arc<dyn Model>>,
+    meter: Meter,
 }
 
 impl Describer {
     /// The offline model talks by rules; it has no understanding of a song to offer.
-    pub(crate) fn new(choice: &ModelChoice, model: &Arc<dyn Model>) -> Self {
-        Self { model: (*choice != ModelChoice::Offline).then(|| model.clone()) }
+    pub(crate) fn new(choice: &ModelChoice, model: &Arc<dyn Model>, meter: Meter) -> Self {
+        Self { model: (*choice != ModelChoice::Offline).then(|| model.clone()), meter }
     }
 
     pub(super) fn has_model(&self) -> bool {
@@ -62,11 +67,18 @@ impl Describer {
     pub(super) async fn describe(&self, claimed: &Claimed) -> Ending {
         let (version, _) = self.version();
         let Some(model) = &self.model else { return done(&extract(&claimed.track), &version) };
-        match ask(model.as_ref(), &claimed.track).await {
+        let payer = match self.meter.store.payer_of(&claimed.isrc).await {
+            Ok(payer) => payer,
+            Err(error) => return again_or_failed(error.to_string(), claimed.tries),
+        };
+        let model = self.meter.model(model, &payer, Purpose::Background);
+        match ask(&model, &claimed.track).await {
             Ok(text) => match read(&text, model.id()) {
                 Some(description) => done(&description, &version),
                 None => again_or_failed("the model's answer is not the JSON it was asked for".into(), claimed.tries),
             },
+            // An extract says that it is one; a model describes the track when a later start makes older descriptions again.
+            Err(ModelError::OverBudget(_)) => done(&extract(&claimed.track), &format!("extract/{}", extract::VERSION)),
             Err(error) if !error.is_retryable() => Ending::Failed { error: error.to_string() },
             Err(error) => again_or_failed(error.to_string(), claimed.tries),
         }
@@ -82,7 +94,7 @@ async fn ask(model: &dyn Model, track: &Track) -> Result<String, ModelError> {
     let prompt = Prompt {
         system: PROMPT.into(),
         tools: [].into(),
-        messages: vec![Message::user(known.to_string())],
+        messages: vec![Message::user(untrusted::marked_text("the track", known))],
         may_call_tools: false,
     };
     let (mut text, mut deltas) = (String::new(), model.reply(&prompt));
@@ -105,14 +117,19 @@ struct Answer {
     tags: Vec<String>,
 }
 
+/// Without what a person would not see, and not longer than it may be.
+fn visible(text: &str, most_chars: usize) -> String {
+    untrusted::clean(text).chars().take(most_chars).collect()
+}
+
 /// Models like to wrap JSON in a fence or a word of greeting.
 fn read(text: &str, model: &str) -> Option<Description> {
     let json = text.get(text.find('{')?..=text.rfind('}')?)?;
     let answer: Answer = serde_json::from_str(json).ok()?;
     Some(Description {
-        short_description: clean(&answer.short_description)?,
-        interpretation: clean_lines(&answer.interpretation)?,
-        tags: answer.tags.iter().filter_map(|tag| clean(tag)).take(MOST_TAGS).collect(),
+        short_description: clean(&visible(&answer.short_description, MOST_SHORT))?,
+        interpretation: clean_lines(&visible(&answer.interpretation, MOST_INTERPRETATION))?,
+        tags: answer.tags.iter().filter_map(|tag| clean(&visible(tag, MOST_TAG))).take(MOST_TAGS).collect(),
         made_by: format!("{model}, prompt v{PROMPT_VERSION}"),
     })
 }

@@ -54,7 +54,7 @@ impl Connection {
         };
         match answer {
             Ok(Ok(Ok(result))) => Ok(result),
-            Ok(Ok(Err(ServiceError::McpError(refusal)))) => Err(ToolError::BadInput(refusal.message.into_owned())),
+            Ok(Ok(Err(ServiceError::McpError(refusal)))) => Err(super::refusal(&self.server.name, &refusal.message)),
             Ok(Ok(Err(error))) => Err(self.broken(effect, &error).await),
             Ok(Err(error)) => Err(self.broken(effect, &error).await),
             Err(_) => Err(self.broken(effect, &"it did not answer in time").await),
@@ -87,7 +87,9 @@ impl Connection {
         let Some(url) = &self.server.url else {
             let (program, arguments) = self.server.command.split_first().expect("a server without url has a command");
             let mut command = Command::new(program);
-            command.args(arguments).env(STARTED_BY_SEGUE, "1").kill_on_drop(true);
+            // Only what a program needs to run and what its table names: no key and no database address of ours.
+            command.args(arguments).env_clear().env(STARTED_BY_SEGUE, "1").kill_on_drop(true);
+            command.envs(self.server.environment.iter().map(|(name, value)| (name, value.expose())));
             return Ok(().serve(TokioChildProcess::new(command)?).await?);
         };
         let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());

@@ -26,6 +26,15 @@ pub struct OutsideServer {
     /// What that variable holds.
     #[serde(skip)]
     pub(crate) token: Option<Secret>,
+    /// Further environment variables that a server started by `command` gets.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// What a server started by `command` gets: what every program needs, and what `env` names.
+    #[serde(skip)]
+    pub(crate) environment: Vec<(String, Secret)>,
+    /// Tools that users may also call without an agent, over `/api/tools` and `/mcp`. They are not asked for consent.
+    #[serde(default)]
+    pub direct: Vec<String>,
     /// Which agents may use it.
     #[serde(default = "discover")]
     pub agents: Vec<String>,
@@ -44,6 +53,9 @@ fn ten_seconds() -> u64 {
     10_000
 }
 
+/// As other MCP clients pass on.
+const NEEDED_BY_PROGRAMS: [&str; 8] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+
 impl OutsideServer {
     pub fn parse(name: &str, table: toml::Value, environment: impl Fn(&str) -> Option<Secret>) -> Result<Self, String> {
         let mut server: Self = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
@@ -59,6 +71,12 @@ impl OutsideServer {
         if let Some(variable) = &server.token_env {
             server.token = Some(environment(variable).ok_or_else(|| format!("the variable {variable} is not set"))?);
         }
+        for variable in &server.env {
+            let value = environment(variable).ok_or_else(|| format!("the variable {variable} is not set"))?;
+            server.environment.push((variable.clone(), value));
+        }
+        let needed = NEEDED_BY_PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), environment(name)?)));
+        server.environment.extend(needed);
         server.name = name.to_owned();
         Ok(server)
     }
@@ -96,6 +114,8 @@ mod tests {
             ("url = 'https://a.example/mcp'\nagents = ['nobody']", false),
             ("url = 'https://a.example/mcp'\ntoken_env = 'OTHER'", false),
             ("url = 'https://a.example/mcp'\nspeed = 3", false),
+            ("command = ['weather']\nenv = ['KEY']", true),
+            ("command = ['weather']\nenv = ['OTHER']", false),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text).is_ok(), expected, "{text}");

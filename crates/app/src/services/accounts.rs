@@ -1,12 +1,12 @@
 //! Built-in accounts: who may sign in, with which password, session, token or invitation. Secrets arrive as hashes.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::instrument;
 use uuid::Uuid;
 
 use crate::{Error, text_limit::Text};
 use store::Store;
-pub use store::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
+pub use store::{Account, AttemptSubject, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 
 pub type AccountName = Text<1, 64>;
 
@@ -51,6 +51,26 @@ impl Accounts {
     #[instrument(name = "accounts.change_password", skip_all, fields(user.id = %account))]
     pub async fn change_password(&self, account: Uuid, password_hash: &str, key: &NewKey) -> Result<(), Error> {
         Ok(self.store.change_password(account, password_hash, key).await?)
+    }
+}
+
+/// Attempts to sign in.
+impl Accounts {
+    /// Counts an attempt on all nodes, before a password is hashed. Returns how long to wait when there were too many.
+    #[instrument(name = "accounts.count_attempt", skip_all)]
+    pub async fn count_attempt(&self, subjects: &[AttemptSubject]) -> Result<Option<TimeDelta>, Error> {
+        Ok(self.store.count_attempt(subjects).await?)
+    }
+
+    /// Takes an attempt back that was no wrong guess.
+    #[instrument(name = "accounts.take_attempt_back", skip_all)]
+    pub async fn take_attempt_back(&self, subjects: &[AttemptSubject]) -> Result<(), Error> {
+        Ok(self.store.take_attempt_back(subjects).await?)
+    }
+
+    #[instrument(name = "accounts.forget_attempts", skip_all)]
+    pub async fn forget_attempts(&self, subject: &AttemptSubject) -> Result<(), Error> {
+        Ok(self.store.forget_attempts(subject).await?)
     }
 }
 

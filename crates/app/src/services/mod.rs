@@ -3,6 +3,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod consents;
 pub mod conversations;
 pub mod imports;
 pub mod playlists;

@@ -103,7 +103,7 @@ impl SemanticSearch {
         if hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
             return Ok(hits);
         }
-        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&plan.queries[0])).await;
+        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&cx.owner, &plan.queries[0])).await;
         if wordings.is_empty() { Ok(hits) } else { self.look_up(cx, &plan.also(wordings)).await }
     }
 

@@ -6,11 +6,13 @@ use aide::axum::routing::get_with;
 use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
 use axum::{
     Json,
+    body::Body,
     extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
 use engine::UserId;
+use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,9 +45,15 @@ async fn me(State(state): State<Arc<AppState>>, caller: Caller) -> Json<Me> {
 }
 
 async fn export(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Response, ApiError> {
-    let export = state.app.export(&caller.id).await?;
-    let disposition = "attachment; filename=\"segue-export.json\"";
-    Ok(([(header::CONTENT_DISPOSITION, disposition)], Json(export)).into_response())
+    let mut pieces = Box::pin(state.app.export_json(&caller.id));
+    // The first piece here: a database that does not answer is a status, not a cut body.
+    let first = pieces.next().await.transpose()?.unwrap_or_default();
+    let body = Body::from_stream(stream::iter([Ok(first)]).chain(pieces));
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"segue-export.json\""),
+    ];
+    Ok((headers, body).into_response())
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -97,7 +105,7 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
         model: ModelAbout { id, offline, hint: offline.then_some(hint) },
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
-        index: state.app.library().index_status().await.ok(),
+        index: state.index_status.get(async { state.app.library().index_status().await.ok() }).await,
         features: features(&state),
     })
 }

@@ -7,14 +7,14 @@ use app::services::accounts::{AccountName, checked_name};
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::{AppendHeaders, IntoResponse, Response},
 };
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    auth::{Caller, Peer, Session, clear_cookie, csrf, keys::hash_of, passwords, session, set_cookie},
+    auth::{Caller, Peer, Session, clear_cookies, csrf, keys::hash_of, passwords, sessions, set_cookie},
     error::ApiError,
     extract::Json,
     router::{AppState, Routes},
@@ -121,7 +121,7 @@ async fn sign_up(
 
 async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
     state.auth.accounts()?;
-    if let Some(session) = session(&headers) {
+    for session in sessions(&headers) {
         state.app.accounts().revoke_key(&hash_of(&session)).await?;
     }
     Ok(signed_out(&headers))
@@ -165,7 +165,8 @@ fn with_session(headers: &HeaderMap, session: &Session, response: impl IntoRespo
 }
 
 fn signed_out(headers: &HeaderMap) -> Response {
-    ([(header::SET_COOKIE, clear_cookie(headers))], StatusCode::NO_CONTENT).into_response()
+    let cleared = clear_cookies(headers).into_iter().map(|cookie| (header::SET_COOKIE, cookie));
+    (AppendHeaders(cleared), StatusCode::NO_CONTENT).into_response()
 }
 
 fn check_new_password(field: &'static str, password: &str) -> Result<(), ApiError> {

@@ -39,7 +39,8 @@ async fn readyz(State(state): State<Arc<AppState>>) -> Response {
     if state.app.shutdown.is_cancelled() {
         causes.push("shutting down".to_owned());
     }
-    if state.app.ping_database().await.is_err() {
+    let ping = async { state.app.ping_database().await.is_ok() };
+    if !state.database_answers.get(ping).await {
         causes.push(format!("the database ({}) does not answer", state.app.database_kind()));
     }
     let status = if causes.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

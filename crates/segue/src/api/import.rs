@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use aide::axum::routing::{get_with, post_with};
 use app::import::ImportError;
 use app::{
+    App,
     import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
     library::LibraryEntry,
     services::imports::{ImportLine, OpenLine},
@@ -14,6 +15,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+use engine::UserId;
 use music::Isrc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,15 +67,10 @@ async fn import(
     caller: Caller,
     upload: Upload,
 ) -> Result<(StatusCode, Json<ImportAnswer>), ApiError> {
-    let (mut imported, mut refused): (Vec<Imported>, Vec<(String, ImportError)>) = (vec![], vec![]);
-    for file in upload.files {
-        let given = Given::Upload { file: file.file, name: file.name.clone() };
-        match state.app.imports().import(&caller.id, given, PATIENCE).await {
-            Ok(files) => imported.extend(files),
-            Err(ImportFailure::File(error)) => refused.push((file.name, error)),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    // On its own: an import goes on when its client has left, and its place in the queue with it.
+    let app = state.app.clone();
+    let work = state.app.spawn(async move { import_all(&app, &caller.id, upload).await });
+    let (imported, mut refused) = work.await.map_err(|_| ApiError::internal())??;
     if imported.is_empty()
         && let Some((_, error)) = refused.pop()
     {
@@ -82,6 +79,23 @@ async fn import(
     let mut answer = ImportAnswer::of(&imported);
     answer.failures.extend(refused.into_iter().map(|(file, error)| refusal(file, &error)));
     Ok((StatusCode::CREATED, Json(answer)))
+}
+
+type Refused = Vec<(String, ImportError)>;
+
+async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused), ApiError> {
+    let Upload { files, place } = upload;
+    let _turn = place.turn().await?;
+    let (mut imported, mut refused) = (vec![], vec![]);
+    for file in files {
+        let given = Given::Upload { file: file.file, name: file.name.clone() };
+        match app.imports().import(owner, given, PATIENCE).await {
+            Ok(files) => imported.extend(files),
+            Err(ImportFailure::File(error)) => refused.push((file.name, error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((imported, refused))
 }
 
 /// A file of which nothing was imported, beside others that were.

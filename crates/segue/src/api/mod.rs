@@ -3,6 +3,7 @@
 mod about;
 mod accounts;
 mod artwork;
+mod consents;
 mod conversations;
 pub(crate) mod health;
 mod import;
@@ -20,6 +21,7 @@ pub(crate) fn routes() -> Routes {
         .merge(about::routes())
         .merge(accounts::routes())
         .merge(artwork::routes())
+        .merge(consents::routes())
         .merge(conversations::routes())
         .merge(import::routes())
         .merge(library::routes())

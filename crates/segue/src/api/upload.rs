@@ -1,27 +1,43 @@
-//! Uploads: a form or a plain body becomes files on disk, whatever their size, in a few kilobytes of memory.
+//! Uploads: a form or a plain body becomes files in the data directory. Bytes, parts and what waits in memory are
+//! counted; beyond a limit the request is refused.
 
-use std::{fs::File, io::Seek, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::Seek,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use aide::{OperationInput, generate::GenContext, openapi};
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody},
     extract::{FromRequest, FromRequestParts, Query, Request},
     http::header,
 };
-use futures::StreamExt;
-use multer::Multipart;
+use futures::{Stream, StreamExt};
+use multer::{Constraints, Multipart, SizeLimit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 
-use crate::{error::ApiError, router::AppState};
+use crate::{auth::Caller, error::ApiError, import_queue::ImportPlace, router::AppState};
 
 /// All files of a request together. The largest history anyone has shown us has 220 MB.
 pub(super) const MOST_BYTES: u64 = 512 << 20;
+/// Boundaries and headers of a form, beside its files.
+const MOST_FORM_BYTES: u64 = MOST_BYTES + (1 << 20);
+/// Parts of a form. Each file is an open descriptor.
+const MOST_PARTS: usize = 100;
+/// What a form may send before anything of it can be used: the parser keeps it in memory.
+const MOST_WAITING: usize = 256 << 10;
 
 /// Files that were uploaded; gone from disk as soon as they are dropped, or the process is.
 pub(super) struct Upload {
     pub(super) files: Vec<Uploaded>,
+    pub(super) place: ImportPlace,
 }
 
 pub(super) struct Uploaded {
@@ -41,6 +57,11 @@ impl FromRequest<Arc<AppState>> for Upload {
 
     async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, ApiError> {
         let (mut head, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut head, state).await?;
+        let place = state.imports.enter(&caller.id)?;
+        if body.size_hint().lower() > MOST_FORM_BYTES {
+            return Err(too_large());
+        }
         let folder = &state.app.config.data_dir;
         let content_type = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if let Some(content_type) = content_type
@@ -48,31 +69,61 @@ impl FromRequest<Arc<AppState>> for Upload {
         {
             let boundary = multer::parse_boundary(content_type)
                 .map_err(|error| ApiError::invalid(format!("The form cannot be read: {error}.")))?;
-            return from_form(Multipart::new(body.into_data_stream(), boundary), folder).await;
+            return Ok(Self { files: from_form(body, boundary, folder).await?, place });
         }
         let Query(query) = Query::<PlainQuery>::from_request_parts(&mut head, state).await?;
         let name = query.name.filter(|name| !name.contains('\0')).unwrap_or_else(|| "upload".into());
         let file = from_body(body, folder).await?;
-        Ok(Self { files: vec![Uploaded { name, file }] })
+        Ok(Self { files: vec![Uploaded { name, file }], place })
     }
 }
 
-async fn from_form(mut form: Multipart<'_>, folder: &Path) -> Result<Upload, ApiError> {
-    let (mut files, mut left) = (vec![], MOST_BYTES);
+async fn from_form(body: Body, boundary: String, folder: &Path) -> Result<Vec<Uploaded>, ApiError> {
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let sizes = Constraints::new().size_limit(SizeLimit::new().whole_stream(MOST_FORM_BYTES));
+    let mut form = Multipart::with_constraints(usable(body, waiting.clone()), boundary, sizes);
+    let (mut files, mut left, mut n_parts) = (vec![], MOST_BYTES, 0);
     while let Some(mut part) = form.next_field().await.map_err(cut)? {
-        let Some(name) = part.file_name().map(str::to_owned) else { continue };
-        let mut target = Target::new(folder, left)?;
-        while let Some(chunk) = part.chunk().await.map_err(cut)? {
-            target.take(&chunk).await?;
+        n_parts += 1;
+        if n_parts > MOST_PARTS {
+            return Err(ApiError::too_large(format!("A form can have at most {MOST_PARTS} parts.")));
         }
-        left = target.left;
-        files.push(Uploaded { name, file: target.finish().await? });
+        let mut target = match part.file_name().map(str::to_owned) {
+            Some(name) => Some((name, Target::new(folder, left)?)),
+            None => None,
+        };
+        while let Some(chunk) = part.chunk().await.map_err(cut)? {
+            waiting.store(0, Ordering::Relaxed);
+            if let Some((_, target)) = &mut target {
+                target.take(&chunk).await?;
+            }
+        }
+        waiting.store(0, Ordering::Relaxed);
+        if let Some((name, target)) = target {
+            left = target.left;
+            files.push(Uploaded { name, file: target.finish().await? });
+        }
     }
     if files.is_empty() {
         return Err(ApiError::invalid_field("file", "The form holds no file."));
     }
-    Ok(Upload { files })
+    Ok(files)
 }
+
+/// The bytes of a form, as long as the parser makes something of them. `waiting` counts what it has kept.
+fn usable(body: Body, waiting: Arc<AtomicUsize>) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send {
+    body.into_data_stream().map(move |chunk| {
+        let chunk = chunk?;
+        if waiting.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len() > MOST_WAITING {
+            return Err(axum::Error::new(Unusable));
+        }
+        Ok(chunk)
+    })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("no part of the form begins or ends within {} KB", MOST_WAITING >> 10)]
+struct Unusable;
 
 async fn from_body(body: Body, folder: &Path) -> Result<File, ApiError> {
     let mut target = Target::new(folder, MOST_BYTES)?;
@@ -96,7 +147,6 @@ impl Target {
     }
 
     async fn take(&mut self, chunk: &Bytes) -> Result<(), ApiError> {
-        let too_large = || ApiError::too_large(format!("At most {} MB can be imported at once.", MOST_BYTES >> 20));
         self.left = self.left.checked_sub(chunk.len() as u64).ok_or_else(too_large)?;
         self.file.write_all(chunk).await.map_err(no_room)
     }
@@ -107,6 +157,10 @@ impl Target {
         file.rewind().map_err(no_room)?;
         Ok(file)
     }
+}
+
+fn too_large() -> ApiError {
+    ApiError::too_large(format!("At most {} MB can be imported at once.", MOST_BYTES >> 20))
 }
 
 fn no_room(error: std::io::Error) -> ApiError {

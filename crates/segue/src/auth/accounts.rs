@@ -1,6 +1,6 @@
 //! Built-in accounts: a session cookie for the page, a bearer token for scripts.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use app::{
     Error,
@@ -11,16 +11,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 
 use super::{
-    Caller, Peer, bearer, csrf,
+    Admitted, Caller, Peer, bearer, csrf,
     keys::{Key, hash_of},
     local,
     passwords::Passwords,
     please_sign_in,
-    throttle::Throttle,
+    throttle::Subjects,
 };
 use crate::error::ApiError;
 
 const COOKIE: &str = "segue_session";
+/// Where it is Secure, browsers then keep other hosts of the domain from setting it. Cookies of 0.1 go on working.
+const HOST_COOKIE: &str = "__Host-segue_session";
 /// A session ends when it was not used for this long.
 const SESSION_DAYS: i64 = 30;
 /// A session in use is extended once a day, not with every request.
@@ -30,7 +32,6 @@ pub(crate) const TOKEN_PREFIX: &str = "segue_";
 /// Signing in and up.
 pub struct Accounts {
     pub(crate) passwords: Passwords,
-    throttle: Throttle,
 }
 
 /// A new session: what the cookie holds.
@@ -38,7 +39,7 @@ pub(crate) struct Session(pub(crate) String);
 
 impl Accounts {
     pub(super) fn new() -> Self {
-        Self { passwords: Passwords::new(), throttle: Throttle::default() }
+        Self { passwords: Passwords::new() }
     }
 
     /// The same answer in the same time, whether the name or the password is wrong.
@@ -56,7 +57,8 @@ impl Accounts {
         Ok((caller, Session(key.text)))
     }
 
-    /// Throttled like a sign-in: otherwise a stolen session could try passwords.
+    /// Throttled like a sign-in: otherwise a stolen session could try passwords. The attempt counts before the password
+    /// is hashed, so that neither leaving nor a burst of requests makes guesses that are not counted.
     pub(crate) async fn check_password(
         &self,
         service: &service::Accounts,
@@ -64,17 +66,25 @@ impl Accounts {
         name: &str,
         password: String,
     ) -> Result<Caller, ApiError> {
-        self.refuse_if_throttled(name, peer)?;
+        let subjects = Subjects::of(name, peer.address);
+        count(service, &subjects).await?;
         let found = service.credentials(name).await?;
         let hash = found.as_ref().map(|found| found.password_hash.clone());
-        if self.passwords.verify(password, hash).await?
-            && let Some(found) = found
-        {
-            self.throttle.succeeded(name, peer.address);
-            return Ok(Caller { id: UserId::new(found.id.to_string()), name: found.name });
+        let is_right = match self.passwords.verify(password, hash).await {
+            Ok(is_right) => is_right,
+            Err(busy) => {
+                service.take_attempt_back(&subjects.all).await?;
+                return Err(busy);
+            }
+        };
+        match found.filter(|_| is_right) {
+            Some(found) => {
+                service.take_attempt_back(&subjects.all).await?;
+                service.forget_attempts(&subjects.name_from_address).await?;
+                Ok(Caller { id: UserId::new(found.id.to_string()), name: found.name })
+            }
+            None => Err(ApiError::unauthorized("The name or the password is wrong.")),
         }
-        self.throttle.failed(name, peer.address, Instant::now());
-        Err(ApiError::unauthorized("The name or the password is wrong."))
     }
 
     /// Accepts an invitation and signs in. Guessing invitations is throttled like guessing passwords.
@@ -86,13 +96,13 @@ impl Accounts {
         name: AccountName,
         password: String,
     ) -> Result<(Account, Session), ApiError> {
-        const GUESSED: &str = "\0invitation";
-        self.refuse_if_throttled(GUESSED, peer)?;
+        let subjects = Subjects::of("\0invitation", peer.address);
+        count(service, &subjects).await?;
         let invitation = hash_of(invitation);
         if !service.is_invited(&invitation).await? {
-            self.throttle.failed(GUESSED, peer.address, Instant::now());
             return Err(no_invitation());
         }
+        service.take_attempt_back(&subjects.all).await?;
         let hash = self.passwords.hash(password).await?;
         let account = service.accept_invitation(&invitation, name, &hash).await.map_err(|error| match error {
             Error::NotFound => no_invitation(),
@@ -116,12 +126,16 @@ impl Accounts {
         service.change_password(account, &hash, &session_key(&key)).await?;
         Ok(Session(key.text))
     }
+}
 
-    fn refuse_if_throttled(&self, name: &str, peer: Peer) -> Result<(), ApiError> {
-        match self.throttle.wait(name, peer.address, Instant::now()) {
-            Some(wait) => Err(ApiError::rate_limited("Too many attempts. Please wait.", wait.as_secs().max(1))),
-            None => Ok(()),
+/// Counts an attempt, or refuses it.
+async fn count(service: &service::Accounts, subjects: &Subjects) -> Result<(), ApiError> {
+    match service.count_attempt(&subjects.all).await? {
+        Some(wait) => {
+            let seconds = wait.num_seconds().max(1).unsigned_abs();
+            Err(ApiError::rate_limited("Too many attempts. Please wait.", seconds))
         }
+        None => Ok(()),
     }
 }
 
@@ -130,25 +144,35 @@ pub(super) async fn caller(
     service: &service::Accounts,
     method: &Method,
     headers: &HeaderMap,
-) -> Result<Caller, ApiError> {
+) -> Result<Admitted, ApiError> {
     if let Some(token) = bearer(headers)? {
         let holder = service.key_holder(&hash_of(token), KeyKind::Token).await?.ok_or_else(please_sign_in)?;
-        return Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name });
+        return Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name }.into());
     }
-    let hash = hash_of(&session(headers).ok_or_else(please_sign_in)?);
+    let session = session(headers).ok_or_else(please_sign_in)?;
+    let hash = hash_of(&session);
     let holder = service.key_holder(&hash, KeyKind::Session).await?.ok_or_else(please_sign_in)?;
     csrf::check(method, headers)?;
+    let mut renewed_cookie = None;
     if holder.expires_at.is_some_and(|at| at < Utc::now() + TimeDelta::days(EXTEND_BELOW_DAYS)) {
         service.extend_key(&hash, session_end()).await?;
+        renewed_cookie = Some(set_cookie(headers, &Session(session)));
     }
-    Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name })
+    Ok(Admitted { caller: Caller { id: UserId::new(holder.id.to_string()), name: holder.name }, renewed_cookie })
 }
 
 /// The session in the cookie, if there is one.
-pub(crate) fn session(headers: &HeaderMap) -> Option<String> {
+fn session(headers: &HeaderMap) -> Option<String> {
+    sessions(headers).into_iter().next()
+}
+
+/// Every session a browser sends: one, or two after an update from 0.1. The newer cookie comes first.
+pub(crate) fn sessions(headers: &HeaderMap) -> Vec<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, value)| *name == COOKIE && !value.is_empty()).map(|(_, value)| value.to_owned())
+    let pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let pairs: Vec<_> = pairs.filter(|(_, value)| !value.is_empty()).collect();
+    let named = |wanted| pairs.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned());
+    [HOST_COOKIE, COOKIE].into_iter().filter_map(named).collect()
 }
 
 pub(crate) fn set_cookie(headers: &HeaderMap, session: &Session) -> HeaderValue {
@@ -156,15 +180,17 @@ pub(crate) fn set_cookie(headers: &HeaderMap, session: &Session) -> HeaderValue 
     cookie(headers, &session.0, age)
 }
 
-pub(crate) fn clear_cookie(headers: &HeaderMap) -> HeaderValue {
-    cookie(headers, "", 0)
+/// Takes every cookie of ours away, that of 0.1 too.
+pub(crate) fn clear_cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
+    let old = HeaderValue::from_static("segue_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    vec![cookie(headers, "", 0), old]
 }
 
 /// `Secure` everywhere but on this very machine, where there is no TLS and no one in between.
 fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> HeaderValue {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let secure = if local::is_loopback(host) { "" } else { "; Secure" };
-    let text = format!("{COOKIE}={value}; Path=/; Max-Age={age_seconds}; HttpOnly; SameSite=Lax{secure}");
+    let (name, secure) = if local::is_loopback(host) { (COOKIE, "") } else { (HOST_COOKIE, "; Secure") };
+    let text = format!("{name}={value}; Path=/; Max-Age={age_seconds}; HttpOnly; SameSite=Lax{secure}");
     HeaderValue::from_str(&text).expect("a key is base64, the rest is ours")
 }
 

@@ -6,7 +6,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_he
 use serde::Deserialize;
 
 use super::{
-    Caller,
+    Caller, LOCAL_USER,
     jwks::{Found, Jwks},
 };
 use crate::error::ApiError;
@@ -84,6 +84,9 @@ impl Verifier {
         let sub = claims.sub.as_str();
         if sub.trim().is_empty() || sub.chars().count() > MAX_SUBJECT_CHARS || sub.chars().any(char::is_control) {
             return Err("the subject cannot be a user");
+        }
+        if sub == LOCAL_USER {
+            return Err("the subject is the user of local mode, whose data may be in the same database");
         }
         let now = jsonwebtoken::get_current_timestamp() + LEEWAY_SECONDS;
         if claims.iat.is_some_and(|issued_at| issued_at > now as f64) {

@@ -1,22 +1,55 @@
 //! In `local` mode anyone on this machine is the user, so a web page elsewhere must not be able to drive us.
 
-use axum::http::{HeaderMap, Uri, header};
+use std::sync::Arc;
 
-use crate::error::ApiError;
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, Method, Uri, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
 
-/// `Host` must be a loopback name (a name that resolves to us is how DNS rebinding works), and a browser's `Origin`
-/// must be one too.
-pub(super) fn check(headers: &HeaderMap) -> Result<(), ApiError> {
+use super::{Auth, peer::is_forwarded};
+use crate::{error::ApiError, router::AppState, security_headers::is_of_the_page};
+
+/// A layer for every route: the page, numbers and documents are as private as the rest.
+pub(crate) async fn refuse_others(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    if matches!(state.auth, Auth::Local)
+        && let Err(refusal) = check(request.method(), request.uri().path(), request.headers())
+    {
+        return refusal.into_response();
+    }
+    next.run(request).await
+}
+
+/// `Host` must be a loopback name (a name that resolves to us is how DNS rebinding works), a browser's `Origin` must be
+/// one too, no proxy may have passed the request on, and no other site may have caused it. A link on another site may
+/// open the page itself.
+fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_loopback(host) {
         return Err(ApiError::forbidden("In local mode Segue answers only under a loopback address."));
+    }
+    if is_forwarded(headers) {
+        return Err(ApiError::forbidden(
+            "In local mode Segue does not answer requests that a proxy passes on. Set SEGUE_AUTH=accounts or jwt.",
+        ));
+    }
+    let is = |name: &str, expected: &str| headers.get(name).is_some_and(|value| value == expected);
+    let opens_page = method == Method::GET && is("sec-fetch-mode", "navigate") && is_of_the_page(path);
+    if is("sec-fetch-site", "cross-site") && !opens_page {
+        return Err(other_host());
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let origin: Option<Uri> = origin.to_str().ok().and_then(|text| text.parse().ok());
     match origin.as_ref().and_then(Uri::authority) {
         Some(authority) if is_loopback(authority.as_str()) => Ok(()),
-        _ => Err(ApiError::forbidden("In local mode Segue does not answer to pages of other hosts.")),
+        _ => Err(other_host()),
     }
+}
+
+fn other_host() -> ApiError {
+    ApiError::forbidden("In local mode Segue does not answer to pages of other hosts.")
 }
 
 /// Whether a `Host` or the authority of an `Origin` names this machine to itself.

@@ -9,6 +9,7 @@ mod local;
 mod operator;
 pub mod passwords;
 mod peer;
+mod public;
 mod throttle;
 
 use std::sync::Arc;
@@ -20,15 +21,18 @@ use app::{
 };
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use engine::UserId;
 
-pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookie, session, set_cookie};
+pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookies, sessions, set_cookie};
+pub(crate) use local::refuse_others;
 pub use operator::operators_only;
 pub(crate) use peer::Peer;
+pub(crate) use public::share_of_address;
+pub(crate) use throttle::network_of;
 
 use crate::{error::ApiError, router::AppState};
 
@@ -40,6 +44,19 @@ pub const LOCAL_USER: &str = "local";
 pub struct Caller {
     pub id: UserId,
     pub name: String,
+}
+
+/// A caller, and what their browser should know.
+struct Admitted {
+    caller: Caller,
+    /// The session was extended: the cookie is, too.
+    renewed_cookie: Option<HeaderValue>,
+}
+
+impl From<Caller> for Admitted {
+    fn from(caller: Caller) -> Self {
+        Self { caller, renewed_cookie: None }
+    }
 }
 
 /// How people are recognised.
@@ -68,16 +85,14 @@ impl Auth {
         }
     }
 
-    async fn caller(&self, app: &App, request: &Parts) -> Result<Caller, ApiError> {
+    async fn caller(&self, app: &App, request: &Parts) -> Result<Admitted, ApiError> {
         match self {
-            Auth::Local => {
-                local::check(&request.headers)?;
-                Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() })
-            }
+            // Who reaches this point in local mode has passed `local::refuse_others`.
+            Auth::Local => Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() }.into()),
             Auth::Accounts(_) => accounts::caller(app.accounts(), &request.method, &request.headers).await,
             Auth::Jwt(verifier) => {
                 let token = bearer(&request.headers)?.ok_or_else(please_sign_in)?;
-                verifier.caller(token).await
+                Ok(verifier.caller(token).await?.into())
             }
         }
     }
@@ -86,8 +101,8 @@ impl Auth {
 /// Lets a request in, or says why not, before any handler sees it.
 pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let caller = match state.auth.caller(&state.app, &parts).await {
-        Ok(caller) => caller,
+    let Admitted { caller, renewed_cookie } = match state.auth.caller(&state.app, &parts).await {
+        Ok(admitted) => admitted,
         Err(refusal) => return refusal.into_response(),
     };
     let place = match state.open_requests.enter(&caller.id) {
@@ -95,7 +110,12 @@ pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next
         Err(refusal) => return refusal.into_response(),
     };
     parts.extensions.insert(caller);
-    place.held_by(next.run(Request::from_parts(parts, body)).await)
+    let mut response = place.held_by(next.run(Request::from_parts(parts, body)).await);
+    if let Some(cookie) = renewed_cookie {
+        // A handler that signs out or in has set its own.
+        response.headers_mut().entry(header::SET_COOKIE).or_insert(cookie);
+    }
+    response
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

@@ -18,7 +18,7 @@ pub async fn operators_only(State(state): State<Arc<AppState>>, request: Request
     // Hashes are compared: how long that takes says nothing about the token.
     let is_operator = match (expected, given) {
         (Some(expected), Some(given)) => hash_of(expected.expose()) == hash_of(given),
-        _ => Peer::of(request.extensions(), request.headers()).is_this_machine(),
+        _ => Peer::of(request.extensions(), request.headers(), &state.app.config.trusted_proxies).is_this_machine(),
     };
     if is_operator { next.run(request).await } else { ApiError::not_found().into_response() }
 }

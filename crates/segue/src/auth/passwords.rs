@@ -1,6 +1,6 @@
-//! Passwords: argon2id, off the async threads, a few at a time.
+//! Passwords: argon2id, off the async threads, at most two at once.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash};
 use axum::http::StatusCode;
@@ -19,12 +19,12 @@ const NOBODYS_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c2VndWUgaGFzIG5vIG9uZQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Passwords {
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
 }
 
 impl Passwords {
     pub(crate) fn new() -> Self {
-        Self { slots: Semaphore::new(AT_ONCE) }
+        Self { slots: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
     pub(crate) async fn hash(&self, password: String) -> Result<String, ApiError> {
@@ -51,13 +51,18 @@ impl Passwords {
     }
 
     async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-        let Ok(Ok(_slot)) = tokio::time::timeout(PATIENCE, self.slots.acquire()).await else {
+        let Ok(Ok(slot)) = tokio::time::timeout(PATIENCE, self.slots.clone().acquire_owned()).await else {
             return Err(ApiError {
                 retry_after_seconds: Some(PATIENCE.as_secs()),
                 ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", "Too many sign-ins at once. Please try again.")
             });
         };
-        tokio::task::spawn_blocking(work).await.map_err(|_| ApiError::internal())
+        // The hash goes on when its caller has left, and so does its slot.
+        let held = move || {
+            let _slot = slot;
+            work()
+        };
+        tokio::task::spawn_blocking(held).await.map_err(|_| ApiError::internal())
     }
 }
 
@@ -96,6 +101,25 @@ mod tests {
         ] {
             assert_eq!(passwords.verify(password.into(), stored).await.unwrap(), expected, "{password:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_slot_is_free_when_the_hash_is_done_not_when_its_caller_leaves() {
+        let passwords = Passwords::new();
+        let (finish, finished) = std::sync::mpsc::channel::<()>();
+        let (begun, mut has_begun) = tokio::sync::mpsc::unbounded_channel();
+        let work = passwords.work(move || {
+            begun.send(()).unwrap();
+            finished.recv().ok();
+        });
+        tokio::select! {
+            _ = work => panic!("the work is not finished"),
+            _ = has_begun.recv() => {}
+        }
+        assert_eq!(passwords.slots.available_permits(), AT_ONCE - 1, "the caller left, the work goes on");
+        drop(finish);
+        let all = u32::try_from(AT_ONCE).unwrap();
+        drop(passwords.slots.acquire_many(all).await.unwrap());
     }
 
     #[test]

@@ -3,13 +3,21 @@
 use std::{
     convert::Infallible,
     net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{Arc, Once},
 };
 
 use aide::OperationInput;
+use app::config::Networks;
 use axum::{
     extract::{ConnectInfo, FromRequestParts},
-    http::{HeaderMap, request::Parts},
+    http::{Extensions, HeaderMap, request::Parts},
 };
+
+use crate::router::AppState;
+
+/// Headers that a proxy adds. A browser on this machine sends none of them.
+const ADDED_BY_PROXIES: [&str; 7] =
+    ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip"];
 
 /// The address behind a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,34 +27,38 @@ pub(crate) struct Peer {
     pub(crate) is_forwarded: bool,
 }
 
-impl<S: Sync> FromRequestParts<S> for Peer {
+impl FromRequestParts<Arc<AppState>> for Peer {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::of(&parts.extensions, &parts.headers))
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self, Self::Rejection> {
+        Ok(Self::of(&parts.extensions, &parts.headers, &state.app.config.trusted_proxies))
     }
 }
 
 impl OperationInput for Peer {}
 
 impl Peer {
-    pub(crate) fn of(extensions: &axum::http::Extensions, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &Networks) -> Self {
         // No address is known only where no socket is: in a test, or behind a socket file.
         let socket = extensions.get::<ConnectInfo<SocketAddr>>();
-        Self::seen(socket.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(address)| address.ip()), headers)
+        Self::seen(socket.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(address)| address.ip()), headers, proxies)
     }
 
-    /// A neighbour in a private network may be a proxy: then the last address it noted is the one it saw itself. What
-    /// a stranger claims in a header is not believed.
-    fn seen(socket: IpAddr, headers: &HeaderMap) -> Self {
-        let socket = socket.to_canonical();
-        let is_forwarded = headers.contains_key("x-forwarded-for") || headers.contains_key("forwarded");
-        let noted = headers.get_all("x-forwarded-for").iter().next_back().and_then(|value| {
-            let last = value.to_str().ok()?.rsplit(',').next()?.trim();
-            last.parse::<IpAddr>().ok().or_else(|| last.parse::<SocketAddr>().ok().map(|address| address.ip()))
-        });
-        let address = if is_neighbour(socket) { noted.unwrap_or(socket) } else { socket };
-        Self { address: address.to_canonical(), is_forwarded }
+    /// Only a configured proxy is believed about the address it asks for. Behind several of them, the last address
+    /// that is not a proxy's own counts; what stands before it is what a stranger claimed.
+    fn seen(socket: IpAddr, headers: &HeaderMap, proxies: &Networks) -> Self {
+        let mut address = socket.to_canonical();
+        let noted: Vec<&str> =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        if !noted.is_empty() && !proxies.contain(address) {
+            warn_of_unknown_proxy(address);
+        }
+        let mut noted = noted.iter().flat_map(|value| value.split(',')).rev().map(str::trim);
+        while proxies.contain(address) {
+            let Some(next) = noted.next().and_then(address_in) else { break };
+            address = next.to_canonical();
+        }
+        Self { address, is_forwarded: is_forwarded(headers) }
     }
 
     pub(crate) fn is_this_machine(self) -> bool {
@@ -54,11 +66,24 @@ impl Peer {
     }
 }
 
-fn is_neighbour(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_loopback() || address.is_private(),
-        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local(),
-    }
+/// Whether a proxy has passed this request on.
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    ADDED_BY_PROXIES.iter().any(|name| headers.contains_key(*name))
+}
+
+fn address_in(noted: &str) -> Option<IpAddr> {
+    noted.parse().ok().or_else(|| noted.parse::<SocketAddr>().ok().map(|address| address.ip()))
+}
+
+/// Once, because every request through such a proxy would say it.
+fn warn_of_unknown_proxy(address: IpAddr) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        tracing::warn!(
+            "{address} sends X-Forwarded-For but is not in SEGUE_TRUSTED_PROXIES: all requests through it count as one \
+             address. If it is your reverse proxy, add its address."
+        );
+    });
 }
 
 #[cfg(test)]
@@ -66,23 +91,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_neighbour_may_say_for_whom_it_asks() {
+    fn only_a_configured_proxy_may_say_for_whom_it_asks() {
         let cases = [
             ("203.0.113.9", None, "203.0.113.9", false),
             ("203.0.113.9", Some("198.51.100.1"), "203.0.113.9", false),
             ("127.0.0.1", None, "127.0.0.1", true),
-            ("127.0.0.1", Some("198.51.100.1"), "198.51.100.1", false),
-            ("127.0.0.1", Some("127.0.0.1"), "127.0.0.1", false),
+            ("127.0.0.1", Some("198.51.100.1"), "127.0.0.1", false),
+            ("192.168.0.7", Some("198.51.100.1"), "192.168.0.7", false),
             ("10.0.0.2", Some("1.1.1.1, 198.51.100.1"), "198.51.100.1", false),
+            ("10.0.0.2", Some("1.1.1.1, 198.51.100.1, 10.0.0.3"), "198.51.100.1", false),
             ("::ffff:10.0.0.2", Some("[2001:db8::1]:443"), "2001:db8::1", false),
             ("10.0.0.2", Some("unknown"), "10.0.0.2", false),
         ];
+        let proxies: Networks = "10.0.0.0/8".parse().unwrap();
         for (socket, forwarded, expected, is_this_machine) in cases {
             let mut headers = HeaderMap::new();
             if let Some(forwarded) = forwarded {
                 headers.insert("x-forwarded-for", forwarded.parse().unwrap());
             }
-            let peer = Peer::seen(socket.parse().unwrap(), &headers);
+            let peer = Peer::seen(socket.parse().unwrap(), &headers, &proxies);
             assert_eq!(peer.address, expected.parse::<IpAddr>().unwrap(), "{socket} {forwarded:?}");
             assert_eq!(peer.is_this_machine(), is_this_machine, "{socket} {forwarded:?}");
         }

@@ -1,130 +1,58 @@
-//! Throttling of sign-ins: whoever keeps failing waits, per name and per address.
+//! What sign-in attempts are counted by: the name, the address, and both together.
 
-use std::{
-    collections::HashMap,
-    net::IpAddr,
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::net::{IpAddr, Ipv6Addr};
 
-/// Failures count for this long.
-const WINDOW: Duration = Duration::from_secs(15 * 60);
-/// Memory for so many names and addresses; beyond it the oldest half is forgotten.
-const MAX_TRACKED: usize = 20_000;
+use app::services::accounts::{AttemptSubject, name_key};
+use sha2::{Digest, Sha256};
 
-/// What failures are counted by, and how many are too many. A name alone has a high limit: a low one would let anyone
-/// lock someone else out.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Subject {
-    NameFromAddress(String, IpAddr),
-    Address(IpAddr),
-    Name(String),
+/// A name alone has a high limit: a low one would let anyone lock an account out.
+const PER_NAME_AND_ADDRESS: i64 = 10;
+const PER_ADDRESS: i64 = 50;
+const PER_NAME: i64 = 200;
+
+/// Who is guessing what.
+pub(super) struct Subjects {
+    pub(super) name_from_address: AttemptSubject,
+    pub(super) all: [AttemptSubject; 3],
 }
 
-impl Subject {
-    fn limit(&self) -> u32 {
-        match self {
-            Subject::NameFromAddress(..) => 10,
-            Subject::Address(_) => 50,
-            Subject::Name(_) => 200,
-        }
+impl Subjects {
+    /// Names are compared as accounts compare them; of an IPv6 address its /64 counts, which is what one customer has.
+    pub(super) fn of(name: &str, address: IpAddr) -> Self {
+        let (name, address) = (name_key(name), network_of(address).to_string());
+        let subject = |kind: &str, name: &str, address: &str, limit| {
+            let hash = Sha256::digest(format!("{kind}\0{address}\0{name}"));
+            AttemptSubject { hash: hash.into(), limit }
+        };
+        let name_from_address = subject("both", &name, &address, PER_NAME_AND_ADDRESS);
+        let of_address = subject("address", "", &address, PER_ADDRESS);
+        let of_name = subject("name", &name, "", PER_NAME);
+        Self { name_from_address: name_from_address.clone(), all: [name_from_address, of_address, of_name] }
     }
 }
 
-struct Failures {
-    n: u32,
-    since: Instant,
-}
-
-#[derive(Default)]
-pub(crate) struct Throttle {
-    failures: Mutex<HashMap<Subject, Failures>>,
-}
-
-impl Throttle {
-    /// How long this one has to wait, if at all.
-    pub(crate) fn wait(&self, name: &str, address: IpAddr, now: Instant) -> Option<Duration> {
-        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let waits = subjects(name, address).into_iter().filter_map(|subject| {
-            let failed = failures.get(&subject).filter(|failed| failed.n >= subject.limit())?;
-            (failed.since + WINDOW).checked_duration_since(now).filter(|wait| !wait.is_zero())
-        });
-        waits.max()
+/// The address for IPv4, the /64 for IPv6.
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
     }
-
-    pub(crate) fn failed(&self, name: &str, address: IpAddr, now: Instant) {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        for subject in subjects(name, address) {
-            let failed = failures.entry(subject).or_insert(Failures { n: 0, since: now });
-            if now.duration_since(failed.since) >= WINDOW {
-                *failed = Failures { n: 0, since: now };
-            }
-            failed.n += 1;
-        }
-        if failures.len() > MAX_TRACKED {
-            forget_half(&mut failures);
-        }
-    }
-
-    /// The right password: what this person mistyped before is forgotten.
-    pub(crate) fn succeeded(&self, name: &str, address: IpAddr) {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.remove(&Subject::NameFromAddress(name.to_lowercase(), address));
-    }
-}
-
-fn subjects(name: &str, address: IpAddr) -> [Subject; 3] {
-    let name = name.to_lowercase();
-    [Subject::NameFromAddress(name.clone(), address), Subject::Address(address), Subject::Name(name)]
-}
-
-fn forget_half(failures: &mut HashMap<Subject, Failures>) {
-    let mut times: Vec<_> = failures.values().map(|failed| failed.since).collect();
-    let (_, median, _) = times.select_nth_unstable(MAX_TRACKED / 2);
-    let median = *median;
-    failures.retain(|_, failed| failed.since > median);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn address(n: u8) -> IpAddr {
-        [203, 0, 113, n].into()
-    }
-
     #[test]
-    fn whoever_keeps_failing_waits_and_no_one_else() {
-        let (throttle, start) = (Throttle::default(), Instant::now());
-        for _ in 0..10 {
-            assert_eq!(throttle.wait("ann", address(1), start), None);
-            throttle.failed("ann", address(1), start);
+    fn one_account_from_one_network_is_one_subject_however_it_is_spelled() {
+        let subjects = |name: &str, address: &str| Subjects::of(name, address.parse().unwrap()).all;
+        let ann = subjects("ann", "2001:db8::1");
+        for (name, address) in [("ANN", "2001:db8::2"), ("ａnn", "2001:db8::ffff:1"), ("𝐚nn", "2001:db8::1")] {
+            assert_eq!(subjects(name, address), ann, "{name} {address}");
         }
-        assert_eq!(throttle.wait("ANN", address(1), start), Some(WINDOW));
-        assert_eq!(throttle.wait("ann", address(2), start), None, "Ann at home is not locked out");
-        assert_eq!(throttle.wait("bob", address(1), start), None);
-        assert_eq!(throttle.wait("ann", address(1), start + WINDOW), None);
-    }
-
-    #[test]
-    fn one_address_cannot_try_many_names_nor_many_addresses_one_name() {
-        let (throttle, start) = (Throttle::default(), Instant::now());
-        for n in 0..50 {
-            throttle.failed(&format!("user{n}"), address(1), start);
-        }
-        assert!(throttle.wait("someone", address(1), start).is_some());
-        for n in 0..200 {
-            throttle.failed("ann", address(n), start);
-        }
-        assert!(throttle.wait("ann", address(250), start).is_some());
-    }
-
-    #[test]
-    fn memory_is_bounded() {
-        let (throttle, start) = (Throttle::default(), Instant::now());
-        for n in 0..30_000_u32 {
-            throttle.failed(&n.to_string(), IpAddr::from(n.to_be_bytes()), start + Duration::from_millis(n.into()));
-        }
-        assert!(throttle.failures.lock().unwrap().len() <= MAX_TRACKED);
+        assert_ne!(subjects("ann", "2001:db8:0:1::1")[0], ann[0]);
+        assert_eq!(subjects("ann", "::ffff:203.0.113.9"), subjects("ann", "203.0.113.9"));
+        assert_ne!(subjects("ann", "203.0.113.9"), subjects("ann", "203.0.113.10"));
+        assert_ne!(subjects("bob", "2001:db8::1")[2], ann[2]);
     }
 }

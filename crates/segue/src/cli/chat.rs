@@ -6,12 +6,18 @@ use std::{
     sync::Arc,
 };
 
-use app::{App, Ask, config::Config};
+use app::{
+    App, Ask,
+    config::Config,
+    services::{consents::Decision, turns::StartedTurn},
+};
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser};
 use engine::{ConversationId, Event, Kind, StopReason, UserId};
 use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
+use uuid::Uuid;
 
+use super::terminal::shown;
 use crate::{auth::LOCAL_USER, protocols::native, telemetry};
 
 pub(super) fn command() -> Command {
@@ -87,23 +93,67 @@ impl Session {
             client_message_id: None,
             ..Ask::default()
         };
-        let started = self.app.converse(&self.owner, ask).await?;
+        let mut started = self.app.converse(&self.owner, ask).await?;
         self.conversation = Some(started.conversation);
-        let mut events = self.app.turns.follow_started(&self.owner, &started).await?;
-        let mut all_well = true;
+        loop {
+            let (all_well, questions) = self.watch(&started).await?;
+            match self.decide(questions).await? {
+                Some(next) => started = next,
+                None => return Ok(all_well),
+            }
+        }
+    }
+
+    /// Draws a turn to its end. Whether it was answered, and which calls wait for the user.
+    async fn watch(&mut self, started: &StartedTurn) -> anyhow::Result<(bool, Vec<Uuid>)> {
+        let mut events = self.app.turns.follow_started(&self.owner, started).await?;
+        let (mut all_well, mut questions) = (true, Vec::new());
         loop {
             tokio::select! {
                 batch = events.next() => {
-                    let Some(batch) = batch else { return Ok(all_well) };
+                    let Some(batch) = batch else { return Ok((all_well, questions)) };
                     for event in &batch {
                         self.screen.show(event)?;
                         all_well &= !matches!(event.kind, Kind::Failed { .. });
+                        if let Kind::ToolFailed { failure, .. } = &event.kind {
+                            questions.extend(failure.consent_id);
+                        }
                     }
                 }
                 _ = tokio::signal::ctrl_c() => self.app.turns.stop(&self.owner, started.turn).await?,
             }
         }
     }
+}
+
+impl Session {
+    /// Asks the person about each call that waits. The first that is allowed starts a turn. Without a person at the
+    /// terminal every call is refused.
+    async fn decide(&self, questions: Vec<Uuid>) -> anyhow::Result<Option<StartedTurn>> {
+        let mut next = None;
+        for id in questions {
+            let decision = if std::io::stdin().is_terminal() && next.is_none() {
+                ask_person()?
+            } else {
+                eprintln!("Refused: nobody was there to allow it.");
+                Decision::Refuse
+            };
+            next = self.app.decide(&self.owner, id, decision).await?.or(next);
+        }
+        Ok(next)
+    }
+}
+
+/// Anything but a clear yes refuses.
+fn ask_person() -> anyhow::Result<Decision> {
+    eprint!("Allow this call? [o]nce, in this [c]onversation, or [r]efuse (r): ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(match line.trim().to_lowercase().as_str() {
+        "o" | "once" => Decision::Once,
+        "c" | "conversation" => Decision::Conversation,
+        _ => Decision::Refuse,
+    })
 }
 
 /// Where events are drawn.
@@ -136,17 +186,19 @@ fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()
     let (dim, red, green, plain) =
         if colour { ("\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m") } else { ("", "", "", "") };
     match &event.kind {
-        Kind::TextDelta { text, .. } => out.write_all(text.as_bytes())?,
+        Kind::TextDelta { text, .. } => out.write_all(shown(text).as_bytes())?,
         Kind::TextDone { .. } => out.write_all(b"\n")?,
-        Kind::ToolStarted { title, input, .. } => eprintln!("{dim}· {title} {input}{plain}"),
-        Kind::ToolDone { done, .. } => {
-            eprintln!("{green}✓{plain} {dim}{} ({} ms){plain}", done.summary, done.duration_ms);
+        Kind::ToolStarted { title, input, .. } => {
+            eprintln!("{dim}· {} {}{plain}", shown(title), shown(&input.to_string()))
         }
-        Kind::ToolFailed { failure, .. } => eprintln!("{red}✗ {}{plain}", failure.error),
+        Kind::ToolDone { done, .. } => {
+            eprintln!("{green}✓{plain} {dim}{} ({} ms){plain}", shown(&done.summary), done.duration_ms);
+        }
+        Kind::ToolFailed { failure, .. } => eprintln!("{red}✗ {}{plain}", shown(&failure.error)),
         Kind::Ended { stop: StopReason::Complete, .. } => {}
         Kind::Ended { stop: StopReason::Stopped, .. } => eprintln!("{dim}(stopped){plain}"),
         Kind::Ended { stop: StopReason::MaxSteps, .. } => eprintln!("{dim}(step limit reached){plain}"),
-        Kind::Failed { message, .. } => eprintln!("{red}{message}{plain}"),
+        Kind::Failed { message, .. } => eprintln!("{red}{}{plain}", shown(message)),
         Kind::Started { .. } | Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::StepDone { .. } => {}
     }
     Ok(())

@@ -12,6 +12,7 @@ use app::{
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Serialize;
 
+use super::terminal::shown;
 use crate::telemetry;
 
 pub(super) fn command() -> Command {
@@ -44,8 +45,44 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     for server in &config.mcp {
         findings.push(outside_server(server).await);
     }
+    let hidden = hidden_texts(&config);
+    for finding in &mut findings {
+        finding.says = shown(&without(&hidden, &finding.says));
+    }
     print(&findings, args.get_flag("json"))?;
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What must not be printed, with what stands for it: addresses hold passwords, in front of the host and behind the path.
+fn hidden_texts(config: &Config) -> Vec<(String, String)> {
+    let mut addresses = vec![
+        config.database_url.clone(),
+        config.anthropic.url.clone(),
+        config.openai.url.clone(),
+        config.tidal.api_url.clone(),
+        config.tidal.auth_url.clone(),
+    ];
+    addresses.extend(config.qdrant.iter().map(|qdrant| qdrant.url.clone()));
+    addresses.extend(config.embeddings.iter().map(|embeddings| embeddings.url.clone()));
+    addresses.extend(config.traces.iter().map(|traces| traces.url.clone()));
+    addresses.extend(config.mcp.iter().filter_map(|server| server.url.clone()));
+    let mut hidden = Vec::new();
+    for address in addresses {
+        let Ok(url) = address.parse::<reqwest::Url>() else { continue };
+        let Some(host) = url.host_str() else { continue };
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        let plain = format!("{}://{host}{port}{}", url.scheme(), url.path().trim_end_matches('/'));
+        if plain != address {
+            hidden.extend([(url.to_string(), plain.clone()), (address, plain)]);
+        }
+        let secrets = url.password().into_iter().chain(url.query());
+        hidden.extend(secrets.filter(|secret| !secret.is_empty()).map(|secret| (secret.to_owned(), "…".to_owned())));
+    }
+    hidden
+}
+
+fn without(hidden: &[(String, String)], text: &str) -> String {
+    hidden.iter().fold(text.to_owned(), |text, (secret, instead)| text.replace(secret, instead))
 }
 
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]

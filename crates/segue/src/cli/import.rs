@@ -1,11 +1,6 @@
 //! `segue import`: a library from the files people have, with a report.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    time::Duration,
-};
+use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use app::{
     App,
@@ -16,6 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use engine::UserId;
 use serde_json::json;
 
+use super::terminal::shown;
 use crate::{auth::LOCAL_USER, telemetry};
 
 pub(super) fn command() -> Command {
@@ -70,7 +66,11 @@ async fn import_all(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Res
             }
             Err(error) => {
                 n_refused += 1;
-                eprintln!("segue: {}: nothing was imported: {error}", shown(path));
+                eprintln!(
+                    "segue: {}: nothing was imported: {}",
+                    shown(&path.display().to_string()),
+                    shown(&error.to_string())
+                );
             }
         }
     }
@@ -89,7 +89,7 @@ async fn import_all(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Res
 fn print_reports(imported: &[Imported]) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for Imported { report, kept, .. } in imported {
-        write!(out, "{report}")?;
+        write!(out, "{}", shown(&report.to_string()))?;
         writeln!(out, "{:>9}  added to the library, {} already there\n", kept.n_added, kept.n_already_there)?;
     }
     Ok(())
@@ -108,15 +108,13 @@ async fn list_open(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Resu
         return Ok(());
     }
     for item in &items {
-        writeln!(out, "{}:{}  {} - {}  {}", item.file, item.line, item.artist, item.title, item.reason)?;
+        let line = format!("{}:{}  {} - {}  {}", item.file, item.line, item.artist, item.title, item.reason);
+        writeln!(out, "{}", shown(&line))?;
         for candidate in &item.candidates {
-            writeln!(out, "    {}  {} - {}  {}", candidate.isrc, candidate.artist, candidate.title, candidate.source)?;
+            let line = format!("{}  {} - {}  {}", candidate.isrc, candidate.artist, candidate.title, candidate.source);
+            writeln!(out, "    {}", shown(&line))?;
         }
     }
     eprintln!("{} entries are open.", items.len());
     Ok(())
-}
-
-fn shown(path: &Path) -> std::path::Display<'_> {
-    path.display()
 }

@@ -18,6 +18,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::UserId;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::terminal::shown;
 use crate::{auth::LOCAL_USER, telemetry};
 
 pub(super) fn command() -> Command {
@@ -126,7 +127,9 @@ fn print(status: &IngestStatus, as_json: bool) -> anyhow::Result<()> {
         writeln!(out, "{} entries of imports are being looked for", status.looking_for)?;
     }
     for failure in &status.failures {
-        writeln!(out, "{} {} - {}: {}: {}", failure.isrc, failure.artist, failure.title, failure.step, failure.reason)?;
+        let line =
+            format!("{} {} - {}: {}: {}", failure.isrc, failure.artist, failure.title, failure.step, failure.reason);
+        writeln!(out, "{}", shown(&line))?;
     }
     if status.failed > 0 {
         eprintln!("{} steps failed; segue ingest --retry-failed tries them again.", status.failed);

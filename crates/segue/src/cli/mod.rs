@@ -10,6 +10,7 @@ mod mcp;
 mod sample;
 mod search;
 mod serve;
+mod terminal;
 mod token;
 mod user;
 
@@ -41,6 +42,9 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(ignored) = &config.ignored_file {
+        eprintln!("segue: {ignored}");
+    }
     let result = match name {
         "serve" => serve::run(config).await,
         "chat" => chat::run(config, args).await,

@@ -7,6 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use engine::{Outcome, UserId};
 use serde_json::{Value, json};
 
+use super::terminal::shown;
 use crate::{auth::LOCAL_USER, telemetry};
 
 pub(super) fn command() -> Command {
@@ -41,7 +42,7 @@ fn print(output: &Value, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for track in output["tracks"].as_array().into_iter().flatten() {
-        let text = |field: &str| track[field].as_str().unwrap_or_default().to_owned();
+        let text = |field: &str| shown(track[field].as_str().unwrap_or_default());
         let owned = if track["inLibrary"] == true { "♥" } else { " " };
         println!(
             "{:.2} {owned} {} — {} ({})",

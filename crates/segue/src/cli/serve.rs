@@ -35,7 +35,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.database_kind());
     warn_if_no_one_can_sign_in(&app).await?;
-    let limits = ConnectionLimits::new(app.config.max_connections);
+    let limits = ConnectionLimits::of(&app.config);
     let leaving = async {
         signals.received().await;
         info!("Leaving: no new turns, running ones may finish");

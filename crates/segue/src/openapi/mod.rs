@@ -5,7 +5,7 @@ mod page;
 use std::collections::BTreeSet;
 
 use aide::openapi::{Info, License, OpenApi, ReferenceOr, SecurityScheme, Server};
-use axum::{Json, Router, http::header, response::Html, routing::get};
+use axum::{Router, body::Bytes, http::header, response::Html, routing::get};
 use engine::{ToolSpec, Toolbox};
 use serde_json::{Map, Value, json};
 
@@ -41,9 +41,11 @@ pub(crate) fn beginning() -> OpenApi {
 /// Serves the document once every route is in it, and a page for people.
 pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
     let document = complete(&api, toolbox);
-    let page = page::render(&document);
+    // Shared by all answers: a client that does not read one costs no copy.
+    let page = Bytes::from(page::render(&document));
+    let document = Bytes::from(document.to_string());
     router
-        .route("/openapi.json", get(async move || Json(document.clone())))
+        .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document.clone())))
         .route("/docs", get(async move || Html(page.clone())))
         .route("/docs/style.css", get(async || ([(header::CONTENT_TYPE, "text/css")], page::STYLE)))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use aide::axum::routing::post_with;
 use axum::{extract::State, response::Response};
-use engine::{Event, Kind, StopReason, UserId};
+use engine::{Event, Failure, Kind, StopReason, UserId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -138,7 +138,7 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
         // The event has no place for a failure, so it is said in the text and marked beside it.
         Kind::ToolFailed { call, failure, .. } => vec![json!({
             "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
-            "content": failure.error, "metadata": {"isError": true, "retryable": failure.retryable},
+            "content": failure.error, "metadata": failure_metadata(failure),
         })],
         Kind::StepDone { step, .. } => vec![json!({"type": "STEP_FINISHED", "stepName": step_name(*step)})],
         Kind::Ended { usage, stop } => vec![json!({
@@ -158,4 +158,12 @@ fn outcome(stop: StopReason) -> &'static str {
         StopReason::Stopped => "cancelled",
         StopReason::Complete | StopReason::MaxSteps => "success",
     }
+}
+
+fn failure_metadata(failure: &Failure) -> Value {
+    let mut metadata = json!({"isError": true, "retryable": failure.retryable});
+    if let Some(id) = failure.consent_id {
+        metadata["consentId"] = json!(id);
+    }
+    metadata
 }

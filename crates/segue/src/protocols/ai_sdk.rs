@@ -216,8 +216,14 @@ fn encode(event: &Event) -> Vec<Value> {
         ],
         Kind::ToolDone { call, done, .. } => vec![json!({"type": "tool-output-available", "toolCallId": call,
             "output": done.output, "providerExecuted": true, "dynamic": true})],
-        Kind::ToolFailed { call, failure, .. } => vec![json!({"type": "tool-output-error", "toolCallId": call,
-            "errorText": failure.error, "providerExecuted": true, "dynamic": true})],
+        Kind::ToolFailed { call, name, failure } => {
+            let error = json!({"type": "tool-output-error", "toolCallId": call,
+                "errorText": failure.error, "providerExecuted": true, "dynamic": true});
+            let consent = failure.consent_id.map(|id| {
+                json!({"type": "data-consent", "id": id, "data": {"consentId": id, "toolCallId": call, "toolName": name}})
+            });
+            [error].into_iter().chain(consent).collect()
+        }
         Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
         Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
         Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage } => vec![json!({

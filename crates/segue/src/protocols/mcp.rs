@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use app::{App, Error};
-use engine::{Effect, Outcome, ToolSpec, UserId};
+use engine::{Effect, Outcome, ToolSpec, UserId, untrusted};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -167,12 +167,7 @@ async fn report_progress(cx: &RequestContext<RoleServer>, title: &str, n_seconds
 /// A limit is something the model can be told; anything else is our fault.
 fn limited(error: Error) -> Result<Outcome, ErrorData> {
     match error {
-        Error::Limited(limited) => Ok(Outcome::Failed(engine::Failure {
-            error: limited.message,
-            retryable: true,
-            was_retried: false,
-            duration_ms: 0,
-        })),
+        Error::Limited(limited) => Ok(Outcome::Failed(engine::Failure::new(limited.message, true))),
         other => Err(internal(&other)),
     }
 }
@@ -182,11 +177,11 @@ fn internal(error: &dyn std::fmt::Display) -> ErrorData {
     ErrorData::internal_error("Something went wrong. Please try again.", None)
 }
 
-/// The output as data and, for clients that read only text, as text. A failure is text for the model to read.
+/// The output as data, without invisible characters, and, for clients that read only text, as text. A failure is text for the model to read.
 fn result(outcome: &Outcome) -> CallToolResult {
     match outcome {
-        Outcome::Done(done) => CallToolResult::structured(done.output.clone()),
-        Outcome::Failed(failure) => CallToolResult::error(vec![ContentBlock::text(failure.error.clone())]),
+        Outcome::Done(done) => CallToolResult::structured(untrusted::cleaned(done.output.clone())),
+        Outcome::Failed(failure) => CallToolResult::error(vec![ContentBlock::text(untrusted::clean(&failure.error))]),
     }
 }
 

@@ -105,7 +105,8 @@ async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
-    let after = query.after.or(last_seen).unwrap_or(0);
+    // No turn has so many events; the next number must exist.
+    let after = query.after.or(last_seen).unwrap_or(0).min(u32::MAX - 1);
     let events = state.app.turns.follow(&caller.id, path.turn_id, after).await?;
     Ok(stream_with_ids(events))
 }
@@ -132,7 +133,7 @@ async fn stop(
     Ok(StatusCode::ACCEPTED)
 }
 
-pub(super) fn stream(events: Events) -> Response {
+pub(crate) fn stream(events: Events) -> Response {
     sse::respond(events, |event, buffer| {
         if let Some(frame) = encode(event) {
             sse::write_data(buffer, &frame);

@@ -3,6 +3,7 @@
 mod accounts;
 mod bad_tokens;
 mod better_auth;
+mod guessing;
 mod issuer;
 mod key_sets;
 mod secrets;
@@ -58,6 +59,12 @@ async fn the_subject_of_a_token_is_the_user_and_its_name_is_shown() {
     claims["name"] = "Ann".into();
     let me = app.with_token(&crate::support::signed(&claims)).get("/api/me").await;
     assert_eq!(me["name"], "Ann");
+}
+
+#[tokio::test]
+async fn a_token_cannot_be_the_user_of_local_mode() {
+    let app = TestApp::shared([], &[]).await;
+    assert_eq!(app.person("local").answer(reqwest::Method::GET, "/api/me", None).await.0, 401);
 }
 
 #[tokio::test]

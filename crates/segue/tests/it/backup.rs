@@ -180,3 +180,24 @@ async fn an_index_that_is_ahead_of_its_database_is_noticed() {
     let why = app.app.catch_up().await.unwrap_err().to_string();
     assert!(why.contains("delete the folder 'index'"), "{why}");
 }
+
+#[tokio::test]
+async fn only_their_owner_can_read_the_data_directory_the_database_and_a_backup() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let copy = folder.path().join("copy.db");
+    for args in [vec!["sample"], vec!["backup", copy.to_str().unwrap()]] {
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_segue"))
+            .args(args)
+            .env("SEGUE_DATA_DIR", &data)
+            .env_remove("DATABASE_URL")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    for (path, expected) in [(&data, 0o700), (&data.join("segue.db"), 0o600), (&copy, 0o600)] {
+        assert_eq!(mode(path), expected, "{path:?}");
+    }
+}

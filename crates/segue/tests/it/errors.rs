@@ -73,3 +73,27 @@ async fn a_page_elsewhere_cannot_drive_a_local_server() {
         assert_eq!(response.status().as_u16(), expected, "{name}: {value}");
     }
 }
+
+#[tokio::test]
+async fn an_id_of_a_message_belongs_to_its_conversation_and_its_words() {
+    let app = TestApp::scripted([says("one"), says("two")]).await;
+    let send = async |body: Value| app.answer(Method::POST, "/api/chat/stream", Some(body)).await.0;
+    let first = json!({"message": "hello", "agent": "tasks", "clientMessageId": "m-1"});
+    assert_eq!(send(first.clone()).await, 200);
+    assert_eq!(send(first).await, 200, "the same again is the same turn");
+    let other_words = json!({"message": "something else", "agent": "tasks", "clientMessageId": "m-1"});
+    assert_eq!(send(other_words).await, 409);
+    let other = app.say("another conversation").await;
+    let there = json!({"message": "hello", "conversationId": other[0]["conversationId"], "clientMessageId": "m-1"});
+    assert_eq!(send(there).await, 409, "it is not answered with another conversation's answer");
+}
+
+#[tokio::test]
+async fn a_reader_may_ask_for_what_comes_after_the_last_number_of_all() {
+    let app = TestApp::scripted([says("one")]).await;
+    let turn = app.say("hello").await[0]["turnId"].as_str().unwrap().to_owned();
+    for after in [u32::MAX, u32::MAX - 1] {
+        let (status, body) = app.answer(Method::GET, &format!("/api/turns/{turn}/stream?after={after}"), None).await;
+        assert!(status == 200 && !body.to_string().contains("seq"), "{after}: {status} {body}");
+    }
+}

@@ -88,6 +88,89 @@ async fn tokens_of_the_day_are_checked_before_the_model_is_asked_and_deleting_gi
 }
 
 #[tokio::test]
+async fn asking_again_counts_like_asking() {
+    let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_RATE_PER_MINUTE", "3")]).await;
+    let ann = app.person("ann");
+    let chat = uuid::Uuid::new_v4().to_string();
+    let message = json!({"id": "m-1", "role": "user", "parts": [{"type": "text", "text": "hello"}]});
+    let submit = json!({"id": chat, "messages": [message], "trigger": "submit-message"});
+    assert_eq!(ann.request(Method::POST, "/api/ai/chat", Some(submit)).await.status(), 200);
+    let again = json!({"id": chat, "messages": [message], "trigger": "regenerate-message"});
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        let response = ann.request(Method::POST, "/api/ai/chat", Some(again.clone())).await;
+        statuses.push(response.status().as_u16());
+        response.text().await.unwrap();
+    }
+    assert_eq!(statuses, [200, 200, 429, 429, 429]);
+}
+
+#[tokio::test]
+async fn a_stopped_answer_costs_what_it_used() {
+    let app =
+        TestApp::shared(many(&says("one two three four").then_hangs(), 9), &[("SEGUE_TOKENS_PER_DAY", "400")]).await;
+    let ann = app.person("ann");
+    let mut n_answers = 0;
+    // The prompt of the agent alone is larger than the day's tokens.
+    loop {
+        let response = ann.request(Method::POST, "/api/chat/stream", hello()).await;
+        if response.status() == 429 {
+            break;
+        }
+        let mut stream = crate::support::Stream::new(response);
+        let turn = stream.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
+        while stream.next().await.unwrap()["type"] != "text_delta" {}
+        ann.answer(Method::POST, &format!("/api/turns/{turn}/stop"), Some(json!({}))).await;
+        stream.rest().await;
+        n_answers += 1;
+        assert!(n_answers < 5, "stopping makes answers free");
+    }
+    assert_eq!(app.model.asked().len(), n_answers);
+}
+
+#[tokio::test]
+async fn tokens_are_checked_before_every_reply_of_a_turn() {
+    let replies = [calls("list_tasks", json!({})), calls("list_tasks", json!({"filter": "all"})), says("never said")];
+    let app = TestApp::shared(replies, &[("SEGUE_TOKENS_PER_DAY", "1")]).await;
+    let frames = app.person("ann").say("go").await;
+    let last = frames.last().unwrap();
+    assert_eq!((&last["type"], &last["code"]), (&json!("error"), &json!("RATE_LIMITED")), "{last}");
+    assert!(last["message"].as_str().unwrap().contains("tokens are used up"), "{last}");
+    assert_eq!(app.model.asked().len(), 1, "the first reply used the day's tokens up");
+    assert_eq!(frames.iter().filter(|frame| frame["type"] == "tool_call_end").count(), 1, "what was done is kept");
+}
+
+#[tokio::test]
+async fn descriptions_are_paid_for_by_the_user_who_has_the_track() {
+    let described = json!({"shortDescription": "A song", "interpretation": "About rain.", "tags": ["rain"]});
+    let model =
+        [("SEGUE_MODEL", "anthropic:test"), ("ANTHROPIC_API_KEY", "k"), ("SEGUE_BACKGROUND_TOKENS_PER_DAY", "1")];
+    let app = TestApp::shared(many(&says(&described.to_string()), 20), &model).await;
+    app.app.start_ingestion().await.unwrap();
+    for (name, code) in [("ann", "QZANN24"), ("bob", "QZBOB24")] {
+        let rows: String = (1..=5).map(|n| format!("song {n},{name},{code}{n:05}\n")).collect();
+        let url = format!("{}/api/library/import?name=a.csv", app.url);
+        let sent = reqwest::Client::new().post(url).bearer_auth(signed(&claims(name)));
+        let response = sent.body(format!("title,artist,isrc\n{rows}")).send().await.unwrap();
+        assert_eq!(response.status(), 201);
+        let stream = app.person(name).request(Method::GET, "/api/index/stream", None).await;
+        let last = crate::support::Stream::new(stream).rest().await.pop().unwrap();
+        assert_eq!(last["pending"], 0, "{last}");
+    }
+    // The first description uses a user's day up; the other tracks get an extract.
+    assert_eq!(app.model.asked().len(), 2, "one for each user");
+}
+
+#[tokio::test]
+async fn calls_at_once_are_counted_one_by_one() {
+    let app = TestApp::shared([], &[("SEGUE_RATE_PER_MINUTE", "1")]).await;
+    let ann = app.person("ann");
+    let calls = (0..30).map(|_| ann.answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))));
+    let statuses: Vec<_> = futures::future::join_all(calls).await.into_iter().map(|(status, _)| status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 10, "{statuses:?}");
+}
+
+#[tokio::test]
 async fn calls_without_an_agent_are_limited_too() {
     let app = TestApp::shared([], &[("SEGUE_RATE_PER_MINUTE", "1")]).await;
     let ann = app.person("ann");
@@ -172,7 +255,10 @@ async fn heads_that_are_too_large_or_too_slow_are_cut() {
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).await.unwrap();
     assert!(!String::from_utf8_lossy(&rest).contains(" 200 "), "a head that never ends is not answered");
-    assert_eq!(status_line(&mut raw(address, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await).await, "HTTP/1.1 200");
+    assert_eq!(
+        status_line(&mut raw(address, "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await).await,
+        "HTTP/1.1 200"
+    );
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod ag_ui;
 mod ai_sdk;
 mod auth;
 mod backup;
+mod bounds;
 mod chatkit;
 mod conversations;
 mod discover;

@@ -1,5 +1,6 @@
 //! Requests that no client would send: good ones, mutated at random. None may panic or be answered with a 5xx.
-//! Two thousand in every run; `SEGUE_FUZZ_REQUESTS` asks for more (`make fuzz`: 10,000).
+//! Two thousand in every run, with a fresh seed that is printed; `SEGUE_FUZZ_SEED` plays one again, and
+//! `SEGUE_FUZZ_REQUESTS` asks for more (`make fuzz`: 10,000).
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -173,20 +174,32 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{turn_id}", &id("turnId"))
             .replace("{task_id}", &task)
             .replace("{isrc}", "XSGUE2600001")
+            .replace("{album_id}", "251380836")
+            .replace("{playlist_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{entry_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{consent_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{id}", &id("conversationId"))
             .replace("{user_id}", "ann");
+        assert!(!path.contains('{') || path.ends_with("{name}"), "no literal braces: {path}");
         for method in item.as_object().unwrap().keys() {
             for (name, body) in bodies(&path, &task, &id("conversationId")) {
                 seeds.push((method.to_uppercase(), path.replace("{name}", name), Some(body)));
             }
         }
     }
-    let mut mutator = Mutator { random: TestRng::deterministic_rng(RngAlgorithm::ChaCha), seeds };
+    seeds.extend(mcp_seeds().into_iter().map(|body| ("POST".to_owned(), "/mcp".to_owned(), Some(body))));
+    let seed = seed();
+    println!("SEGUE_FUZZ_SEED={seed}");
+    let mut mutator = Mutator { random: TestRng::from_seed(RngAlgorithm::ChaCha, seed_bytes(&seed).as_slice()), seeds };
     let (client, token) = (Client::new(), signed(&claims("ann")));
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for n in 0..n_requests {
         app.model.play([says("ok")]);
         let mutated = mutator.next();
         let mut request = client.request(mutated.method.clone(), format!("{}{}", app.url, mutated.path));
+        if mutated.path.starts_with("/mcp") {
+            request = request.header("accept", "application/json, text/event-stream");
+        }
         for (name, value) in &mutated.headers {
             request = request.header(*name, value);
         }
@@ -195,7 +208,7 @@ async fn mutated_requests_never_break_the_server() {
         *statuses.entry(status).or_default() += 1;
         let body = response.text().await.expect("a whole answer");
         let shown = String::from_utf8_lossy(&mutated.body);
-        assert!(status < 500, "{n}: {} {} {shown} -> {status} {body}", mutated.method, mutated.path);
+        assert!(status < 500, "seed {seed}, {n}: {} {} {shown} -> {status} {body}", mutated.method, mutated.path);
         assert!(
             !body.contains("INTERNAL_ERROR") && !body.contains("DATABASE_ERROR"),
             "{n}: {} {shown} {body}",
@@ -204,6 +217,32 @@ async fn mutated_requests_never_break_the_server() {
     }
     assert_eq!(ann.get("/readyz").await["ready"], true);
     println!("{n_requests} mutated requests, no 5xx, no panic: {statuses:?}");
+}
+
+/// 64 hexadecimal digits: those of the environment, or fresh ones.
+fn seed() -> String {
+    let fresh = || format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+    std::env::var("SEGUE_FUZZ_SEED").unwrap_or_else(|_| fresh())
+}
+
+fn seed_bytes(seed: &str) -> Vec<u8> {
+    assert_eq!(seed.len(), 64, "a seed has 64 hexadecimal digits");
+    (0..64).step_by(2).map(|at| u8::from_str_radix(&seed[at..at + 2], 16).expect("hexadecimal digits")).collect()
+}
+
+/// What MCP clients send.
+fn mcp_seeds() -> Vec<Value> {
+    let client =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let requests = [
+        ("initialize", client),
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "list_tasks", "arguments": {"filter": "all"}})),
+        ("tools/call", json!({"name": "add_task", "arguments": {"title": "t"}, "_meta": {"progressToken": 1}})),
+        ("ping", json!({})),
+    ];
+    let all = requests.into_iter().enumerate();
+    all.map(|(n, (method, params))| json!({"jsonrpc": "2.0", "id": n, "method": method, "params": params})).collect()
 }
 
 /// Good bodies to begin with, by what the path is for.
@@ -224,7 +263,22 @@ fn bodies(path: &str, task: &str, conversation: &str) -> Vec<(&'static str, Valu
     }
     let body = match path {
         "/api/chat/stream" => json!({"message": "hi", "agent": "tasks", "conversationId": conversation}),
+        "/chatkit" => {
+            let content = json!([{"type": "input_text", "text": "hi"}]);
+            let input = json!({"content": content, "attachments": [], "inference_options": {}});
+            json!({"type": "threads.create", "params": {"input": input}, "metadata": {}})
+        }
+        "/ag-ui" => {
+            let message = json!({"id": "m1", "role": "user", "content": "hi"});
+            json!({"threadId": conversation, "runId": "r1", "messages": [message], "tools": [], "context": [],
+                "state": {}, "forwardedProps": {}})
+        }
+        "/api/ai/chat" => {
+            let message = json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "hi"}]});
+            json!({"id": conversation, "messages": [message], "trigger": "submit-message"})
+        }
         path if path.ends_with("/chat") => json!({"message": "hi", "conversation_id": conversation}),
+        path if path.starts_with("/api/consents/") => json!({"decision": "once"}),
         path if path.starts_with("/api/auth/") => json!({"name": "ann", "password": "x", "invitation": "y"}),
         path if path.starts_with("/api/tasks") => json!({"title": "t", "description": "d", "completed": true}),
         path if path.starts_with("/api/conversations") => json!({"title": "t"}),

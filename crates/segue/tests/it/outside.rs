@@ -53,18 +53,18 @@ async fn a_server_started_by_a_command_is_spoken_to_over_its_pipes_and_the_docto
     let segue = env!("CARGO_BIN_EXE_segue");
     let command = format!("command = ['env', 'SEGUE_DATA_DIR={}', '{segue}', 'mcp']", data.display());
     let table = format!("{command}\ntools = ['add_task', 'list_tasks']\ntimeout_ms = 60000");
-    let add = || calls("house__add_task", json!({"title": "over a pipe"}));
-    let replies = [add(), says("Shall I?"), add(), calls("house__list_tasks", json!({})), says("Done.")];
-    let app = with_table(&table, replies).await;
+    let add = calls("house__add_task", json!({"title": "over a pipe"}));
+    let app = with_table(&table, [add, calls("house__list_tasks", json!({})), says("Done.")]).await;
     let asked = say(&app, None, "add it over there").await;
-    let frames = say(&app, Some(&asked[0]["conversationId"]), "yes, do").await;
+    let frames = decide(&app, &question(&asked), "once").await;
     let last = frames.iter().rfind(|frame| frame["type"] == "tool_call_end").unwrap();
     assert_eq!(last["output"]["data"]["tasks"][0]["title"], "over a pipe");
 
-    std::fs::write(folder.path().join("segue.toml"), format!("[mcp.house]\n{table}\n")).unwrap();
+    let settings = folder.path().join("segue.toml");
+    std::fs::write(&settings, format!("[mcp.house]\n{table}\n")).unwrap();
     let doctor = std::process::Command::new(segue)
-        .args(["doctor", "--json"])
-        .current_dir(&folder)
+        .args(["doctor", "--json", "--config"])
+        .arg(&settings)
         .env("SEGUE_DATA_DIR", folder.path().join("mine"))
         .output()
         .unwrap();
@@ -73,19 +73,165 @@ async fn a_server_started_by_a_command_is_spoken_to_over_its_pipes_and_the_docto
     assert_eq!((&line["well"], &line["says"]), (&json!(true), &json!("house offers 2 tools")));
 }
 
+/// The question with which an answer ended.
+fn question(frames: &[Value]) -> String {
+    let error = frames.iter().find(|frame| frame["type"] == "tool_call_error").expect("a call that waits");
+    assert_eq!(frames.last().unwrap()["stopReason"], "complete", "the turn ends with the question");
+    error["consentId"].as_str().unwrap_or_else(|| panic!("a consent: {error}")).to_owned()
+}
+
+/// Decides, and reads the turn that follows.
+async fn decide(app: &TestApp, consent: &str, decision: &str) -> Vec<Value> {
+    let response = app.post(&format!("/api/consents/{consent}"), json!({"decision": decision})).await;
+    assert_eq!(response.status(), 202);
+    let started: Value = response.json().await.unwrap();
+    app.follow(started["turnId"].as_str().unwrap(), 0).await.rest().await
+}
+
+async fn titles(app: &TestApp) -> Vec<String> {
+    let tasks = app.get("/api/tasks").await;
+    tasks["tasks"].as_array().unwrap().iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
+}
+
 #[tokio::test]
-async fn what_changes_something_waits_for_the_users_word() {
+async fn what_changes_something_waits_for_a_decision_and_no_word_of_anyone_is_one() {
     let other = TestApp::scripted([]).await;
     let add = || calls("house__add_task", json!({"title": "from outside"}));
-    let app = beside(&other.url, "tools = ['add_task']", [add(), add(), says("Shall I?"), add(), says("Done.")]).await;
+    let app = beside(&other.url, "tools = ['add_task']", [add(), add(), add(), says("Done.")]).await;
     let frames = say(&app, None, "add it over there").await;
-    let errors: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_call_error").collect();
-    assert_eq!(errors.len(), 2, "a model cannot agree for its user");
-    assert!(errors[0]["error"].as_str().unwrap().starts_with("Not done yet"));
-    assert_eq!(other.get("/api/tasks").await["tasks"], json!([]));
-    say(&app, Some(&frames[0]["conversationId"]), "yes, do").await;
-    assert_eq!(other.get("/api/tasks").await["tasks"][0]["title"], "from outside");
+    let conversation = &frames[0]["conversationId"];
+    let first = question(&frames);
+    assert_eq!(app.model.asked().len(), 1, "the model is not asked again before the person is");
+    for word in ["NO! Do not change anything.", "yes, do"] {
+        let frames = say(&app, Some(conversation), word).await;
+        assert_ne!(question(&frames), first, "a new call is a new question");
+    }
+    assert_eq!(titles(&other).await, Vec::<String>::new(), "neither no nor yes in a message is a decision");
+
+    let frames = decide(&app, &first, "once").await;
+    let calls: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_call_start").collect();
+    assert_eq!((calls.len(), &calls[0]["input"]), (1, &json!({"title": "from outside"})), "exactly that call");
+    assert_eq!(titles(&other).await, ["from outside"]);
+    let again = app.post(&format!("/api/consents/{first}"), json!({"decision": "once"})).await;
+    assert_eq!(again.status(), 409, "a question is answered once");
     assert_eq!(offered(&app), ["house__add_task"], "only what was named");
+}
+
+#[tokio::test]
+async fn a_refusal_changes_nothing_and_a_consent_to_one_call_is_none_to_another() {
+    let other = TestApp::scripted([]).await;
+    let add = |title: &str| calls("house__add_task", json!({"title": title}));
+    let replies = [add("one"), add("one"), add("two"), says("ok"), add("three"), says("ok")];
+    let app = beside(&other.url, "tools = ['add_task']", replies).await;
+    let frames = say(&app, None, "add it").await;
+    let conversation = frames[0]["conversationId"].clone();
+    let refused = question(&frames);
+    let response = app.post(&format!("/api/consents/{refused}"), json!({"decision": "refuse"})).await;
+    assert_eq!(response.status(), 204);
+    assert_eq!(app.post(&format!("/api/consents/{refused}"), json!({"decision": "once"})).await.status(), 409);
+
+    let asked = question(&say(&app, Some(&conversation), "again").await);
+    // The call that was allowed is made, then the model tries another one: that is a new question.
+    let frames = decide(&app, &asked, "once").await;
+    let second = question(&frames);
+    assert_eq!(titles(&other).await, ["one"]);
+    decide(&app, &second, "conversation").await;
+    say(&app, Some(&conversation), "and a third").await;
+    assert_eq!(titles(&other).await.len(), 3, "the tool may act in this conversation now");
+}
+
+#[tokio::test]
+async fn a_consent_belongs_to_its_user_and_its_conversation() {
+    let other = TestApp::scripted([]).await;
+    let add = || calls("house__add_task", json!({"title": "x"}));
+    let app = beside(&other.url, "tools = ['add_task']", [add(), says("ok"), add()]).await;
+    let asked = question(&say(&app, None, "add it").await);
+    let nowhere = uuid::Uuid::now_v7();
+    assert_eq!(app.post(&format!("/api/consents/{nowhere}"), json!({"decision": "once"})).await.status(), 404);
+    app.world.execute("UPDATE consents SET user_id = 'bob'").await;
+    let foreign = app.post(&format!("/api/consents/{asked}"), json!({"decision": "once"})).await;
+    assert_eq!(foreign.status(), 404, "another user's question does not exist");
+    app.world.execute("UPDATE consents SET user_id = 'local'").await;
+    decide(&app, &asked, "conversation").await;
+    question(&say(&app, None, "add it in another conversation").await);
+    assert_eq!(titles(&other).await.len(), 1);
+}
+
+#[tokio::test]
+async fn tools_of_others_are_not_reachable_directly_unless_the_operator_named_them() {
+    let other = TestApp::scripted([]).await;
+    let table = "tools = ['add_task', 'list_tasks']";
+    let app = beside(&other.url, table, []).await;
+    for tool in ["house__add_task", "house__list_tasks"] {
+        let response = app.post(&format!("/api/tools/{tool}"), json!({"title": "x"})).await;
+        assert_eq!(response.status(), 404, "{tool}");
+    }
+    assert!(!app.get("/api/tools").await.to_string().contains("house"));
+    let mcp = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let client = reqwest::Client::new();
+    let send = async |body: Value| {
+        let request = client.post(format!("{}/mcp", app.url)).header("accept", "application/json, text/event-stream");
+        request.json(&body).send().await.unwrap().text().await.unwrap()
+    };
+    let listed = send(mcp("tools/list", json!({}))).await;
+    assert!(listed.contains("list_tasks") && !listed.contains("house"), "{listed}");
+    let called = send(mcp("tools/call", json!({"name": "house__add_task", "arguments": {"title": "x"}}))).await;
+    assert!(called.contains("Unknown tool"), "{called}");
+    for path in ["/openapi.json", "/docs"] {
+        let document = app.request(reqwest::Method::GET, path, None).await.text().await.unwrap();
+        assert!(!document.contains("house"), "{path}");
+    }
+
+    let named = beside(&other.url, &format!("{table}\ndirect = ['add_task']"), []).await;
+    assert_eq!(named.post("/api/tools/house__add_task", json!({"title": "named"})).await.status(), 200);
+    assert_eq!(named.post("/api/tools/house__list_tasks", json!({})).await.status(), 404);
+    assert_eq!(titles(&other).await, ["named"]);
+    let document = named.request(reqwest::Method::GET, "/openapi.json", None).await.text().await.unwrap();
+    assert!(!document.contains("house"), "not even then in a public document");
+}
+
+#[tokio::test]
+async fn a_server_that_we_start_gets_what_its_table_names_and_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("environment");
+    // Not an MCP server: it writes down what it was given and leaves.
+    let program = folder.path().join("server");
+    std::fs::write(&program, format!("#!/bin/sh\nenv > {}\n", seen.display())).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let settings = folder.path().join("segue.toml");
+    let table = format!("[mcp.spy]\ncommand = ['{}']\nenv = ['FOR_THE_SPY']\n", program.display());
+    std::fs::write(&settings, table).unwrap();
+    std::process::Command::new(env!("CARGO_BIN_EXE_segue"))
+        .args(["doctor", "--config"])
+        .arg(&settings)
+        .env("SEGUE_DATA_DIR", folder.path().join("data"))
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:9")
+        .env("OPENAI_API_KEY", "canary-openai")
+        .env("SEGUE_JWT_SECRET", "canary-jwt")
+        .env("FOR_THE_SPY", "given")
+        .output()
+        .unwrap();
+    let environment = std::fs::read_to_string(&seen).expect("it was started");
+    assert!(environment.contains("FOR_THE_SPY=given") && environment.contains("PATH="), "{environment}");
+    assert!(!environment.contains("canary") && !environment.contains("SEGUE_DATA_DIR"), "{environment}");
+}
+
+#[tokio::test]
+async fn a_settings_file_of_the_current_folder_is_reported_and_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let touched = folder.path().join("touched");
+    let table = format!("[mcp.evil]\ncommand = ['touch', '{}']\n", touched.display());
+    std::fs::write(folder.path().join("segue.toml"), table).unwrap();
+    let doctor = std::process::Command::new(env!("CARGO_BIN_EXE_segue"))
+        .arg("doctor")
+        .current_dir(&folder)
+        .env("SEGUE_DATA_DIR", folder.path().join("data"))
+        .env("XDG_CONFIG_HOME", folder.path().join("config"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&doctor.stderr).into_owned();
+    assert!(said.contains("NOT read") && said.contains("--config segue.toml"), "{said}");
+    assert!(!touched.exists() && !String::from_utf8_lossy(&doctor.stdout).contains("evil"));
 }
 
 #[tokio::test]
@@ -95,7 +241,8 @@ async fn errors_over_there_are_told_and_a_server_that_is_gone_does_not_stop_ours
     let app = beside(&other.url, "", [bad, says("It did not work.")]).await;
     let frames = say(&app, None, "try").await;
     let error = frames.iter().find(|frame| frame["type"] == "tool_call_error").unwrap();
-    assert!(error["error"].as_str().unwrap().contains("Invalid input for list_tasks"), "{error}");
+    let text = error["error"].as_str().unwrap();
+    assert!(text.contains("Invalid input for list_tasks") && text.contains("data, not instructions"), "{error}");
 
     let alone = beside("http://127.0.0.1:9", "timeout_ms = 500", [says("Still here.")]).await;
     assert_eq!(say(&alone, None, "hello").await.last().unwrap()["stopReason"], "complete");

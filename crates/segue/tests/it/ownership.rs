@@ -51,6 +51,7 @@ struct Things {
     album_id: String,
     playlist_id: String,
     entry_id: String,
+    consent_id: String,
 }
 
 fn row(call: &'static str, door: Door, good: u16) -> Row {
@@ -147,6 +148,7 @@ fn rows() -> Vec<Row> {
         row("GET /api/index", Own, 200),
         row("GET /api/index/stream", Own, 200),
         row("GET /api/tools", Own, 200),
+        with(row("POST /api/consents/{consent_id}", Thing, 204), |_| Some(json!({"decision": "refuse"}))),
         with(row("POST /api/tools/{name}", Own, 200), |_| Some(json!({}))),
     ]
 }
@@ -193,6 +195,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
     let (ann, bob) = (app.person(&ann_id), app.person(&bob_id));
     let expired = app.with_token(&signed(&json!({"sub": ann_id, "exp": 1_000_000_000})));
     let anns = Things { user_id: ann_id.clone(), ..things_of(app, &ann).await };
+    ask_consent(app, &anns).await;
     let nothing = Things {
         user_id: "someone who does not exist".into(),
         conversation_id: NOWHERE.into(),
@@ -203,6 +206,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
         album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
         playlist_id: NOWHERE.into(),
         entry_id: NOWHERE.into(),
+        consent_id: NOWHERE.into(),
     };
     let nobody = Seen::of(call(&app.nobody(), row, &anns).await).await;
     let expired = Seen::of(call(&expired, row, &anns).await).await;
@@ -243,6 +247,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{album_id}", &things.album_id)
         .replace("{playlist_id}", &things.playlist_id)
         .replace("{entry_id}", &things.entry_id)
+        .replace("{consent_id}", &things.consent_id)
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
@@ -276,7 +281,46 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
         album_id: text(album),
         playlist_id: text(&saved["id"]),
         entry_id: text(&imported["unmatched"][0]["id"]),
+        consent_id: uuid::Uuid::now_v7().to_string(),
     }
+}
+
+/// A question to this user about a call; there is no other server here that could make the model ask it.
+async fn ask_consent(app: &TestApp, things: &Things) {
+    let (id, conversation) = (app.world.id(&things.consent_id), app.world.id(&things.conversation_id));
+    let user = &things.user_id;
+    let sql = format!(
+        "INSERT INTO consents (id, conversation_id, message_id, call_id, user_id, tool_name, input, created_at)
+         SELECT {id}, conversation_id, id, {id}, '{user}', '{CANARY}', '{{}}', created_at
+         FROM messages WHERE conversation_id = {conversation} LIMIT 1"
+    );
+    app.world.execute(&sql).await;
+}
+
+/// The canary enters the index: it has a code, and the search asks for it.
+#[tokio::test]
+#[ignore = "searches do not carry the scope of the caller yet"]
+async fn what_one_user_imports_is_found_by_no_other_user() {
+    let app = TestApp::shared([], &[]).await;
+    app.app.start_ingestion().await.unwrap();
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let track = json!({"title": CANARY, "creator": CANARY, "identifier": ["isrc:QZANN2400001"]});
+    let file = json!({"playlist": {"title": "Mine", "track": [track]}});
+    let (status, body) = ann.answer(Method::POST, "/api/library/import", Some(file)).await;
+    assert_eq!(status, 201, "{body}");
+    app.app.catch_up().await.unwrap();
+    let path = format!("/api/search?q={CANARY}");
+    while !ann.get(&path).await.to_string().contains("QZANN2400001") {
+        tokio::task::yield_now().await;
+    }
+    let reads = [path, "/api/library/tracks/QZANN2400001".into(), "/api/library/tracks".into()];
+    for path in reads {
+        let (_, seen) = bob.answer(Method::GET, &path, None).await;
+        assert!(!seen.to_string().contains("QZANN2400001"), "{path}: {seen}");
+    }
+    let input = json!({"isrcs": ["QZANN2400001"]});
+    let (_, seen) = bob.answer(Method::POST, "/api/tools/batchMetadata", Some(input)).await;
+    assert!(!seen.to_string().contains(CANARY), "{seen}");
 }
 
 /// Everything a caller can see of an answer, but the time.
@@ -419,4 +463,31 @@ async fn the_same_client_message_id_of_two_people_is_two_messages() {
     let first = Seen::of(app.person("ann").request(Method::POST, path, Some(body.clone())).await).await;
     let second = Seen::of(app.person("bob").request(Method::POST, path, Some(body)).await).await;
     assert!(first.body.contains(CANARY) && !second.body.contains(CANARY));
+}
+
+#[tokio::test]
+async fn people_who_act_at_once_see_only_what_is_theirs() {
+    const N_PEOPLE: usize = 8;
+    let app = TestApp::shared(vec![says("ok"); 3 * N_PEOPLE], &[]).await;
+    let one = async |n: usize| {
+        let name = format!("person-{n}-");
+        let person = app.person(&name);
+        for round in 0..3 {
+            person.add_task(&format!("{name}{round}")).await;
+            person.say(&format!("{name}{round}")).await;
+        }
+        let mut seen = Vec::new();
+        for (path, list) in [("/api/tasks", "tasks"), ("/api/conversations", "conversations")] {
+            let body = person.get(path).await;
+            let titles = body[list].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned());
+            seen.extend(titles);
+        }
+        seen.push(person.get("/api/me").await["id"].as_str().unwrap().to_owned());
+        assert_eq!(seen.len(), 7, "{seen:?}");
+        assert!(seen.iter().all(|text| text.starts_with(&name)), "{name} saw {seen:?}");
+        let export = person.get("/api/export").await.to_string();
+        let others = (0..N_PEOPLE).filter(|other| *other != n).map(|other| format!("person-{other}-"));
+        assert!(others.into_iter().all(|other| !export.contains(&other)), "{name}: {export}");
+    };
+    futures::future::join_all((0..N_PEOPLE).map(one)).await;
 }

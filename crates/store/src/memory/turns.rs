@@ -8,14 +8,13 @@ use engine::{ConversationId, MessageId, TurnId, UserId};
 use crate::{
     DeadTurn, NewTurn, Start, StartedTurn, StoreError, TurnEnd, TurnRow,
     leases::LEASE,
-    limits::{Counts, MINUTE, day_of},
+    limits::{Counts, MINUTE},
 };
 
 #[derive(Clone, Default)]
 pub(crate) struct Turns {
     conversations: BTreeMap<ConversationId, Conversation>,
     turns: BTreeMap<TurnId, Turn>,
-    tokens: BTreeMap<(String, i64), i64>,
 }
 
 #[derive(Clone)]
@@ -137,7 +136,8 @@ impl Turns {
             n_running: own().filter(|turn| turn.runs()).count() as i64,
             n_recent: recent().count() as i64,
             oldest_recent: recent().min(),
-            tokens_today: self.tokens.get(&(owner.to_string(), day_of(at))).copied(),
+            // Tokens are counted where models are called, which is not here.
+            tokens_today: None,
         }
     }
 
@@ -184,10 +184,6 @@ impl Turns {
             return Ok(true);
         }
         turn.ended_at = Some(at);
-        if let Some(usage) = &end.usage {
-            let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
-            *self.tokens.entry((turn.owner.clone(), day_of(at))).or_default() += n_tokens;
-        }
         end.events.iter().try_for_each(|(position, events)| self.save(end.started.turn, *position, events))?;
         Ok(true)
     }

@@ -28,7 +28,7 @@ fn done(output: Value) -> Outcome {
 }
 
 fn failed(error: &str) -> Outcome {
-    Outcome::Failed(Failure { error: error.into(), retryable: true, was_retried: false, duration_ms: 7 })
+    Outcome::Failed(Failure { duration_ms: 7, ..Failure::new(error, true) })
 }
 
 async fn journal(subject: &Subject, message: MessageId) -> Vec<(CallId, Option<Outcome>)> {

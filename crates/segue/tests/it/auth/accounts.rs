@@ -230,3 +230,47 @@ async fn an_expired_session_is_over_and_a_removed_account_leaves_nothing() {
     let left = app.app.export(&account.owner()).await.unwrap();
     assert!(left.tasks.is_empty() && left.conversations.is_empty());
 }
+
+#[tokio::test]
+async fn a_session_in_use_renews_its_cookie_and_cookies_of_0_1_go_on_working() {
+    let app = accounts_app().await;
+    let accounts = app.app.accounts();
+    let account = accounts.named("ann").await.unwrap();
+    let key = Key::new("").unwrap();
+    let expires_at = Some(Utc::now() + TimeDelta::days(3));
+    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    let ask = async |host: &str, cookie: &str| {
+        let request = reqwest::Client::new().get(format!("{}/api/me", app.url));
+        let response = request.header("host", host).header("cookie", cookie).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{cookie}");
+        response.headers().get(header::SET_COOKIE).map(|cookie| cookie.to_str().unwrap().to_owned())
+    };
+    let renewed = ask("segue.example", &format!("segue_session={}", key.text)).await.expect("a renewed cookie");
+    let expected =
+        format!("__Host-segue_session={}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure", key.text);
+    assert_eq!(renewed, expected);
+    assert_eq!(ask("segue.example", &format!("__Host-segue_session={}", key.text)).await, None, "it is new now");
+    let other = format!("segue_session=of-someone-else; __Host-segue_session={}", key.text);
+    ask("segue.example", &other).await;
+}
+
+#[tokio::test]
+async fn signing_out_ends_every_session_a_browser_sends() {
+    let app = accounts_app().await;
+    let accounts = app.app.accounts();
+    let account = accounts.named("ann").await.unwrap();
+    let (old, new) = (Key::new("").unwrap(), Key::new("").unwrap());
+    for key in [&old, &new] {
+        let expires_at = Some(Utc::now() + TimeDelta::days(30));
+        accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    }
+    let mut ann = Browser::on_our_page(&app);
+    ann.cookie = Some(format!("segue_session={}; __Host-segue_session={}", old.text, new.text));
+    let response = ann.send(Method::POST, "/api/auth/sign-out", None).await;
+    assert_eq!(response.status(), 204);
+    assert_eq!(response.headers().get_all(header::SET_COOKIE).iter().count(), 2);
+    for key in [old, new] {
+        ann.cookie = Some(format!("segue_session={}", key.text));
+        assert!(!ann.is_in().await);
+    }
+}

@@ -100,7 +100,7 @@ async fn no_secret_is_ever_written_anywhere() {
         ("SEGUE_METRICS_TOKEN", format!("{CANARY}-metrics")),
         ("LANGFUSE_PUBLIC_KEY", "pk-lf-public".to_owned()),
         ("LANGFUSE_SECRET_KEY", format!("{CANARY}-langfuse")),
-        ("LANGFUSE_BASE_URL", provider),
+        ("LANGFUSE_BASE_URL", provider.replace("://", &format!("://user:{CANARY}-collector@"))),
     ]);
     let written = Written::default();
     let mut server = segue("serve", &settings).spawn().unwrap();

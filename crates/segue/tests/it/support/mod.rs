@@ -91,6 +91,12 @@ impl World {
         done.expect("the statement runs");
     }
 
+    /// An id as a literal of the database.
+    pub(crate) fn id(&self, id: &str) -> String {
+        let id: uuid::Uuid = id.parse().expect("an id");
+        if self.database_url.is_some() { format!("'{id}'::uuid") } else { format!("x'{}'", id.simple()) }
+    }
+
     /// Steps of ingestion whose result is kept, by code: what must never be done again.
     pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
         const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";
@@ -149,7 +155,7 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());
-        let limits = ConnectionLimits::new(app.config.max_connections);
+        let limits = ConnectionLimits::of(&app.config);
         let serving = segue::server::serve(listener, router, limits, std::future::pending());
         tokio::spawn(async move { serving.await.expect("the server serves") });
         Self { app, model, url, client: reqwest::Client::new(), world }

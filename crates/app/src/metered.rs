@@ -1,0 +1,151 @@
+//! A model whose calls are paid for by a user: tokens are reserved before it is asked, and what it used is charged, also
+//! when the reply was stopped, cut or timed out, or its node died.
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId, Window};
+use futures::{StreamExt, stream::BoxStream};
+use store::{Purpose, Reservation, Store, TokenLimits};
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+/// Letters of a token, on average. Only replies that do not say what they used are charged by it.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Where tokens are counted.
+#[derive(Clone)]
+pub(crate) struct Meter {
+    pub(crate) store: Store,
+    pub(crate) limits: TokenLimits,
+    /// Charges of replies that were dropped.
+    pub(crate) spawned: TaskTracker,
+}
+
+impl Meter {
+    /// The model as this user pays for it.
+    pub(crate) fn model(&self, model: &Arc<dyn Model>, owner: &UserId, purpose: Purpose) -> Metered {
+        Metered { model: model.clone(), meter: self.clone(), owner: owner.clone(), purpose }
+    }
+}
+
+pub(crate) struct Metered {
+    model: Arc<dyn Model>,
+    meter: Meter,
+    owner: UserId,
+    purpose: Purpose,
+}
+
+impl Model for Metered {
+    fn id(&self) -> &str {
+        self.model.id()
+    }
+
+    fn history_tokens(&self) -> usize {
+        self.model.history_tokens()
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.model.window()
+    }
+
+    fn is_local(&self) -> bool {
+        self.model.is_local()
+    }
+
+    fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
+        if !self.meter.limits.count(self.purpose) {
+            return self.model.reply(prompt);
+        }
+        let (model, meter, prompt) = (self.model.clone(), self.meter.clone(), prompt.clone());
+        let (owner, purpose) = (self.owner.clone(), self.purpose);
+        stream! {
+            let mut charge = match Charge::reserve(meter, &owner, purpose, n_bytes(&prompt) / BYTES_PER_TOKEN).await {
+                Ok(charge) => charge,
+                Err(error) => {
+                    yield Err(error);
+                    return;
+                }
+            };
+            let mut deltas = model.reply(&prompt);
+            while let Some(delta) = deltas.next().await {
+                if let Ok(delta) = &delta {
+                    charge.see(delta).await;
+                }
+                yield delta;
+            }
+        }
+        .boxed()
+    }
+}
+
+/// What one call costs. Dropped before the reply has said it, it charges what was seen of it.
+struct Charge {
+    meter: Meter,
+    /// None once it is settled.
+    reservation: Option<Reservation>,
+    /// What the reply has said so far that it used.
+    told: Option<Usage>,
+    n_input: u64,
+    n_output_bytes: u64,
+}
+
+impl Charge {
+    async fn reserve(meter: Meter, owner: &UserId, purpose: Purpose, n_input: u64) -> Result<Self, ModelError> {
+        match meter.store.reserve_tokens(owner, purpose, n_input, meter.limits).await {
+            Ok(Ok(reservation)) => {
+                Ok(Self { meter, reservation: Some(reservation), told: None, n_input, n_output_bytes: 0 })
+            }
+            Ok(Err(limited)) => Err(ModelError::OverBudget(limited.message)),
+            // Without a count there is no limit, so there is no call.
+            Err(error) => {
+                error!("The tokens of a user could not be counted: {error}");
+                Err(ModelError::Unavailable("the tokens could not be counted".into()))
+            }
+        }
+    }
+
+    async fn see(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Text(text) | Delta::Reasoning(text) => self.n_output_bytes += text.len() as u64,
+            Delta::Progress { usage } => self.told = Some(*usage),
+            Delta::ToolCall { input, .. } => self.n_output_bytes += input.len() as u64,
+            Delta::End { usage } => {
+                if let Some(reservation) = self.reservation.take() {
+                    settle(&self.meter.store, &reservation, usage.input_tokens + usage.output_tokens).await;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        let Some(reservation) = self.reservation.take() else { return };
+        // Providers tell the input at the beginning and the output at the end, so what was seen of it counts too.
+        let told = self.told.unwrap_or_default();
+        let n_seen = self.n_output_bytes.div_ceil(BYTES_PER_TOKEN);
+        let n_input = if told.input_tokens > 0 { told.input_tokens } else { self.n_input };
+        let n_used = n_input + told.output_tokens.max(n_seen);
+        let store = self.meter.store.clone();
+        self.meter.spawned.spawn(async move { settle(&store, &reservation, n_used).await });
+    }
+}
+
+/// What cannot be settled stays reserved: the user is charged the estimate.
+async fn settle(store: &Store, reservation: &Reservation, n_used: u64) {
+    if let Err(error) = store.settle_tokens(reservation, n_used).await {
+        error!("The tokens of a reply could not be charged: {error}");
+    }
+}
+
+fn n_bytes(prompt: &Prompt) -> u64 {
+    let blocks = prompt.messages.iter().flat_map(|message| &message.content);
+    let messages = blocks.map(|block| match block {
+        Block::Text { text } => text.len(),
+        Block::ToolUse { input, .. } => input.to_string().len(),
+        Block::ToolResult { content, .. } => content.to_string().len(),
+    });
+    let tools = prompt.tools.iter().map(|tool| tool.description.len() + tool.input_schema.to_string().len());
+    (prompt.system.len() + messages.sum::<usize>() + tools.sum::<usize>()) as u64
+}

@@ -1,0 +1,31 @@
+//! Text on its way to a terminal: without control sequences, which could move the cursor, change the title or hide text.
+
+/// `text` without control characters but line break and tab, and without marks that turn the direction of writing.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().filter(|letter| !acts_on_terminal(*letter)).collect()
+}
+
+fn acts_on_terminal(letter: char) -> bool {
+    let turns_writing =
+        matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
+    turns_writing || (letter.is_control() && !matches!(letter, '\n' | '\t'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn a_text_cannot_act_on_the_terminal() {
+        let cases = [
+            ("Für Elise · 夜に駆ける\n\t❤\u{fe0f} 👨\u{200d}👩", "Für Elise · 夜に駆ける\n\t❤\u{fe0f} 👨\u{200d}👩"),
+            ("\x1b]0;title\x07red\x1b[31m", "]0;titlered[31m"),
+            ("over\rwritten\x08", "overwritten"),
+            ("\u{9b}2Jgone", "2Jgone"),
+            ("\u{202e}gnp.exe", "gnp.exe"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
+}

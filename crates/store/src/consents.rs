@@ -1,0 +1,135 @@
+//! Consents: whether a user lets a tool of another server do what a model asked it to do. A question belongs to one call
+//! in one conversation; only the user's own decision answers it.
+
+use engine::{CallId, ConversationId, MessageId, UserId};
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{Store, StoreError};
+
+/// How far a decision reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsentScope {
+    /// This call, once.
+    Once,
+    /// Every call of this tool in this conversation.
+    Conversation,
+}
+
+impl ConsentScope {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Conversation => "conversation",
+        }
+    }
+}
+
+/// A call that waits, or waited, for its user.
+#[derive(Clone, Debug)]
+pub struct Consent {
+    pub id: Uuid,
+    pub conversation: ConversationId,
+    pub tool_name: String,
+    pub input: Value,
+}
+
+/// A question about a call.
+pub struct NewConsent<'a> {
+    pub owner: &'a UserId,
+    pub answer: MessageId,
+    pub call: CallId,
+    pub tool_name: &'a str,
+    pub input: &'a Value,
+}
+
+type Row = (Uuid, Uuid, String, Json<Value>);
+
+const CLOSED: &str = "this question has been answered already";
+
+impl Store {
+    /// Keeps a question. The same call asked twice is one question.
+    pub async fn ask_consent(&self, new: &NewConsent<'_>) -> Result<Uuid, StoreError> {
+        const SQL: &str =
+            "INSERT INTO consents (id, conversation_id, message_id, call_id, user_id, tool_name, input, created_at)
+             SELECT $1, conversation_id, $2, $3, $4, $5, $6, $7 FROM messages WHERE id = $2
+             ON CONFLICT (call_id) DO UPDATE SET tool_name = consents.tool_name RETURNING id";
+        let row: Option<(Uuid,)> = self
+            .write(SQL)
+            .bind(Uuid::now_v7())
+            .bind(new.answer.0)
+            .bind(new.call.0)
+            .bind(new.owner.as_str())
+            .bind(new.tool_name)
+            .bind(Json(new.input))
+            .bind(self.clock.now())
+            .fetch_optional()
+            .await?;
+        row.map(|(id,)| id).ok_or(StoreError::NotFound)
+    }
+
+    /// Answers a question, once. None refuses.
+    pub async fn decide_consent(
+        &self,
+        owner: &UserId,
+        id: Uuid,
+        scope: Option<ConsentScope>,
+    ) -> Result<Consent, StoreError> {
+        const FIND: &str = "SELECT id, conversation_id, tool_name, input FROM consents WHERE id = $1 AND user_id = $2";
+        const SQL: &str = "UPDATE consents SET decision = $3, scope = $4, decided_at = $5
+            WHERE id = $1 AND user_id = $2 AND decision IS NULL RETURNING id, conversation_id, tool_name, input";
+        let found: Option<Row> = self.read(FIND).bind(id).bind(owner.as_str()).fetch_optional().await?;
+        found.ok_or(StoreError::NotFound)?;
+        let row: Option<Row> = self
+            .write(SQL)
+            .bind(id)
+            .bind(owner.as_str())
+            .bind(if scope.is_some() { "allow" } else { "refuse" })
+            .bind(scope.map(ConsentScope::as_str))
+            .bind(self.clock.now())
+            .fetch_optional()
+            .await?;
+        let (id, conversation, tool_name, Json(input)) = row.ok_or(StoreError::Conflict(CLOSED))?;
+        Ok(Consent { id, conversation: ConversationId(conversation), tool_name, input })
+    }
+
+    /// Opens a question again whose decision could not be carried out.
+    pub async fn reopen_consent(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE consents SET decision = NULL, scope = NULL, decided_at = NULL
+            WHERE id = $1 AND user_id = $2 AND decision = 'allow'";
+        self.write(SQL).bind(id).bind(owner.as_str()).execute().await?;
+        Ok(())
+    }
+
+    /// Whether a call may be made in the conversation of `answer`. A consent for one call is used up by it.
+    pub async fn use_consent(
+        &self,
+        owner: &UserId,
+        answer: MessageId,
+        tool_name: &str,
+        input: &Value,
+    ) -> Result<bool, StoreError> {
+        const FIND: &str = "SELECT c.id, c.scope, c.input FROM consents c
+            JOIN messages m ON m.conversation_id = c.conversation_id
+            WHERE m.id = $1 AND c.user_id = $2 AND c.tool_name = $3 AND c.decision = 'allow' ORDER BY c.created_at";
+        const USE: &str = "UPDATE consents SET decision = 'used' WHERE id = $1 AND decision = 'allow' RETURNING id";
+        let query = self.read(FIND).bind(answer.0).bind(owner.as_str()).bind(tool_name);
+        let given: Vec<(Uuid, String, Json<Value>)> = query.fetch_all().await?;
+        let mut once = Vec::new();
+        for (id, scope, Json(allowed)) in given {
+            match scope.as_str() {
+                "conversation" => return Ok(true),
+                "once" if allowed == *input => once.push(id),
+                _ => {}
+            }
+        }
+        for id in once {
+            let used: Option<(Uuid,)> = self.write(USE).bind(id).fetch_optional().await?;
+            if used.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -2,6 +2,7 @@
 
 mod by_age;
 mod catalogue_answers;
+mod conversation_model;
 mod conversations;
 mod db;
 mod feedback;

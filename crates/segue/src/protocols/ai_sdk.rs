@@ -220,7 +220,7 @@ fn encode(event: &Event) -> Vec<Value> {
             "errorText": failure.error, "providerExecuted": true, "dynamic": true})],
         Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
         Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
-        Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage } => vec![json!({
+        Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage, .. } => vec![json!({
             "type": "finish",
             "messageMetadata": {"usage": {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}},
         })],

@@ -16,6 +16,7 @@ pub use crate::networks::Networks;
 use crate::{
     enrich::SourceUrls,
     mcp_client::{self, OutsideServer},
+    models::{self, NamedModel},
     observe::Content,
 };
 use sources::{
@@ -46,6 +47,14 @@ pub const SETTINGS: &[Setting] = &[
     setting("QDRANT_URL", "", "Remote Qdrant (gRPC, port 6334); the embedded index when empty"),
     setting("QDRANT_API_KEY", "", "Key for the remote Qdrant"),
     setting("SEGUE_MODEL", "", "offline, anthropic:<model> or openai:<model>; picked from the keys present when empty"),
+    setting("SEGUE_MODELS", "", "More models to choose from: name=provider:model @input/output, separated by commas"),
+    setting(
+        "SEGUE_SMALL_MODEL",
+        "",
+        "provider:model for descriptions and rewording; a local model does neither without it",
+    ),
+    setting("SEGUE_MODEL_PORTS", "11434,8080,1234,8000", "Ports of this machine to look for model servers on, or off"),
+    setting("SEGUE_OPERATORS", "", "Accounts or token subjects that may change the settings, separated by commas"),
     setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),
     setting("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "Where the Anthropic Messages API is"),
     setting("OPENAI_API_KEY", "", "Key for OpenAI or anything that speaks its Chat Completions API"),
@@ -127,6 +136,16 @@ pub struct Config {
     pub database_url: String,
     pub database_pool: u32,
     pub model: ModelChoice,
+    /// Whether a setting names the model or its server. Otherwise the operator may choose one.
+    pub is_model_set: bool,
+    /// Models to choose from, for a conversation or a message.
+    pub models: Vec<NamedModel>,
+    /// For background work.
+    pub small_model: Option<ModelChoice>,
+    /// Where model servers are looked for.
+    pub model_ports: Vec<u16>,
+    /// Who may change settings beside the user of `local` mode: ids or names.
+    pub operators: Vec<String>,
     pub anthropic: Endpoint,
     pub openai: Endpoint,
     /// None: the embedded index.
@@ -276,6 +295,12 @@ impl Config {
             data_dir,
             database_pool: values.parsed("SEGUE_DATABASE_POOL")?,
             model: values.model()?,
+            is_model_set: values.is_model_set(),
+            models: models::parse_list(&values.or_default("SEGUE_MODELS"))
+                .map_err(|why| problem("SEGUE_MODELS", why))?,
+            small_model: values.small_model()?,
+            model_ports: values.model_ports()?,
+            operators: values.names("SEGUE_OPERATORS"),
             anthropic: values.endpoint("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
             openai: values.endpoint("OPENAI_BASE_URL", "OPENAI_API_KEY"),
             qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
@@ -520,20 +545,42 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         let Some(choice) = self.text("SEGUE_MODEL") else {
             return Ok(if self.text("ANTHROPIC_API_KEY").is_some() {
                 ModelChoice::Anthropic(None)
-            } else if self.text("OPENAI_API_KEY").is_some() {
+            } else if self.text("OPENAI_API_KEY").or_else(|| self.text("OPENAI_BASE_URL")).is_some() {
                 ModelChoice::OpenAi(None)
             } else {
                 ModelChoice::Offline
             });
         };
-        let (provider, model) = choice.split_once(':').unwrap_or((&choice, ""));
-        let model = Some(model.to_owned()).filter(|model| !model.is_empty());
-        match provider {
-            "offline" => Ok(ModelChoice::Offline),
-            "anthropic" => Ok(ModelChoice::Anthropic(model)),
-            "openai" => Ok(ModelChoice::OpenAi(model)),
-            _ => Err(problem("SEGUE_MODEL", format!("'{choice}' is not offline, anthropic:<model> or openai:<model>"))),
+        models::parse_choice(&choice).map_err(|why| problem("SEGUE_MODEL", why))
+    }
+
+    fn is_model_set(&self) -> bool {
+        let names = ["SEGUE_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
+        names.iter().any(|name| self.text(name).is_some())
+    }
+
+    fn small_model(&self) -> Result<Option<ModelChoice>, ConfigError> {
+        let Some(choice) = self.text("SEGUE_SMALL_MODEL") else { return Ok(None) };
+        match models::parse_choice(&choice) {
+            Ok(ModelChoice::Offline) => Err(problem("SEGUE_SMALL_MODEL", "the offline model cannot describe music")),
+            Ok(ModelChoice::OpenAi(None) | ModelChoice::Anthropic(None)) => {
+                Err(problem("SEGUE_SMALL_MODEL", format!("'{choice}' names no model")))
+            }
+            Ok(choice) => Ok(Some(choice)),
+            Err(why) => Err(problem("SEGUE_SMALL_MODEL", why)),
         }
+    }
+
+    fn model_ports(&self) -> Result<Vec<u16>, ConfigError> {
+        let ports = self.list("SEGUE_MODEL_PORTS").into_iter().filter(|port| port != "off");
+        let wrong = |port: &str| problem("SEGUE_MODEL_PORTS", format!("'{port}' is not a port or off"));
+        ports.map(|port| port.parse().map_err(|_| wrong(&port))).collect()
+    }
+
+    /// As they are written: ids of other issuers are case-sensitive.
+    fn names(&self, name: &str) -> Vec<String> {
+        let value = self.or_default(name);
+        value.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
     }
 
     fn list(&self, name: &str) -> Vec<String> {

@@ -8,8 +8,8 @@ use std::{
 
 use chrono::Utc;
 use engine::{
-    Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Outcome,
-    Prompt, Role, StopReason, ToolContext, Turn, UserId,
+    Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Model,
+    Outcome, Prompt, Reviewer, Role, StopReason, ToolContext, Toolbox, Turn, UserId,
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
@@ -19,6 +19,7 @@ use tracing::{error, warn};
 use crate::{
     App, Error,
     agents::{Agent, agent},
+    claims::Claims,
     decided::{self, Decided},
     history,
     observe::{EndedCall, EndedTurn},
@@ -39,6 +40,8 @@ pub struct Ask {
     pub again: Option<MessageId>,
     /// Only for a new conversation; an old one keeps its agent.
     pub agent: Option<String>,
+    /// A model of `SEGUE_MODELS`, for this message and those after it.
+    pub model: Option<String>,
     /// Makes sending twice harmless.
     pub client_message_id: Option<String>,
 }
@@ -66,6 +69,7 @@ impl App {
         let _starting = self.turns.enter().ok_or(Error::Closing)?;
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
+        ask.model.as_deref().map_or(Ok(()), |name| self.models.checked_name(name))?;
         let new = NewTurn {
             conversation: ask.conversation,
             new_conversation_id: ask.new_conversation_id,
@@ -84,6 +88,9 @@ impl App {
             Start::New(started) => started,
             Start::Limited(limited) => return Err(limited.into()),
         };
+        if let Some(name) = &ask.model {
+            self.store.set_conversation_model(owner, started.conversation, name).await?;
+        }
         let live = self.turns.begin(started.clone());
         live.publish(Kind::Started {
             turn: started.turn,
@@ -126,11 +133,11 @@ impl App {
     ) {
         let first = is_new.then(|| question.clone());
         let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first, decided)).catch_unwind();
-        let finished = work.await.unwrap_or_else(|_| {
+        let (finished, cost_usd) = work.await.unwrap_or_else(|_| {
             error!(turn.id = %live.started.turn, "A turn panicked");
-            failed(FailureCode::InternalError, "Something went wrong. Please try again.")
+            (failed(FailureCode::InternalError, "Something went wrong. Please try again."), None)
         });
-        let is_ours = self.record_end(&live, finished).await;
+        let is_ours = self.record_end(&live, finished, cost_usd).await;
         self.turns.forget(live.started.turn);
         if is_ours {
             let StartedTurn { turn, conversation, .. } = live.started;
@@ -139,7 +146,8 @@ impl App {
         }
     }
 
-    /// `question`: the first message of a new conversation.
+    /// The answer, and what it has cost in US dollars where that is known. `question`: the first message of a new
+    /// conversation.
     async fn answer(
         &self,
         agent: &'static Agent,
@@ -147,51 +155,69 @@ impl App {
         live: &Arc<LiveTurn>,
         question: Option<String>,
         decided: Option<decided::Call>,
-    ) -> Finished {
+    ) -> (Finished, Option<f64>) {
         let toolbox = self.toolbox_of(agent);
-        let messages = match question {
-            Some(question) => vec![Message::user(question)],
-            None => {
-                match history::load(&self.store, owner, live.started.conversation, toolbox, self.model.as_ref()).await {
-                    Ok(messages) => messages,
-                    Err(error) => {
-                        error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
-                        return failed(
-                            FailureCode::DatabaseError,
-                            "Your conversation could not be loaded. Please try again.",
-                        );
-                    }
-                }
+        let _running = self.models.run_turn();
+        let loaded = self.model_and_messages(owner, live.started.conversation, toolbox, question).await;
+        let (model, messages) = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
+                let message = "Your conversation could not be loaded. Please try again.";
+                return (failed(FailureCode::DatabaseError, message), None);
             }
         };
-        let model = self.meter.model(&self.model, owner, Purpose::Answer);
-        let model = Decided { model, call: Mutex::new(decided) };
+        let metered = self.meter.model(&model, owner, Purpose::Answer);
+        let metered = Decided { model: metered, call: Mutex::new(decided) };
         let turn = Turn {
-            model: &model,
+            model: &metered,
             toolbox,
             journal: &TurnJournal { store: &self.store, live },
             owner: owner.clone(),
             message: live.started.message,
             prompt: Prompt {
-                system: agent.instructions.into(),
+                system: self.instructions_of(agent).await,
                 tools: self.specs_of(agent),
                 messages,
                 may_call_tools: true,
             },
-            limits: self.config.limits,
+            limits: self.config.limits.for_model(model.as_ref()),
             cancel: live.cancel.clone(),
         };
-        let finished = engine::run(turn, &mut |kind| live.publish(kind)).await;
+        let claims = Claims::of(agent, &turn.prompt, toolbox);
+        // The offline model says only what its rules have read from tools.
+        let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
+        let finished = engine::run_reviewed(turn, reviewer, &mut |kind| live.publish(kind)).await;
+        let cost_usd = self.models.cost(model.as_ref(), &finished.usage);
         if live.is_cut() && finished.end == End::Answered(StopReason::Stopped) {
-            return Finished { end: cut_end(), ..finished };
+            return (Finished { end: cut_end(), ..finished }, cost_usd);
         }
-        finished
+        (finished, cost_usd)
+    }
+
+    /// The model of a conversation, and what it reads of it.
+    async fn model_and_messages(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        toolbox: &Toolbox,
+        question: Option<String>,
+    ) -> Result<(Arc<dyn Model>, Vec<Message>), StoreError> {
+        let model = match self.models.named().next() {
+            Some(_) => self.models.of(self.store.conversation_model(owner, conversation).await?.as_deref()),
+            None => self.models.active(),
+        };
+        let messages = match question {
+            Some(question) => vec![Message::user(question)],
+            None => history::load(&self.store, owner, conversation, toolbox, model.as_ref()).await?,
+        };
+        Ok((model, messages))
     }
 
     /// False when another node has closed the turn, or will.
-    async fn record_end(&self, live: &LiveTurn, finished: Finished) -> bool {
+    async fn record_end(&self, live: &LiveTurn, finished: Finished, cost_usd: Option<f64>) -> bool {
         let text = Message { role: Role::Assistant, content: finished.content.clone() }.text();
-        let mut closing = closing_event(&finished);
+        let mut closing = closing_event(&finished, cost_usd);
         let mut is_ours = false;
         let given_up = Instant::now() + END_PATIENCE;
         loop {
@@ -339,7 +365,7 @@ fn invalid(field: &'static str, problem: String) -> Error {
 
 fn failed(code: FailureCode, message: &str) -> Finished {
     let end = End::Failed { code, message: message.into(), retryable: true };
-    Finished { content: Vec::new(), usage: engine::Usage::default(), end }
+    Finished { content: Vec::new(), usage: engine::Usage::default(), notices: Vec::new(), end }
 }
 
 /// As recovery says it: to the user it is the same.
@@ -353,9 +379,11 @@ fn interrupted() -> Kind {
     Kind::Failed { code: FailureCode::Interrupted, message, retryable: true }
 }
 
-fn closing_event(finished: &Finished) -> Kind {
+fn closing_event(finished: &Finished, cost_usd: Option<f64>) -> Kind {
     match &finished.end {
-        End::Answered(stop) => Kind::Ended { usage: finished.usage, stop: *stop },
+        End::Answered(stop) => {
+            Kind::Ended { usage: finished.usage, stop: *stop, notices: finished.notices.clone(), cost_usd }
+        }
         End::Failed { code, message, retryable } => {
             Kind::Failed { code: *code, message: message.clone(), retryable: *retryable }
         }

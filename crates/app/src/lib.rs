@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod backup;
+mod claims;
 pub mod config;
 mod converse;
 mod decided;
@@ -36,14 +37,15 @@ use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    agents::{AGENTS, Agent},
-    config::{Config, ModelChoice},
+    agents::{AGENTS, Agent, Circumstances},
+    config::Config,
     enrich::{Describer, Pipeline, Sources},
     export::Export,
     index_sync::Indexing,
     library::Library,
     mcp_client::Outside,
     metered::Meter,
+    models::Models,
     node::Node,
     observe::{
         Observer,
@@ -76,7 +78,7 @@ type AgentTools = HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>;
 pub struct App {
     pub config: Config,
     store: Store,
-    pub model: Arc<dyn Model>,
+    pub models: Models,
     /// What a user may call without an agent.
     pub toolbox: Toolbox,
     /// Segue's own tools: the only ones that public documents show.
@@ -113,19 +115,19 @@ impl App {
             background_per_day: config.background_tokens_per_day,
         };
         let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
-        let describer = Describer::new(&config.model, &model, meter.clone());
+        let models = Models::new(&config, model).context("the models cannot be set up")?;
+        let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
         let outside = Outside::find(&config.mcp, &store).await;
-        let has_real_model = config.model != ModelChoice::Offline;
-        let wordings = Wordings::new(has_real_model.then(|| model.clone()), Some(meter.clone()));
+        let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);
         let all_tools = outside.join(own_tools.clone());
         let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
             observer: Arc::new(observer),
-            agents: tools_by_agent(AGENTS, &all_tools, &outside)?,
+            agents: tools_by_agent(AGENTS, &all_tools, &outside, services.library.tidal.is_configured())?,
             turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
             spawned,
             meter,
@@ -133,7 +135,7 @@ impl App {
             background: CancellationToken::new(),
             config,
             store,
-            model,
+            models,
             toolbox: outside.join_direct(own_tools.clone()),
             own_tools,
             services,
@@ -238,6 +240,16 @@ impl App {
         &self.agents[agent.id].0
     }
 
+    /// What an agent is told. An index that does not answer counts as filled: the search will say that it is away.
+    pub(crate) async fn instructions_of(&self, agent: &Agent) -> Arc<str> {
+        let has_catalogue = self.has_catalogue();
+        let has_tracks = match agent.usable_tools(has_catalogue).any(|tool| tool == "semanticSearch") {
+            true => self.services.library.index.info().await.map_or(true, |info| info.n_tracks > 0),
+            false => true,
+        };
+        agent.told(Circumstances { has_catalogue, has_tracks }).into()
+    }
+
     pub(crate) fn specs_of(&self, agent: &Agent) -> Arc<[ToolSpec]> {
         self.agents[agent.id].1.clone()
     }
@@ -249,11 +261,16 @@ async fn soon<T>(asked: impl Future<Output = T>) -> Option<T> {
 }
 
 /// The tools of each agent. An agent that names a tool that does not exist is a mistake in its definition.
-fn tools_by_agent(agents: &[Agent], toolbox: &Toolbox, outside: &Outside) -> anyhow::Result<AgentTools> {
+fn tools_by_agent(
+    agents: &[Agent],
+    toolbox: &Toolbox,
+    outside: &Outside,
+    has_catalogue: bool,
+) -> anyhow::Result<AgentTools> {
     let of = |agent: &Agent| {
-        let names: Vec<_> = agent.tools.iter().copied().chain(outside.names_for(agent.id)).collect();
+        let names: Vec<_> = agent.usable_tools(has_catalogue).chain(outside.names_for(agent.id)).collect();
         let toolbox = toolbox.only(&names).with_context(|| format!("the agent '{}' cannot be set up", agent.id))?;
-        let specs = toolbox.specs().into();
+        let specs = toolbox.specs().iter().map(tools::compact::spec_for_model).collect();
         Ok((agent.id, (toolbox, specs)))
     };
     agents.iter().map(of).collect()
@@ -296,6 +313,14 @@ impl App {
         export_json::pieces(self.store.clone(), owner.clone())
     }
 
+    /// Lets a server of this machine answer, or the built-in model; the chosen one is probed in the background.
+    pub async fn select_model(&self, choice: Option<models::Selected>) -> Result<(), Error> {
+        self.models.select(choice).await?;
+        let models = self.models.clone();
+        self.spawn(async move { models.probe_selected().await });
+        Ok(())
+    }
+
     /// Whether the Tidal catalogue can be searched.
     pub fn has_catalogue(&self) -> bool {
         self.services.library.tidal.is_configured()
@@ -323,7 +348,7 @@ mod tests {
     #[test]
     fn an_agent_that_names_an_unknown_tool_cannot_start() {
         let agent = Agent { tools: &["add_tsak"], ..AGENTS[0] };
-        let error = tools_by_agent(&[agent], &Toolbox::default(), &Outside::default()).err().expect("refused");
+        let error = tools_by_agent(&[agent], &Toolbox::default(), &Outside::default(), true).err().expect("refused");
         assert_eq!(
             format!("{error:#}"),
             "the agent 'discover' cannot be set up: there is no tool 'add_tsak'; the tools are: "

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallId, ConversationId, Done, Failure, MessageId, TurnId, Usage};
+use crate::{CallId, ConversationId, Done, Failure, MessageId, Notice, TurnId, Usage};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -74,6 +74,11 @@ pub enum Kind {
     Ended {
         usage: Usage,
         stop: StopReason,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<Notice>,
+        /// In US dollars, where the model's price is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
     },
     Failed {
         code: FailureCode,

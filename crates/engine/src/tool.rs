@@ -78,6 +78,11 @@ impl ToolContext {
         Self { owner, call, answer: None, cancel, timings: Timings::default(), caller: Caller::Program }
     }
 
+    /// Whether a model wrote the input: it reads short handles where programs read ids.
+    pub fn is_by_model(&self) -> bool {
+        self.caller == Caller::Model
+    }
+
     /// The same for a call a model made.
     pub fn by_model(self) -> Self {
         Self { caller: Caller::Model, ..self }

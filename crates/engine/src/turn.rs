@@ -9,7 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
-    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, budget, reply::Reply, untrusted,
+    Notice, Outcome, Prompt, Reviewer, StopReason, ToolContext, Toolbox, Usage, UserId, budget,
+    reply::Reply,
+    review::{Reviews, Verdict, remark, stop_reason},
+    untrusted,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -61,6 +64,8 @@ impl Default for Limits {
 pub struct Finished {
     pub content: Vec<Block>,
     pub usage: Usage,
+    /// What the user should know about the answer.
+    pub notices: Vec<Notice>,
     pub end: End,
 }
 
@@ -79,6 +84,15 @@ const SAME_CALL_LIMIT: u32 = 2;
 /// Runs a turn to its end, telling `emit` what happens as it happens. The closing event is the caller's:
 /// the answer is stored before anyone sees that it is complete.
 pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finished {
+    run_reviewed(turn, None, emit).await
+}
+
+/// The same with a reviewer of the answer.
+pub async fn run_reviewed(
+    turn: Turn<'_>,
+    reviewer: Option<&dyn Reviewer>,
+    emit: &mut (dyn FnMut(Kind) + Send),
+) -> Finished {
     let mut run = Run {
         deadline: Instant::now() + turn.limits.whole_turn,
         content: Vec::new(),
@@ -88,11 +102,13 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
         n_sent_chars: 0,
         seen: HashMap::new(),
         notes: HashMap::new(),
+        reviewer,
+        reviews: Reviews::default(),
         turn,
         emit,
     };
     let end = run.all_steps().await;
-    Finished { content: run.content, usage: run.usage, end }
+    Finished { content: run.content, usage: run.usage, notices: run.reviews.notices, end }
 }
 
 struct Run<'a, 'e> {
@@ -110,6 +126,8 @@ struct Run<'a, 'e> {
     n_sent_chars: usize,
     /// What the model should be told about how its calls were read.
     notes: HashMap<CallId, Vec<String>>,
+    reviewer: Option<&'a dyn Reviewer>,
+    reviews: Reviews,
 }
 
 impl Run<'_, '_> {
@@ -131,6 +149,11 @@ impl Run<'_, '_> {
                 Some(halt) => Err(halt),
                 None => self.answer(&calls).await,
             };
+            let is_over = match &answered {
+                Err(Halt::TimedOut | Halt::Model(ModelError::TimedOut)) => self.tell_results(),
+                Err(_) => true,
+                Ok(()) => calls.is_empty() && !self.is_asked_about(),
+            };
             // Also after a halt: a protocol that opens a step must be able to close it.
             (self.emit)(Kind::StepDone { step, usage: step_usage });
             if let Err(halt) = answered {
@@ -139,12 +162,47 @@ impl Run<'_, '_> {
             if self.awaits_consent {
                 return End::Answered(StopReason::Complete);
             }
-            if calls.is_empty() {
-                let used_up = step > 0 && !self.turn.prompt.may_call_tools;
-                return End::Answered(if used_up { StopReason::MaxSteps } else { StopReason::Complete });
+            if is_over {
+                return End::Answered(stop_reason(step, self.turn.prompt.may_call_tools));
             }
         }
         End::Answered(StopReason::MaxSteps)
+    }
+
+    /// Reviews the answer. True: the model is asked about it, once.
+    fn is_asked_about(&mut self) -> bool {
+        let may_ask = self.turn.prompt.may_call_tools;
+        match self.reviews.of(self.reviewer, &self.content, may_ask) {
+            Verdict::Fine => false,
+            Verdict::Ask(question) => {
+                self.turn.prompt.messages.extend([question, crate::Message::assistant(Vec::new())]);
+                true
+            }
+            Verdict::Mark(notice) => {
+                self.say(&notice.message);
+                false
+            }
+        }
+    }
+
+    /// A turn that ran out of time after its tools had answered shows what they said. It is over in any case.
+    fn tell_results(&mut self) -> bool {
+        let summaries: Vec<_> = self.content.iter().filter_map(summary_of).collect();
+        if !summaries.is_empty() {
+            self.say(&format!(
+                "The model took too long to answer. The tools have reported:\n\n{}",
+                summaries.join("\n")
+            ));
+        }
+        true
+    }
+
+    /// Words of ours at the end of the answer.
+    fn say(&mut self, text: &str) {
+        let (kinds, block) = remark(self.n_texts, text);
+        self.n_texts += 1;
+        kinds.into_iter().for_each(|kind| (self.emit)(kind));
+        self.content.push(block);
     }
 
     /// One reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
@@ -350,6 +408,12 @@ async fn call_one(
             work.await
         }
     }
+}
+
+/// The line that a tool's stored output has about itself.
+fn summary_of(block: &Block) -> Option<String> {
+    let Block::ToolResult { content, is_error: false, .. } = block else { return None };
+    Some(format!("- {}", content.get("summary")?.as_str()?))
 }
 
 /// After the result, so that the mark of data stays where it is.

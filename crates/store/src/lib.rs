@@ -4,6 +4,7 @@ mod attempts;
 mod by_age;
 mod catalogue_answers;
 mod consents;
+mod conversation_model;
 mod conversations;
 mod db;
 mod feedback;

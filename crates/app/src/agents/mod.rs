@@ -1,6 +1,7 @@
 //! The agents: instructions, and which tools each may use.
 
 mod discover;
+mod instructions;
 mod tasks;
 
 /// A character of the house. Its instructions never change while a conversation runs.
@@ -9,10 +10,14 @@ pub struct Agent {
     pub title: &'static str,
     pub description: &'static str,
     pub instructions: &'static str,
+    /// What to add where the catalogue can be searched.
+    pub(crate) with_catalogue: &'static str,
     pub tools: &'static [&'static str],
     /// First things to say that work out of the box.
     pub examples: &'static [&'static str],
 }
+
+pub(crate) use instructions::Circumstances;
 
 pub const AGENTS: &[Agent] = &[discover::AGENT, tasks::AGENT];
 

@@ -11,7 +11,7 @@ use super::{
     extract::{self, extract},
     worker::{again_or_failed, done},
 };
-use crate::{config::ModelChoice, metered::Meter};
+use crate::{metered::Meter, models::Models};
 use formats::spelling::{clean, clean_lines};
 use music::Track;
 use store::{Claimed, Description, Ending, Purpose};
@@ -42,17 +42,27 @@ const MOST_TAG: usize = 60;
 /// Who describes tracks.
 pub(crate) struct Describer {
     model: Option<Arc<dyn Model>>,
+    models: Models,
     meter: Meter,
 }
 
 impl Describer {
     /// The offline model talks by rules; it has no understanding of a song to offer.
-    pub(crate) fn new(choice: &ModelChoice, model: &Arc<dyn Model>, meter: Meter) -> Self {
-        Self { model: (*choice != ModelChoice::Offline).then(|| model.clone()), meter }
+    pub(crate) fn new(models: Models, meter: Meter) -> Self {
+        Self { model: models.background(), models, meter }
     }
 
     pub(super) fn has_model(&self) -> bool {
         self.model.is_some()
+    }
+
+    /// A model on this machine has one slot, and people come first: it describes one track at a time, between turns.
+    pub(super) fn is_local(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.is_local())
+    }
+
+    pub(super) fn may_work(&self) -> bool {
+        !self.is_local() || self.models.is_idle()
     }
 
     /// By what descriptions are made now, and which older ones (a pattern of `LIKE`) are to be made again by it. An

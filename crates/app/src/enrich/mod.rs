@@ -102,12 +102,22 @@ impl Pipeline {
                 self.store.switch_on(step).await?;
             }
         }
+        // An extract costs nothing. What a model costs is for a person to decide: `segue ingest --describe-again`.
+        if !self.describer.has_model() {
+            self.describe_again().await?;
+        }
+        Ok(())
+    }
+
+    /// Descriptions of other versions are made again, while the old ones serve.
+    pub(crate) async fn describe_again(&self) -> Result<u64, StoreError> {
         let (version, replaces) = self.describer.version();
         let n_again = self.store.describe_again(&version, replaces).await?;
         if n_again > 0 {
             info!("{n_again} tracks are described again by {version}, while their old descriptions serve");
+            self.tell();
         }
-        Ok(())
+        Ok(n_again)
     }
 
     async fn look_for_dead_nodes(self: Arc<Self>, ended: CancellationToken) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{Pipeline, features, lyrics};
+use super::{Describer, Pipeline, features, lyrics};
 use http_client::service::SourceError;
 use music::Isrc;
 use sources::reccobeats;
@@ -50,11 +50,12 @@ impl Single {
     }
 }
 
-fn load(step: Step, has_model: bool) -> Load {
+fn load(step: Step, describer: &Describer) -> Load {
     match step {
         Step::Lyrics => Load { at_once: 32, side_by_side: 8 },
         Step::Features => Load { at_once: reccobeats::BATCH, side_by_side: 1 },
-        Step::Describe if has_model => Load { at_once: 8, side_by_side: 4 },
+        Step::Describe if describer.is_local() => Load { at_once: 1, side_by_side: 1 },
+        Step::Describe if describer.has_model() => Load { at_once: 8, side_by_side: 4 },
         Step::Describe => Load { at_once: 128, side_by_side: 128 },
         Step::Index => Load { at_once: 256, side_by_side: 1 },
     }
@@ -90,7 +91,10 @@ impl Pipeline {
 
     /// One batch; answers how long to wait before the next, if at all.
     async fn work_once(&self, step: Step) -> Result<Option<Duration>, StoreError> {
-        let load = load(step, self.describer.has_model());
+        if step == Step::Describe && !self.describer.may_work() {
+            return Ok(Some(LOOK_EVERY));
+        }
+        let load = load(step, &self.describer);
         let claimed = self.store.claim_steps(step, &self.node, load.at_once).await?;
         if claimed.is_empty() {
             return Ok(Some(LOOK_EVERY));

@@ -96,6 +96,12 @@ impl Library {
         Ok(n_steps)
     }
 
+    /// Lets the describer of today describe tracks again that another one described; how many they are.
+    #[instrument(name = "library.describe_again", skip_all)]
+    pub async fn describe_again(&self) -> Result<u64, Error> {
+        Ok(self.pipeline.describe_again().await?)
+    }
+
     /// Asks every source again about every track; how many they are.
     #[instrument(name = "library.force_steps", skip_all)]
     pub async fn force_steps(&self) -> Result<u64, Error> {

@@ -144,7 +144,7 @@ mod tests {
             }
             kinds.push(Kind::StepDone { step, usage });
         }
-        kinds.push(Kind::Ended { usage, stop: StopReason::Complete });
+        kinds.push(Kind::Ended { usage, stop: StopReason::Complete, notices: Vec::new(), cost_usd: None });
         let events = kinds.into_iter().zip(1..).map(|(kind, n)| Arc::new(Event { seq: n, at_ms: i64::from(n), kind }));
         let (owner, agent, question) = (UserId::new("ann"), "discover".to_owned(), "something for the rain".to_owned());
         EndedTurn { turn, conversation, owner, agent, question, events: events.collect() }

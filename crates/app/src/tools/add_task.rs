@@ -3,8 +3,9 @@
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::task_error;
+use super::{compact, tool_error};
 use crate::services::tasks::{NewTask, Task, TaskDescription, TaskTitle, Tasks};
 
 /// Add a task to the user's to-do list.
@@ -48,7 +49,11 @@ impl Tool for AddTask {
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let new = NewTask { title: input.title, description: input.description.unwrap_or_default() };
-        let task = self.tasks.add(cx, new).await.map_err(task_error)?;
+        let task = self.tasks.add(cx, new).await.map_err(tool_error)?;
         Ok(Output { task })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        compact::changed_task(output)
     }
 }

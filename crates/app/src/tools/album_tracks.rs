@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    format::{counted, only},
-    tool_error,
-};
+use super::{compact, format::counted, tool_error};
 use crate::{
     library::{Library, results::TrackResult},
     text_limit::Text,
@@ -63,6 +60,6 @@ impl Tool for AlbumTracks {
     }
 
     fn for_model(output: &Value) -> Value {
-        only(output, "tracks", &["isrc", "title", "artist", "duration", "inLibrary", "isIndexed"])
+        compact::tracks(output, &["isrc", "title", "artist", "inLibrary", "isIndexed"])
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{format::only, tool_error};
+use super::{compact, tool_error};
 use crate::library::{Library, results::IndexedTrackResult};
 use music::Isrc;
 
@@ -77,7 +77,7 @@ impl Tool for BatchMetadata {
         Ok(asked.answer(tracks))
     }
 
-    /// Everything but pictures: this is where a model reads whole lyrics.
+    /// Everything but pictures and times; lyrics up to a length that leaves space for an answer.
     fn for_model(output: &Value) -> Value {
         let fields = [
             "isrc",
@@ -85,14 +85,13 @@ impl Tool for BatchMetadata {
             "artist",
             "album",
             "releaseDate",
-            "duration",
             "inLibrary",
             "tags",
             "audioFeatures",
             "interpretation",
             "lyrics",
         ];
-        only(output, "tracks", &fields)
+        compact::details(output, &fields)
     }
 }
 

@@ -3,8 +3,9 @@
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{task_error, task_id};
+use super::{compact, task_error, task_id};
 use crate::services::tasks::{Task, Tasks};
 
 /// Mark one task as done. Completing a task twice is the same as once.
@@ -42,7 +43,14 @@ impl Tool for CompleteTask {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let task = self.tasks.complete(cx, task_id(&input.task_id)?).await.map_err(task_error)?;
-        Ok(Output { task })
+        let id = task_id(&self.tasks, cx, &input.task_id).await?;
+        match self.tasks.complete(cx, id).await {
+            Ok(task) => Ok(Output { task }),
+            Err(error) => Err(task_error(&self.tasks, cx, error).await),
+        }
+    }
+
+    fn for_model(output: &Value) -> Value {
+        compact::changed_task(output)
     }
 }

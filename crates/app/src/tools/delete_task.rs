@@ -3,6 +3,7 @@
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{task_error, task_id};
 use crate::services::tasks::{TaskId, Tasks};
@@ -45,8 +46,14 @@ impl Tool for DeleteTask {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let id = task_id(&input.task_id)?;
-        let task = self.tasks.delete(cx, id).await.map_err(task_error)?;
-        Ok(Output { task_id: id, message: format!("Deleted '{}'", task.title), title: task.title })
+        let id = task_id(&self.tasks, cx, &input.task_id).await?;
+        match self.tasks.delete(cx, id).await {
+            Ok(task) => Ok(Output { task_id: id, message: format!("Deleted '{}'", task.title), title: task.title }),
+            Err(error) => Err(task_error(&self.tasks, cx, error).await),
+        }
+    }
+
+    fn for_model(output: &Value) -> Value {
+        serde_json::json!({"title": output["title"], "summary": output["summary"]})
     }
 }

@@ -3,8 +3,9 @@
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::tool_error;
+use super::{compact, tool_error};
 use crate::services::tasks::{Task, TaskFilter, Tasks};
 
 /// List the user's tasks, oldest first, with the ids the other task tools need.
@@ -50,5 +51,9 @@ impl Tool for ListTasks {
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let tasks = self.tasks.list(&cx.owner, input.filter).await.map_err(tool_error)?;
         Ok(Output { tasks })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        compact::tasks(output)
     }
 }

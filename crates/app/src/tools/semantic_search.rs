@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    format::{counted, only},
-    tool_error,
-};
+use super::{compact, format::counted, tool_error};
 use crate::{
     library::{Library, results::IndexedTrackResult},
     text_limit::Text,
@@ -91,8 +88,7 @@ impl Tool for SemanticSearch {
     }
 
     fn for_model(output: &Value) -> Value {
-        let fields = ["isrc", "title", "artist", "album", "shortDescription", "score", "inLibrary"];
-        only(output, "tracks", &fields)
+        compact::tracks(output, &["isrc", "title", "artist", "shortDescription", "score", "inLibrary"])
     }
 }
 

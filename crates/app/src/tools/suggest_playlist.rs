@@ -6,10 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    format::{counted, only},
-    tool_error,
-};
+use super::{compact, format::counted, tool_error};
 use crate::services::playlists::{self, PlaylistDetails, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists};
 
 /// Save a playlist for the listener, in the order given, with one reason per track.
@@ -79,6 +76,7 @@ impl Tool for SuggestPlaylist {
     }
 
     fn for_model(output: &Value) -> Value {
-        only(output, "tracks", &["isrc", "title", "artist", "inLibrary"])
+        let tracks = &compact::tracks(output, &["isrc", "title", "artist"])["tracks"];
+        serde_json::json!({"summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
     }
 }

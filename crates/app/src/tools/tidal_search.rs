@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
+    compact,
     format::{counted, only},
     tool_error,
 };
@@ -115,7 +116,7 @@ impl Tool for TidalSearch {
     }
 
     fn for_model(output: &Value) -> Value {
-        let tracks = only(output, "tracks", &["isrc", "title", "artist", "album", "inLibrary", "isIndexed"]);
+        let tracks = compact::tracks(output, &["isrc", "title", "artist", "album", "inLibrary", "isIndexed"]);
         only(&tracks, "albums", &["id", "title", "artist", "releaseDate", "trackCount", "inLibrary"])
     }
 }

@@ -3,8 +3,9 @@
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{task_error, task_id};
+use super::{compact, task_error, task_id};
 use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks};
 
 /// Change the title or the description of one task. Give at least one of them.
@@ -53,7 +54,14 @@ impl Tool for UpdateTask {
         }
         // Models send `null` for what they leave out, so `null` changes nothing here; an empty text clears.
         let change = TaskChange { title: input.title, description: input.description.map(Some), completed: None };
-        let task = self.tasks.change(cx, task_id(&input.task_id)?, change).await.map_err(task_error)?;
-        Ok(Output { task })
+        let id = task_id(&self.tasks, cx, &input.task_id).await?;
+        match self.tasks.change(cx, id, change).await {
+            Ok(task) => Ok(Output { task }),
+            Err(error) => Err(task_error(&self.tasks, cx, error).await),
+        }
+    }
+
+    fn for_model(output: &Value) -> Value {
+        compact::changed_task(output)
     }
 }

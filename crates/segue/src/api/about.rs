@@ -89,10 +89,10 @@ struct AgentAbout {
 }
 
 async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
-    let id = state.app.model.id().to_owned();
+    let id = state.app.models.active().id().to_owned();
     let offline = id == "offline";
-    let hint = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or SEGUE_MODEL=openai:<model> with OPENAI_BASE_URL for a local \
-                server such as Ollama, and start Segue again.";
+    let hint = "Choose a model server of this machine in the settings, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+                OPENAI_BASE_URL and start Segue again.";
     let agents = AGENTS.iter().map(|agent| AgentAbout {
         id: agent.id,
         title: agent.title,

@@ -8,6 +8,7 @@ mod conversations;
 pub(crate) mod health;
 mod import;
 mod library;
+mod models;
 mod playlists;
 mod search;
 mod tasks;
@@ -25,6 +26,7 @@ pub(crate) fn routes() -> Routes {
         .merge(conversations::routes())
         .merge(import::routes())
         .merge(library::routes())
+        .merge(models::routes())
         .merge(playlists::routes())
         .merge(search::routes())
         .merge(tasks::routes())

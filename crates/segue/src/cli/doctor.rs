@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use app::Tidal;
 use app::{
-    config::{Config, ModelChoice},
+    config::Config,
     mcp_client::{self, OutsideServer},
+    models::{Kept, Selected},
     services::admin::Admin,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -41,7 +42,8 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     telemetry::init("off");
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
-    findings.extend([model(&config), tidal(&config).await, tracing(&config).await]);
+    findings.extend(model(&config).await);
+    findings.extend([tidal(&config).await, tracing(&config).await]);
     for server in &config.mcp {
         findings.push(outside_server(server).await);
     }
@@ -181,13 +183,33 @@ async fn tracing(config: &Config) -> Finding {
     }
 }
 
-fn model(config: &Config) -> Finding {
-    match (app::models::choose(config), &config.model) {
-        (Ok(model), ModelChoice::Offline) => {
-            let hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one";
-            well("model", format!("{} (built in, no network; {hint})", model.id()))
+/// The model, really asked; and servers of this machine that could answer.
+async fn model(config: &Config) -> Vec<Finding> {
+    let chosen = match app::models::choose_probed(config).await {
+        Ok(chosen) => chosen,
+        Err(error) => return vec![ill("model", format!("{error:#}"))],
+    };
+    let kept = Kept::open(&config.data_dir);
+    let first = match chosen.probe().await {
+        None => {
+            let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
+            match kept.selected().filter(|_| !config.is_model_set) {
+                Some(Selected { server, model }) => {
+                    well("model", format!("{model} of {server}, chosen by the operator"))
+                }
+                None => well("model", format!("offline (built in, no network; {hint})")),
+            }
         }
-        (Ok(model), _) => well("model", format!("{} is configured", model.id())),
-        (Err(error), _) => ill("model", format!("{error:#}")),
+        Some(Ok(found)) => match chosen.server().map_or(Ok(()), |server| kept.keep(server, &found)) {
+            Ok(()) => well("model", found.to_string()),
+            Err(error) => ill("model", format!("{found}; but it cannot be kept: {error}")),
+        },
+        Some(Err(error)) => ill("model", format!("{} {error}", error.for_user())),
+    };
+    let mut findings = vec![first];
+    if !config.is_model_set {
+        findings
+            .extend(app::models::servers(config).await.iter().map(|found| well("server", app::models::said_of(found))));
     }
+    findings
 }

@@ -27,6 +27,7 @@ pub(super) fn command() -> Command {
         .about("Enrich and index what the library holds; goes on where it was when it is interrupted")
         .arg(flag("status", "Only say how far it is"))
         .arg(flag("retry-failed", "Try steps again that had failed for good"))
+        .arg(flag("describe-again", "Let the model describe tracks again that another version or none described"))
         .arg(flag("force", "Ask every source again about every track; old results serve meanwhile"))
         .arg(flag("json", "Print the status as JSON"))
         .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose failures to list"))
@@ -50,6 +51,10 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Re
     if args.get_flag("retry-failed") {
         let n = app.library().retry_failed_steps().await?;
         eprintln!("{n} failed steps are tried again.");
+    }
+    if args.get_flag("describe-again") {
+        let n = app.library().describe_again().await?;
+        eprintln!("{n} tracks are described again.");
     }
     if args.get_flag("force") {
         let n = app.library().force_steps().await?;

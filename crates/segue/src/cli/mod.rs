@@ -121,6 +121,6 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
 
 /// Starts the application for one command in the terminal.
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
-    let model = app::models::choose(&config)?;
+    let model = app::models::choose(&config).await?;
     App::start(config, model).await
 }

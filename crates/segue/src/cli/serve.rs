@@ -33,7 +33,9 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     app.start_ingestion().await?;
     // Before anyone knows that we are here: a signal that nobody hears yet would kill.
     let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
-    info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.database_kind());
+    info!("Segue is ready on http://{address} with the model {} and {}", app.models.active().id(), app.database_kind());
+    let models = app.models.clone();
+    app.spawn(async move { models.announce().await });
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::of(&app.config);
     let leaving = async {

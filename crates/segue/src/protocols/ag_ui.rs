@@ -141,7 +141,7 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
             "content": failure.error, "metadata": failure_metadata(failure),
         })],
         Kind::StepDone { step, .. } => vec![json!({"type": "STEP_FINISHED", "stepName": step_name(*step)})],
-        Kind::Ended { usage, stop } => vec![json!({
+        Kind::Ended { usage, stop, .. } => vec![json!({
             "type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": {"type": outcome(*stop)},
             "usage": [{"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}],
         })],

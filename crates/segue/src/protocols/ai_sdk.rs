@@ -226,7 +226,7 @@ fn encode(event: &Event) -> Vec<Value> {
         }
         Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
         Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
-        Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage } => vec![json!({
+        Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage, .. } => vec![json!({
             "type": "finish",
             "messageMetadata": {"usage": {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}},
         })],

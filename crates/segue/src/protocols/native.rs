@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
-use engine::{ConversationId, Event, Failure, FailureCode, Kind, MessageId, StopReason, TurnId, Usage};
+use engine::{ConversationId, Event, Failure, FailureCode, Kind, MessageId, Notice, StopReason, TurnId, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,6 +57,9 @@ struct ChatRequest {
     /// `discover` or `tasks`, for a new conversation.
     #[serde(default)]
     agent: Option<String>,
+    /// A model of the list in the settings, for this message and those after it in the conversation.
+    #[serde(default)]
+    model: Option<String>,
     /// Makes a repeated request harmless: the same id attaches to the turn that is already there.
     #[serde(default)]
     client_message_id: Option<String>,
@@ -89,6 +92,7 @@ async fn chat(
         text: request.message,
         conversation: request.conversation_id,
         agent: request.agent,
+        model: request.model,
         client_message_id: request.client_message_id,
         ..Ask::default()
     };
@@ -170,7 +174,9 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
             output: (done.count > 0).then_some(&done.output),
         },
         Kind::ToolFailed { call, failure, .. } => Frame::ToolCallError { seq, tool_call_id: *call, failure },
-        Kind::Ended { usage, stop } => Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop },
+        Kind::Ended { usage, stop, notices, cost_usd } => {
+            Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop, notices, cost_usd: *cost_usd }
+        }
         Kind::Failed { code, message, retryable } => Frame::Error { seq, code: *code, message, retryable: *retryable },
         Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. } => {
             return None;
@@ -216,6 +222,12 @@ pub enum Frame<'a> {
         seq: u32,
         usage: UsageFrame,
         stop_reason: StopReason,
+        /// What the user should know about the answer, e.g. `UNCONFIRMED_CLAIM`.
+        #[serde(skip_serializing_if = "<[Notice]>::is_empty")]
+        notices: &'a [Notice],
+        /// What the answer has cost in US dollars, where the model's price is in the settings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
     },
     Error {
         seq: u32,

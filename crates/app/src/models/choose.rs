@@ -1,0 +1,136 @@
+//! Which model answers: the one the settings ask for, with what an earlier probe has found out about it.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use engine::{Model, ModelError};
+use offline::OfflineModel;
+use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, list_models, probe};
+
+use super::{kept::Kept, late::LateModel};
+use crate::config::{Config, Endpoint, ModelChoice};
+
+/// A model with its own type, so that it can be probed.
+pub enum Chosen {
+    Offline(OfflineModel),
+    Anthropic(AnthropicModel),
+    OpenAi {
+        model: OpenAiModel,
+        server: String,
+    },
+    /// The server has not said yet which models it has.
+    Late(LateModel),
+}
+
+impl Chosen {
+    pub fn into_model(self) -> Arc<dyn Model> {
+        match self {
+            Self::Offline(model) => Arc::new(model),
+            Self::Anthropic(model) => Arc::new(model),
+            Self::OpenAi { model, .. } => Arc::new(model),
+            Self::Late(model) => Arc::new(model),
+        }
+    }
+
+    /// One tiny request with one tool. None for the offline model: what it can do is known.
+    pub async fn probe(&self) -> Option<Result<Capabilities, ModelError>> {
+        match self {
+            Self::Offline(_) => None,
+            Self::Anthropic(model) => Some(probe(model).await),
+            Self::OpenAi { model, .. } => Some(probe(model).await),
+            Self::Late(late) => match late.find().await {
+                Some(model) => Some(probe(&model).await),
+                None => Some(Err(ModelError::Unavailable(late.unnamed()))),
+            },
+        }
+    }
+
+    /// The address under which what is found out about it is kept.
+    pub fn server(&self) -> Option<&str> {
+        match self {
+            Self::OpenAi { server, .. } => Some(server),
+            Self::Late(late) => Some(late.server()),
+            Self::Offline(_) | Self::Anthropic(_) => None,
+        }
+    }
+}
+
+/// The model the settings ask for.
+pub async fn choose(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
+    Ok(choose_probed(config).await?.into_model())
+}
+
+/// The same, ready to be probed.
+pub async fn choose_probed(config: &Config) -> anyhow::Result<Chosen> {
+    let kept = Kept::open(&config.data_dir);
+    match &config.model {
+        ModelChoice::OpenAi(None) if !is_the_vendor(&config.openai.url) => {
+            let late = LateModel::new(Http::new()?, &config.openai, kept)?;
+            Ok(match late.find().await {
+                Some(model) => Chosen::OpenAi { model, server: config.openai.url.clone() },
+                None => Chosen::Late(late),
+            })
+        }
+        choice => build(choice, &config.anthropic, &config.openai, &kept),
+    }
+}
+
+/// A model of one of the configured providers. Without a name: the vendor's current one.
+pub(super) fn build(
+    choice: &ModelChoice,
+    anthropic: &Endpoint,
+    openai: &Endpoint,
+    kept: &Kept,
+) -> anyhow::Result<Chosen> {
+    Ok(match choice {
+        ModelChoice::Offline => Chosen::Offline(OfflineModel::new()),
+        ModelChoice::Anthropic(model) => {
+            let key = anthropic.key.as_ref().context("ANTHROPIC_API_KEY is not set")?.expose();
+            let model = model.as_deref().unwrap_or(AnthropicModel::DEFAULT_MODEL);
+            Chosen::Anthropic(AnthropicModel::new(Http::new()?, &anthropic.url, key, model)?)
+        }
+        ModelChoice::OpenAi(model) => {
+            let model = model.as_deref().unwrap_or(OpenAiModel::DEFAULT_MODEL);
+            Chosen::OpenAi { model: open_ai(Http::new()?, openai, model, kept)?, server: openai.url.clone() }
+        }
+    })
+}
+
+/// A model of an OpenAI-style server, with what is known about it.
+pub(super) fn open_ai(http: Http, server: &Endpoint, name: &str, kept: &Kept) -> anyhow::Result<OpenAiModel> {
+    let model = OpenAiModel::new(http, &server.url, server.key.as_ref().map(|key| key.expose()), name)?;
+    if let Some(known) = kept.capabilities(&server.url, name) {
+        model.remember(&known);
+    }
+    Ok(model)
+}
+
+/// The first model of the server that can talk: lists also hold models that only embed.
+pub(super) async fn first_model(http: &Http, server: &Endpoint) -> Option<String> {
+    let key = server.key.as_ref().map(|key| key.expose());
+    let names = list_models(http, &server.url, key).await.unwrap_or_default();
+    pick(names)
+}
+
+fn pick(names: Vec<String>) -> Option<String> {
+    let embeds =
+        |name: &str| ["embed", "bge-", "minilm", "rerank"].iter().any(|part| name.to_lowercase().contains(part));
+    names.into_iter().find(|name| !embeds(name))
+}
+
+fn is_the_vendor(url: &str) -> bool {
+    reqwest::Url::parse(url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_only_embeds_is_never_picked() {
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(pick(names(&["nomic-embed-text:latest", "qwen2.5:7b"])).as_deref(), Some("qwen2.5:7b"));
+        assert_eq!(pick(names(&["bge-m3"])), None);
+        assert_eq!(pick(Vec::new()), None);
+    }
+}

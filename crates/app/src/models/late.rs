@@ -1,0 +1,84 @@
+//! A model whose name its server tells: asked at the start, and again before a reply while it has not said.
+
+use std::sync::{Arc, OnceLock};
+
+use engine::{Delta, Model, ModelError, Prompt, Window};
+use futures::{StreamExt, stream::BoxStream};
+use providers::{Http, OpenAiModel};
+
+use super::{
+    choose::{first_model, open_ai},
+    kept::Kept,
+};
+use crate::config::Endpoint;
+
+/// What a server is asked for that lists no models: those serve one, whatever it is called.
+const UNNAMED: &str = "default";
+
+#[derive(Clone)]
+pub struct LateModel {
+    http: Http,
+    server: Endpoint,
+    kept: Kept,
+    unnamed: Arc<OpenAiModel>,
+    found: Arc<OnceLock<Arc<OpenAiModel>>>,
+}
+
+impl LateModel {
+    pub(super) fn new(http: Http, server: &Endpoint, kept: Kept) -> anyhow::Result<Self> {
+        let unnamed = Arc::new(open_ai(http.clone(), server, UNNAMED, &kept)?);
+        Ok(Self { http, server: server.clone(), kept, unnamed, found: Arc::default() })
+    }
+
+    /// The model under the name its server gives it.
+    pub(super) async fn find(&self) -> Option<OpenAiModel> {
+        let name = first_model(&self.http, &self.server).await?;
+        open_ai(self.http.clone(), &self.server, &name, &self.kept).ok()
+    }
+
+    pub(super) fn server(&self) -> &str {
+        &self.server.url
+    }
+
+    /// Why there is no name yet.
+    pub(super) fn unnamed(&self) -> String {
+        format!("{} does not answer or lists no models; start it, or set SEGUE_MODEL=openai:<model>", self.server.url)
+    }
+
+    fn known(&self) -> &OpenAiModel {
+        self.found.get().unwrap_or(&self.unnamed)
+    }
+}
+
+impl Model for LateModel {
+    fn id(&self) -> &str {
+        self.known().id()
+    }
+
+    fn history_tokens(&self) -> usize {
+        self.known().history_tokens()
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.known().window()
+    }
+
+    fn is_local(&self) -> bool {
+        self.known().is_local()
+    }
+
+    fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
+        if let Some(model) = self.found.get() {
+            return model.reply(prompt);
+        }
+        let (late, prompt) = (self.clone(), prompt.clone());
+        let replied = async move {
+            if let Some(model) = late.find().await {
+                // Another reply may have found it first: it is the same model.
+                let _ = late.found.set(Arc::new(model));
+            }
+            late.known().reply(&prompt)
+        };
+        futures::stream::once(replied).flatten().boxed()
+    }
+}

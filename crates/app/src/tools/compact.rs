@@ -1,0 +1,193 @@
+//! What a model reads of tools: short schemas and short results. Programs (HTTP, MCP, the page) get everything.
+//!
+//! A small local model reads 4,096 tokens in all, and a UUID alone costs it twenty.
+
+use engine::ToolSpec;
+use serde_json::{Map, Value, json};
+
+/// Descriptions after this many tracks are left out: a model names the first ones.
+const MOST_DESCRIBED: usize = 8;
+const MOST_DESCRIPTION_CHARS: usize = 120;
+/// About a page of lyrics.
+const MOST_LYRICS_CHARS: usize = 600;
+const MOST_INTERPRETATION_CHARS: usize = 400;
+/// Tracks with whole lyrics in one result; the others keep their names.
+const MOST_DETAILED: usize = 10;
+
+/// The short name of a task: its last five digits, which are random in every id of ours. An id that a model invents is
+/// not one of them.
+pub(crate) fn handle(id: &str) -> String {
+    let digits: Vec<char> = id.chars().filter(|letter| *letter != '-').collect();
+    let last: String = digits[digits.len().saturating_sub(5)..].iter().collect();
+    format!("t{last}")
+}
+
+/// A task as a model reads it: no times, a short id, only what is set.
+pub(super) fn task(task: &Value) -> Value {
+    let mut short = Map::new();
+    short.insert("id".into(), json!(handle(task["id"].as_str().unwrap_or_default())));
+    short.insert("title".into(), task["title"].clone());
+    if task["description"].as_str().is_some_and(|text| !text.is_empty()) {
+        short.insert("description".into(), task["description"].clone());
+    }
+    if task["completed"] == true {
+        short.insert("completed".into(), json!(true));
+    }
+    Value::Object(short)
+}
+
+/// The one task of a result, with what was done to it.
+pub(super) fn changed_task(output: &Value) -> Value {
+    let mut short = task(output);
+    if let Value::Object(fields) = &mut short {
+        fields.insert("summary".into(), output["summary"].clone());
+    }
+    short
+}
+
+pub(super) fn tasks(output: &Value) -> Value {
+    let tasks = output["tasks"].as_array().map_or_else(Vec::new, |tasks| tasks.iter().map(task).collect());
+    json!({ "tasks": tasks })
+}
+
+/// Search results: `fields` of each track, times and empty fields left out, the first ones with their description.
+pub(super) fn tracks(output: &Value, fields: &[&str]) -> Value {
+    let mut short = without_report(output);
+    short.remove("query");
+    if let Some(Value::Array(tracks)) = short.get_mut("tracks") {
+        for (at, track) in tracks.iter_mut().enumerate() {
+            *track = brief(track, fields, at < MOST_DESCRIBED);
+        }
+    }
+    Value::Object(short)
+}
+
+fn brief(track: &Value, fields: &[&str], is_described: bool) -> Value {
+    let mut short = Map::new();
+    for field in fields {
+        let Some(value) = track.get(*field) else { continue };
+        let value = match (*field, value) {
+            ("shortDescription", _) if !is_described => continue,
+            ("shortDescription", Value::String(text)) => json!(cut(text, MOST_DESCRIPTION_CHARS)),
+            ("score", Value::Number(score)) => json!((score.as_f64().unwrap_or_default() * 100.0).round() / 100.0),
+            (_, Value::Bool(false) | Value::Null) => continue,
+            (_, Value::String(text)) if text.is_empty() => continue,
+            (_, value) => value.clone(),
+        };
+        short.insert((*field).to_owned(), value);
+    }
+    Value::Object(short)
+}
+
+/// Everything known about a few tracks, in a length that a small context can hold.
+pub(super) fn details(output: &Value, fields: &[&str]) -> Value {
+    let mut short = without_report(output);
+    short.remove("found");
+    short.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+    if let Some(Value::Array(tracks)) = short.get_mut("tracks") {
+        for (at, track) in tracks.iter_mut().enumerate() {
+            let fields = if at < MOST_DETAILED { fields } else { &["isrc", "title", "artist"] };
+            *track = brief(track, fields, true);
+            for (field, most) in [("lyrics", MOST_LYRICS_CHARS), ("interpretation", MOST_INTERPRETATION_CHARS)] {
+                if let Some(Value::String(text)) = track.get_mut(field) {
+                    *text = cut(text, most);
+                }
+            }
+        }
+    }
+    Value::Object(short)
+}
+
+fn without_report(output: &Value) -> Map<String, Value> {
+    let mut short = output.as_object().cloned().unwrap_or_default();
+    short.remove("durationMs");
+    short.remove("summary");
+    short
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// A tool as a prompt describes it. What is left out is still checked when the tool is called, and an input that does
+/// not fit is explained then.
+pub(crate) fn spec_for_model(spec: &ToolSpec) -> ToolSpec {
+    let description = spec.description.split("\n\n").next().unwrap_or_default();
+    let description = description.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "");
+    ToolSpec { description, input_schema: schema(&spec.input_schema), ..spec.clone() }
+}
+
+const LEFT_OUT: [&str; 8] =
+    ["additionalProperties", "minLength", "maxLength", "minItems", "maxItems", "minimum", "format", "default"];
+
+fn schema(full: &Value) -> Value {
+    match full {
+        Value::Object(fields) => {
+            let mut short: Map<String, Value> = Map::new();
+            for (name, value) in fields {
+                match name.as_str() {
+                    "properties" => {
+                        let properties = value.as_object().into_iter().flatten();
+                        let properties = properties.map(|(name, value)| (name.clone(), schema(value)));
+                        short.insert(name.clone(), Value::Object(properties.collect()));
+                    }
+                    "type" => {
+                        short.insert(name.clone(), not_null(value));
+                    }
+                    name if LEFT_OUT.contains(&name) => {}
+                    _ => {
+                        short.insert(name.clone(), schema(value));
+                    }
+                }
+            }
+            if short.contains_key("description") && short["description"].as_str().is_none_or(str::is_empty) {
+                short.remove("description");
+            }
+            Value::Object(short)
+        }
+        Value::Array(items) => items.iter().map(schema).collect(),
+        plain => plain.clone(),
+    }
+}
+
+/// "string or null" is "string" to a model: a field that may be null may be left out.
+fn not_null(kind: &Value) -> Value {
+    match kind.as_array().map(|kinds| kinds.iter().filter(|kind| *kind != "null").collect::<Vec<_>>()) {
+        Some(kinds) if kinds.len() == 1 => kinds[0].clone(),
+        _ => kind.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_reads_no_times_and_no_empty_fields() {
+        let full = json!({"id": "01890000-0000-7000-8000-0000000abcde", "title": "buy milk", "description": "",
+            "completed": false, "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"});
+        assert_eq!(task(&full), json!({"id": "tabcde", "title": "buy milk"}));
+        let listed = tasks(&json!({"tasks": [full], "summary": "1 task", "durationMs": 3}));
+        assert_eq!(listed, json!({"tasks": [{"id": "tabcde", "title": "buy milk"}]}));
+    }
+
+    #[test]
+    fn only_the_first_tracks_are_described_and_lyrics_are_cut() {
+        let track = json!({"isrc": "X", "title": "T", "shortDescription": "calm", "score": 0.123_456, "inLibrary": false,
+            "lyrics": "la ".repeat(1000)});
+        let found = tracks(
+            &json!({"tracks": vec![track.clone(); 12], "totalFound": 12, "query": "q", "durationMs": 1}),
+            &["isrc", "title", "shortDescription", "score", "inLibrary"],
+        );
+        assert_eq!(found["tracks"][7], json!({"isrc": "X", "title": "T", "shortDescription": "calm", "score": 0.12}));
+        assert_eq!(found["tracks"][8], json!({"isrc": "X", "title": "T", "score": 0.12}));
+        let known =
+            details(&json!({"tracks": [track], "found": ["X"], "notFound": [], "invalid": []}), &["title", "lyrics"]);
+        assert_eq!(known["tracks"][0]["lyrics"].as_str().map(|text| text.chars().count() <= 600), Some(true));
+        assert!(known.get("notFound").is_none());
+    }
+}

@@ -94,11 +94,19 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
+        store.complete_migration().await.context("the database cannot be brought up to date")?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
         let describer = Describer::new(&config.model, &model);
-        let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
+        let pipeline = Arc::new(Pipeline::new(
+            store.clone(),
+            node.name.clone(),
+            sources,
+            tidal.clone(),
+            describer,
+            config.shared_collection,
+        ));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline);
         let outside = Outside::find(&config.mcp).await;
         let has_real_model = config.model != ModelChoice::Offline;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use music::Isrc;
+use music::{Isrc, TrackId};
 
 /// What a playlist file can tell.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,10 @@ pub struct Playlist {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    pub isrc: Isrc,
+    /// Absent where the track has none.
+    pub isrc: Option<Isrc>,
+    /// Our own id of the recording.
+    pub id: TrackId,
     pub title: String,
     pub artist: String,
     pub album: Option<String>,
@@ -75,7 +78,15 @@ impl Entry {
     fn location(&self) -> String {
         match &self.tidal_id {
             Some(id) => tidal_page(id),
-            None => format!("urn:isrc:{}", self.isrc),
+            None => self.identifier(),
+        }
+    }
+
+    /// What it is, wherever it may be.
+    fn identifier(&self) -> String {
+        match &self.isrc {
+            Some(isrc) => format!("urn:isrc:{isrc}"),
+            None => format!("urn:uuid:{}", self.id),
         }
     }
 
@@ -115,7 +126,7 @@ fn xspf(playlist: &Playlist) -> String {
         if let Some(id) = &entry.tidal_id {
             element(&mut file, "      ", "location", &tidal_page(id));
         }
-        element(&mut file, "      ", "identifier", &format!("urn:isrc:{}", entry.isrc));
+        element(&mut file, "      ", "identifier", &entry.identifier());
         element(&mut file, "      ", "title", &entry.title);
         element(&mut file, "      ", "creator", &entry.artist);
         if let Some(note) = &entry.note {
@@ -139,7 +150,7 @@ fn jspf(playlist: &Playlist) -> String {
         .iter()
         .map(|entry| {
             let mut track = json!({
-                "identifier": [format!("urn:isrc:{}", entry.isrc)],
+                "identifier": [entry.identifier()],
                 "title": entry.title,
                 "creator": entry.artist,
             });
@@ -167,7 +178,7 @@ fn csv(playlist: &Playlist) -> String {
             cell(&entry.title),
             cell(&entry.artist),
             cell(entry.album.as_deref().unwrap_or_default()),
-            cell(entry.isrc.as_str()),
+            cell(entry.isrc.as_ref().map_or("", Isrc::as_str)),
             entry.duration.map(|seconds| seconds.round().to_string()).unwrap_or_default(),
             cell(entry.tidal_id.as_deref().unwrap_or_default()),
             cell(entry.note.as_deref().unwrap_or_default()),
@@ -223,7 +234,8 @@ mod tests {
 
     fn playlist() -> Playlist {
         let entry = |code: &str, title: &str, artist: &str| Entry {
-            isrc: code.parse().unwrap(),
+            isrc: Some(code.parse().unwrap()),
+            id: TrackId::of_isrc(&code.parse().unwrap()),
             title: title.into(),
             artist: artist.into(),
             album: None,

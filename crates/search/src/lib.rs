@@ -17,12 +17,13 @@ use engine::Timings;
 use futures::future::BoxFuture;
 
 use crate::embed::{EmbedError, EmbedderId};
-use music::{Isrc, Track};
+use music::{DocumentId, Isrc, Track};
 
 pub use embedded::EmbeddedIndex;
 pub use fuse::Ranking;
 pub use live::{LiveIndex, Successor};
 pub use qdrant::{QdrantIndex, QdrantSettings};
+pub use music::scope::{self, Scope};
 pub use query::{Feature, FeatureRange};
 pub use why::Why;
 
@@ -30,10 +31,11 @@ pub use why::Why;
 pub trait TrackIndex: Send + Sync {
     /// The best tracks first. An outage is an error, never an empty list.
     fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>>;
-    /// The tracks with these codes, in the order asked, without the ones that are not here.
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
-    /// Which of these codes are indexed.
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>>;
+    /// The tracks of these documents, in the order asked, without the ones that are not here. Which documents a caller
+    /// may ask for is the database's to say.
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
+    /// Which of these documents are indexed.
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>>;
     /// Writes a batch and remembers the revision of its last change, both or neither.
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>>;
     fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>>;
@@ -45,6 +47,8 @@ pub struct SearchPlan {
     pub queries: Vec<String>,
     pub limit: usize,
     pub filter: Filter,
+    /// What the caller may see.
+    pub scope: Scope,
     /// Where the time goes, for the trace of whoever searches.
     pub timings: Timings,
 }
@@ -62,6 +66,11 @@ impl SearchPlan {
 
     pub fn timed(mut self, timings: &Timings) -> Self {
         self.timings = timings.clone();
+        self
+    }
+
+    pub fn within(mut self, scope: Scope) -> Self {
+        self.scope = scope;
         self
     }
 
@@ -102,9 +111,19 @@ impl Hit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub revision: i64,
-    pub isrc: Isrc,
+    pub id: DocumentId,
+    /// Marks of those who may read it: see [`scope`].
+    pub readers: Vec<String>,
     /// `None`: it was deleted.
     pub track: Option<Track>,
+}
+
+impl Change {
+    /// A track that everyone may read: for measurements and tests.
+    pub fn public(revision: i64, track: Track) -> Self {
+        let (id, readers) = (DocumentId::public(track.id), vec![scope::PUBLIC.into()]);
+        Self { revision, id, readers, track: Some(track) }
+    }
 }
 
 /// Where the truth comes from.

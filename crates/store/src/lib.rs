@@ -1,10 +1,13 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod albums;
 mod by_age;
 mod catalogue_answers;
 mod conversations;
 mod db;
+mod documents;
 mod feedback;
+mod forgotten;
 mod found;
 mod imports;
 mod ingest;
@@ -13,16 +16,21 @@ mod ingest_seen;
 mod journal;
 mod leases;
 mod library;
+mod library_insert;
 mod limits;
 #[cfg(feature = "test-util")]
 mod memory;
 mod message_pages;
+mod moves;
 mod notices;
 mod open_entries;
+mod owned;
 mod plan;
 mod playlists;
 mod questions;
+mod sample;
 mod schedule;
+mod scope_of;
 mod shared_index;
 mod step;
 mod tasks;
@@ -54,13 +62,17 @@ use db::Db;
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
-pub use found::{Description, FeaturesFound, Found, LyricsFound, assembled, with_gaps_filled};
+pub use found::{Description, FeaturesFound, LyricsFound};
 pub use imports::{ImportLine, NewImport, NewOpenEntry};
 pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
 pub use journal::{JournalRow, Settled};
 pub use leases::DeadTurn;
-pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use albums::LibraryAlbum;
+pub use library::{LibrarySort, LibraryTrack, Listing};
+pub use library_insert::NewLibraryTrack;
+pub use owned::{Candidate, OwnTrack};
+pub use scope_of::Visible;
 pub use limits::{Limited, TurnLimits};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;

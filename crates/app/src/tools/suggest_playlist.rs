@@ -29,7 +29,7 @@ pub struct Input {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// The track's ISRC, as another tool returned it.
+    /// The track's ISRC or trackId, as another tool returned it.
     isrc: String,
     /// Why this track is here, in one sentence for the listener.
     reasoning: String,
@@ -79,6 +79,6 @@ impl Tool for SuggestPlaylist {
     }
 
     fn for_model(output: &Value) -> Value {
-        only(output, "tracks", &["isrc", "title", "artist", "inLibrary"])
+        only(output, "tracks", &["isrc", "trackId", "title", "artist", "inLibrary"])
     }
 }

@@ -164,7 +164,10 @@ impl Point {
     }
 
     fn matches(&self, filter: Option<&Filter>) -> bool {
-        filter.is_none_or(|filter| filter.must.iter().all(|condition| self.meets(condition)))
+        filter.is_none_or(|filter| {
+            filter.must.iter().all(|condition| self.meets(condition))
+                && !filter.must_not.iter().any(|condition| self.meets(condition))
+        })
     }
 
     fn meets(&self, condition: &Condition) -> bool {

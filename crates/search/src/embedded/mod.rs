@@ -24,11 +24,11 @@ use tracing::{info, warn};
 use query::features::sound_wishes;
 
 use super::{
-    Change, Filter, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, fuse::Ranking, vectors::Vectors,
+    Change, Filter, Hit, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, fuse::Ranking, vectors::Vectors,
     why::Asked,
 };
 use crate::embed::{Embedder, EmbedderId, Kind};
-use music::{Isrc, Track};
+use music::{DocumentId, Isrc, Track};
 use schema::{Fields, Note};
 use search::Search;
 use snapshot::Snapshot;
@@ -110,8 +110,9 @@ impl EmbeddedIndex {
         let shared = self.shared.clone();
         blocking(move || {
             let snapshot = shared.current()?;
-            let found = shared.ranked(&snapshot, ranking).run(&[(query, vector)], &Filter::default(), limit)?;
-            found.into_iter().map(|scored| Ok(snapshot.track(&shared.fields, scored.key)?.isrc)).collect()
+            let found = shared.ranked(&snapshot, ranking).run(&[(query, vector)], &Filter::default(), &Scope::Everything, limit)?;
+            let codes = found.into_iter().map(|scored| Ok(snapshot.track(&shared.fields, scored.key)?.isrc));
+            codes.filter_map(Result::transpose).collect()
         })
         .await
     }
@@ -120,8 +121,9 @@ impl EmbeddedIndex {
         let embedding = self.shared.embedder.embed(&plan.queries, Kind::Query);
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
         let queries: Vec<(String, Vec<f32>)> = plan.queries.iter().cloned().zip(vectors).collect();
-        let (shared, filter, limit) = (self.shared.clone(), plan.filter.clone(), plan.limit);
-        blocking(move || shared.search(&queries, &filter, limit)).await
+        let shared = self.shared.clone();
+        let (filter, scope, limit) = (plan.filter.clone(), plan.scope.clone(), plan.limit);
+        blocking(move || shared.search(&queries, &filter, &scope, limit)).await
     }
 }
 
@@ -136,14 +138,14 @@ impl TrackIndex for EmbeddedIndex {
         Box::pin(self.find(plan))
     }
 
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
-        let (shared, isrcs) = (self.shared.clone(), isrcs.to_vec());
-        Box::pin(blocking(move || shared.get(&isrcs)))
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
+        let (shared, ids) = (self.shared.clone(), ids.to_vec());
+        Box::pin(blocking(move || shared.get(&ids)))
     }
 
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>> {
-        let (shared, isrcs) = (self.shared.clone(), isrcs.to_vec());
-        Box::pin(blocking(move || shared.contains(isrcs)))
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
+        let (shared, ids) = (self.shared.clone(), ids.to_vec());
+        Box::pin(blocking(move || shared.contains(ids)))
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {
@@ -173,9 +175,15 @@ impl Shared {
         Ok(Self { embedder, home, fields, index, reader, vectors, snapshot, owned, turn })
     }
 
-    fn search(&self, queries: &[(String, Vec<f32>)], filter: &Filter, limit: usize) -> Result<Vec<Hit>, IndexError> {
+    fn search(
+        &self,
+        queries: &[(String, Vec<f32>)],
+        filter: &Filter,
+        scope: &Scope,
+        limit: usize,
+    ) -> Result<Vec<Hit>, IndexError> {
         let snapshot = self.current()?;
-        let found = self.ranked(&snapshot, Ranking::Hybrid).run(queries, filter, limit)?;
+        let found = self.ranked(&snapshot, Ranking::Hybrid).run(queries, filter, scope, limit)?;
         let texts: Vec<String> = queries.iter().map(|(text, _)| text.clone()).collect();
         let wishes = texts.first().map(|text| sound_wishes(text)).unwrap_or_default();
         let asked = Asked::new(&texts, wishes);
@@ -190,23 +198,23 @@ impl Shared {
         Search { fields: &self.fields, snapshot, vectors: &self.vectors, ranking }
     }
 
-    fn get(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
+    fn get(&self, ids: &[DocumentId]) -> Result<Vec<Track>, IndexError> {
         let snapshot = self.current()?;
-        let mut tracks = Vec::with_capacity(isrcs.len());
-        for isrc in isrcs {
-            if let Some(address) = snapshot.find(&self.fields, isrc)? {
+        let mut tracks = Vec::with_capacity(ids.len());
+        for id in ids {
+            if let Some(address) = snapshot.find(&self.fields, *id)? {
                 tracks.push(snapshot.track(&self.fields, address)?);
             }
         }
         Ok(tracks)
     }
 
-    fn contains(&self, isrcs: Vec<Isrc>) -> Result<BTreeSet<Isrc>, IndexError> {
+    fn contains(&self, ids: Vec<DocumentId>) -> Result<BTreeSet<DocumentId>, IndexError> {
         let snapshot = self.current()?;
         let mut found = BTreeSet::new();
-        for isrc in isrcs {
-            if snapshot.find(&self.fields, &isrc)?.is_some() {
-                found.insert(isrc);
+        for id in ids {
+            if snapshot.find(&self.fields, id)?.is_some() {
+                found.insert(id);
             }
         }
         Ok(found)

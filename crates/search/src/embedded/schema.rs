@@ -14,14 +14,16 @@ use super::super::{
     vectors::Slot,
 };
 use crate::embed::EmbedderId;
-use music::{Isrc, Track};
+use music::{DocumentId, Isrc, Track};
 
 /// Raised whenever what is written here changes; an index of another version is made again.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
+    pub(super) id: Field,
     pub(super) isrc: Field,
+    pub(super) readers: Field,
     pub(super) title: Field,
     pub(super) artist: Field,
     pub(super) album: Field,
@@ -62,7 +64,9 @@ impl Fields {
             TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqs))
         };
         Self {
+            id: schema.add_text_field("id", STRING),
             isrc: schema.add_text_field("isrc", STRING),
+            readers: schema.add_text_field("readers", STRING),
             title: schema.add_text_field("title", counted("names")),
             artist: schema.add_text_field("artist", counted("names")),
             album: schema.add_text_field("album", counted("names")),
@@ -83,9 +87,21 @@ impl Fields {
         index.tokenizers().register("names", NameTokenizer);
     }
 
-    pub(super) fn document(&self, track: &Track, digest: &str, slots: Slots) -> anyhow::Result<TantivyDocument> {
+    pub(super) fn document(
+        &self,
+        (id, readers): (DocumentId, &[String]),
+        track: &Track,
+        digest: &str,
+        slots: Slots,
+    ) -> anyhow::Result<TantivyDocument> {
         let mut document = TantivyDocument::default();
-        document.add_text(self.isrc, track.isrc.as_str());
+        document.add_text(self.id, id.to_string());
+        for reader in readers {
+            document.add_text(self.readers, reader);
+        }
+        if let Some(isrc) = &track.isrc {
+            document.add_text(self.isrc, isrc.as_str());
+        }
         document.add_text(self.title, &track.title);
         document.add_text(self.artist, &track.artist);
         document.add_text(self.album, &track.album);
@@ -111,6 +127,14 @@ impl Fields {
 
     pub(super) fn digest<'a>(&self, document: &'a TantivyDocument) -> &'a str {
         document.get_first(self.digest).and_then(|digest| digest.as_str()).unwrap_or_default()
+    }
+
+    pub(super) fn id_term(&self, id: DocumentId) -> Term {
+        Term::from_field_text(self.id, &id.to_string())
+    }
+
+    pub(super) fn reader_term(&self, mark: &str) -> Term {
+        Term::from_field_text(self.readers, mark)
     }
 
     pub(super) fn isrc_term(&self, isrc: &Isrc) -> Term {

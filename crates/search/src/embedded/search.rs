@@ -19,7 +19,7 @@ use query::{
 
 use super::{
     super::{
-        Filter, IndexError,
+        Filter, IndexError, Scope,
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot, places},
         vectors::{Bits, Vectors},
     },
@@ -47,9 +47,10 @@ impl Search<'_> {
         &self,
         queries: &[(String, Vec<f32>)],
         filter: &Filter,
+        scope: &Scope,
         limit: usize,
     ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
-        let narrowed = self.narrow(filter)?;
+        let narrowed = self.within(scope, self.narrow(filter)?)?;
         let mut best: BTreeMap<DocAddress, Scored<DocAddress>> = BTreeMap::new();
         for (at, (text, vector)) in queries.iter().enumerate() {
             let weight = if at == 0 { 1.0 } else { REWORDED };
@@ -221,6 +222,30 @@ impl Search<'_> {
             self.snapshot.slots(address).for_each(|slot| slots.insert(slot));
         }
         Ok(Some(Narrowed { query: Box::new(query), slots }))
+    }
+
+    /// A filter that also keeps to a scope.
+    fn within(&self, scope: &Scope, narrowed: Option<Narrowed>) -> Result<Option<Narrowed>, IndexError> {
+        let Scope::Marked { any, none } = scope else { return Ok(narrowed) };
+        let readers: Box<dyn Query> = Box::new(TermSetQuery::new(any.iter().map(|mark| self.fields.reader_term(mark))));
+        let query = BooleanQuery::new(vec![
+            (Occur::Must, readers),
+            (Occur::MustNot, plain(self.fields.reader_term(none))),
+        ]);
+        let visible = self.snapshot.in_scope(scope, || {
+            let mut slots = Bits::none(self.snapshot.note.n_slots);
+            for address in self.snapshot.searcher.search(&query, &DocSetCollector)? {
+                self.snapshot.slots(address).for_each(|slot| slots.insert(slot));
+            }
+            Ok(slots)
+        })?;
+        Ok(Some(match narrowed {
+            None => Narrowed { query: Box::new(query), slots: Bits::clone(&visible) },
+            Some(Narrowed { query: filter, mut slots }) => {
+                slots.keep(&visible);
+                Narrowed { query: Box::new(BooleanQuery::intersection(vec![Box::new(query), filter])), slots }
+            }
+        }))
     }
 
     fn range(&self, range: &FeatureRange) -> Box<dyn Query> {

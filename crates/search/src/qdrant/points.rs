@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::Context;
 use qdrant_client::{
     Payload,
-    qdrant::{Condition, FieldType, NamedVectors, PointStruct, Range, Value, Vector},
+    qdrant::{Condition, FieldType, Filter as QdrantFilter, NamedVectors, PointStruct, Range, Value, Vector},
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -16,15 +16,15 @@ use query::{
     words::{is_stop_word, telling_words, words},
 };
 
-use super::super::{Filter, IndexError, document};
+use super::super::{Filter, IndexError, Scope, document};
 use crate::embed::EmbedderId;
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 /// The point that remembers the revision.
 pub(super) const NOTE: &str = "5e90e000-0000-8000-8000-000000000001";
 
-pub(super) fn point_id(isrc: &Isrc, chunk: usize) -> String {
-    let hash = Sha256::digest(format!("{isrc}/{chunk}"));
+pub(super) fn point_id(id: DocumentId, chunk: usize) -> String {
+    let hash = Sha256::digest(format!("{id}/{chunk}"));
     let bytes: [u8; 16] = hash[..16].try_into().expect("a SHA-256 has 32 bytes");
     Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
@@ -42,20 +42,27 @@ pub(super) fn is_older_than(revision: i64) -> Condition {
     Condition::range("written", Range { lt: Some(revision as f64), ..Range::default() })
 }
 
-pub(super) fn is_one_of<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condition {
-    Condition::matches("isrc", isrcs.into_iter().map(Isrc::to_string).collect::<Vec<_>>())
+pub(super) fn is_one_of<'a>(ids: impl IntoIterator<Item = &'a DocumentId>) -> Condition {
+    Condition::matches("document", ids.into_iter().map(DocumentId::to_string).collect::<Vec<_>>())
 }
 
 /// What filters look at, and how Qdrant is to index it.
 pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
-    let words = ["isrc", "kind", "artist", "title", "album"].map(|field| (field, FieldType::Keyword));
+    let words = ["document", "isrc", "readers", "kind", "artist", "title", "album"].map(|field| (field, FieldType::Keyword));
     let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
     words.into_iter().chain(numbers).chain(["chunk", "written"].map(|field| (field, FieldType::Integer)))
 }
 
 /// One point per chunk, and the revision that wrote it.
-pub(super) fn of(track: &Track, vectors: Vec<Vec<f32>>, revision: i64) -> Result<Vec<PointStruct>, IndexError> {
+pub(super) fn of(
+    (id, readers): (DocumentId, &[String]),
+    track: &Track,
+    vectors: Vec<Vec<f32>>,
+    revision: i64,
+) -> Result<Vec<PointStruct>, IndexError> {
     let mut filterable = filterable(track);
+    filterable.insert("document", id.to_string());
+    filterable.insert("readers", readers.to_vec());
     filterable.insert("written", revision);
     let point = |(chunk, dense): (usize, Vec<f32>)| -> Result<PointStruct, IndexError> {
         let mut payload = filterable.clone();
@@ -66,7 +73,7 @@ pub(super) fn of(track: &Track, vectors: Vec<Vec<f32>>, revision: i64) -> Result
             let (indices, values): (Vec<u32>, Vec<f32>) = document_words(track).into_iter().unzip();
             vectors = vectors.add_vector("words", Vector::new_sparse(indices, values));
         }
-        Ok(PointStruct::new(point_id(&track.isrc, chunk), vectors, payload))
+        Ok(PointStruct::new(point_id(id, chunk), vectors, payload))
     };
     vectors.into_iter().enumerate().map(point).collect()
 }
@@ -83,9 +90,9 @@ pub(super) fn note(revision: i64, embedder: &EmbedderId) -> PointStruct {
     PointStruct::new(NOTE, NamedVectors::default().add_vector("dense", dense), payload)
 }
 
-pub(super) fn isrc(payload: &HashMap<String, Value>) -> Result<Isrc, IndexError> {
-    let code = payload.get("isrc").and_then(|code| code.as_str()).map_or("", |code| code);
-    code.parse().map_err(|error| IndexError::WrongSchema(format!("a point without a code of ours: {error}")))
+pub(super) fn document(payload: &HashMap<String, Value>) -> Result<DocumentId, IndexError> {
+    let id = payload.get("document").and_then(|id| id.as_str()).map_or("", |id| id);
+    id.parse().map_err(|error| IndexError::WrongSchema(format!("a point without an id of ours: {error}")))
 }
 
 pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexError> {
@@ -95,18 +102,30 @@ pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexErro
 }
 
 /// A filter in Qdrant's words; it always says that we look for tracks.
-pub(super) fn conditions(filter: &Filter) -> Vec<Condition> {
+fn conditions(filter: &Filter) -> Vec<Condition> {
     let mut must = vec![is_track()];
     for range in &filter.features {
         let ends = Range { gte: range.min, lte: range.max, ..Range::default() };
         must.push(Condition::range(range.feature.name(), ends));
     }
-    must.extend(filter.isrcs.as_ref().map(is_one_of));
+    must.extend(filter.isrcs.as_ref().map(|isrcs| {
+        Condition::matches("isrc", isrcs.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }));
     for (field, text) in [("artist", &filter.artist), ("title", &filter.title), ("album", &filter.album)] {
         let words = words(text.as_deref().unwrap_or_default());
         must.extend(words.into_iter().map(|word| Condition::matches(field, word.term)));
     }
     must
+}
+
+/// A filter and a scope in Qdrant's words.
+pub(super) fn selection(filter: &Filter, scope: &Scope) -> QdrantFilter {
+    let mut selection = QdrantFilter::must(conditions(filter));
+    if let Scope::Marked { any, none } = scope {
+        selection.must.push(Condition::matches("readers", any.clone()));
+        selection.must_not.push(Condition::matches("readers", none.clone()));
+    }
+    selection
 }
 
 /// Each telling word of a query and how often it is there.
@@ -122,7 +141,7 @@ fn filterable(track: &Track) -> Payload {
     let terms = |text: &str| words(text).into_iter().map(|word| word.term).collect::<Vec<String>>();
     let mut payload = Payload::from([
         ("kind", Value::from("track")),
-        ("isrc", track.isrc.to_string().into()),
+        ("isrc", track.isrc_text().to_owned().into()),
         ("artist", terms(&track.artist).into()),
         ("title", terms(&track.title).into()),
         ("album", terms(&track.album).into()),

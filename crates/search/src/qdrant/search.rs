@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
 use qdrant_client::qdrant::{
-    BatchResult, Condition, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
+    BatchResult, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
     QueryPointsBuilder, ScoredPoint, VectorInput,
 };
 
@@ -19,7 +19,7 @@ use super::{
     QdrantIndex, points,
 };
 use crate::embed::Kind;
-use music::Isrc;
+use music::DocumentId;
 
 const CANDIDATES: usize = 200;
 /// As in the embedded index: what was typed counts a little more than other wordings of it.
@@ -33,22 +33,22 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Vec<Hi
     let queries = plan.queries.iter().zip(&vectors);
     let wordings: Vec<Wording> = queries.map(|(text, vector)| Wording { index, plan, text, vector }).collect();
     let found = try_join_all(wordings.iter().map(Wording::run)).await?;
-    let mut best: BTreeMap<Isrc, (f32, f32)> = BTreeMap::new();
+    let mut best: BTreeMap<DocumentId, (f32, f32)> = BTreeMap::new();
     for (at, scored) in found.into_iter().enumerate() {
         let weight = if at == 0 { 1.0 } else { REWORDED };
-        for (isrc, score, similarity) in scored {
-            let known = best.entry(isrc).or_insert((0.0, -1.0));
+        for (id, score, similarity) in scored {
+            let known = best.entry(id).or_insert((0.0, -1.0));
             *known = (known.0.max(weight * score), known.1.max(similarity));
         }
     }
     let scored = best.iter().map(|(key, &(score, similarity))| Scored { key, score, similarity }).collect();
     let places = places(scored, plan.limit);
-    let isrcs: Vec<Isrc> = places.iter().map(|place| place.key.clone()).collect();
-    let tracks = index.fetch_tracks(&isrcs).await?;
+    let ids: Vec<DocumentId> = places.iter().map(|place| *place.key).collect();
+    let tracks = index.fetch_tracks(&ids).await?;
     let wishes = plan.queries.first().map(|query| sound_wishes(query)).unwrap_or_default();
     let asked = Asked::new(&plan.queries, wishes);
     // A track deleted since the first request is simply not there.
-    let hits = tracks.into_iter().map(|track| Hit { score: best[&track.isrc].0, why: asked.why(&track), track });
+    let hits = tracks.into_iter().map(|(id, track)| Hit { score: best[&id].0, why: asked.why(&track), track });
     Ok(hits.collect())
 }
 
@@ -62,33 +62,33 @@ struct Wording<'a> {
 /// What is known about the candidates so far.
 #[derive(Default)]
 struct Found {
-    similarity: BTreeMap<Isrc, f32>,
-    words: BTreeMap<Isrc, f32>,
-    sound: BTreeMap<Isrc, f32>,
+    similarity: BTreeMap<DocumentId, f32>,
+    words: BTreeMap<DocumentId, f32>,
+    sound: BTreeMap<DocumentId, f32>,
 }
 
 impl Wording<'_> {
-    async fn run(&self) -> Result<Vec<(Isrc, f32, f32)>, IndexError> {
+    async fn run(&self) -> Result<Vec<(DocumentId, f32, f32)>, IndexError> {
         let words = points::query_words(self.text);
         let wishes = sound_wishes(self.text);
         let n = CANDIDATES.max(2 * self.plan.limit);
-        let must = points::conditions(&self.plan.filter);
-        let mut searches = vec![self.dense(&must, n), self.sparse(&words, &must, n)];
-        let single = |index: &u32| self.sparse(&BTreeMap::from([(*index, 1.0)]), &[points::is_track()], 1);
+        let within = points::selection(&self.plan.filter, &self.plan.scope);
+        let mut searches = vec![self.dense(&within, n), self.sparse(&words, &within, n)];
+        let single = |index: &u32| self.sparse(&BTreeMap::from([(*index, 1.0)]), &Filter::must([points::is_track()]), 1);
         searches.extend(words.keys().map(single));
         let answers = self.ask(searches).await?;
         let mut found = Found::default();
         found.read(&answers[..2], &wishes)?;
         let best_words = best_words(&words, &answers[2..]);
-        self.complete(&words, &must, &wishes, &mut found).await?;
+        self.complete(&words, &within, &wishes, &mut found).await?;
         let sample: Vec<f32> = self.index.sample().await?.iter().map(|other| dot(self.vector, other)).collect();
         let yardstick = Yardstick::new(best_words, &sample);
-        let candidates: BTreeSet<&Isrc> = found.similarity.keys().chain(found.words.keys()).collect();
-        let score = |isrc: &Isrc| {
-            let of = |map: &BTreeMap<Isrc, f32>| map.get(isrc).copied().unwrap_or_default();
+        let candidates: BTreeSet<&DocumentId> = found.similarity.keys().chain(found.words.keys()).collect();
+        let score = |id: &DocumentId| {
+            let of = |map: &BTreeMap<DocumentId, f32>| map.get(id).copied().unwrap_or_default();
             let evidence =
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
-            (isrc.clone(), yardstick.score(&evidence), evidence.similarity)
+            (*id, yardstick.score(&evidence), evidence.similarity)
         };
         Ok(candidates.into_iter().map(score).collect())
     }
@@ -97,14 +97,18 @@ impl Wording<'_> {
     async fn complete(
         &self,
         words: &BTreeMap<u32, f32>,
-        must: &[Condition],
+        within: &Filter,
         wishes: &[SoundWish],
         found: &mut Found,
     ) -> Result<(), IndexError> {
-        let lacking = |has: &BTreeMap<Isrc, f32>, other: &BTreeMap<Isrc, f32>| -> Vec<Isrc> {
-            other.keys().filter(|isrc| !has.contains_key(*isrc)).cloned().collect()
+        let lacking = |has: &BTreeMap<DocumentId, f32>, other: &BTreeMap<DocumentId, f32>| -> Vec<DocumentId> {
+            other.keys().filter(|id| !has.contains_key(*id)).copied().collect()
         };
-        let among = |isrcs: &[Isrc]| [must, &[points::is_one_of(isrcs)]].concat();
+        let among = |ids: &[DocumentId]| {
+            let mut among = within.clone();
+            among.must.push(points::is_one_of(ids));
+            among
+        };
         let without_similarity = lacking(&found.similarity, &found.words);
         let without_words = lacking(&found.words, &found.similarity);
         let mut searches = Vec::new();
@@ -125,20 +129,20 @@ impl Wording<'_> {
         found.read(&answers, wishes)
     }
 
-    fn dense(&self, must: &[Condition], limit: usize) -> QueryPoints {
-        self.nearest(VectorInput::new_dense(self.vector), "dense", must, limit)
+    fn dense(&self, within: &Filter, limit: usize) -> QueryPoints {
+        self.nearest(VectorInput::new_dense(self.vector), "dense", within, limit)
     }
 
-    fn sparse(&self, words: &BTreeMap<u32, f32>, must: &[Condition], limit: usize) -> QueryPoints {
+    fn sparse(&self, words: &BTreeMap<u32, f32>, within: &Filter, limit: usize) -> QueryPoints {
         let (indices, values): (Vec<u32>, Vec<f32>) = words.iter().unzip();
-        self.nearest(VectorInput::new_sparse(indices, values), "words", must, limit)
+        self.nearest(VectorInput::new_sparse(indices, values), "words", within, limit)
     }
 
-    fn nearest(&self, vector: VectorInput, using: &str, must: &[Condition], limit: usize) -> QueryPoints {
+    fn nearest(&self, vector: VectorInput, using: &str, within: &Filter, limit: usize) -> QueryPoints {
         QueryPointsBuilder::new(&self.index.collection)
             .query(Query::new_nearest(vector))
             .using(using)
-            .filter(Filter::must(must.iter().cloned()))
+            .filter(within.clone())
             .limit(limit as u64)
             .with_payload(PayloadIncludeSelector { fields: payload_fields() })
             .build()
@@ -161,9 +165,9 @@ impl Found {
     fn read(&mut self, answers: &[BatchResult], wishes: &[SoundWish]) -> Result<(), IndexError> {
         for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
             for point in &answer.result {
-                let isrc = points::isrc(&point.payload)?;
-                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| sound_of(point, feature)));
-                let best = side.entry(isrc).or_insert(point.score);
+                let id = points::document(&point.payload)?;
+                self.sound.insert(id, sound_fit(wishes, |feature| sound_of(point, feature)));
+                let best = side.entry(id).or_insert(point.score);
                 *best = best.max(point.score);
             }
         }
@@ -172,7 +176,7 @@ impl Found {
 }
 
 fn payload_fields() -> Vec<String> {
-    Feature::ALL.iter().map(|feature| feature.name()).chain(["isrc"]).map(String::from).collect()
+    Feature::ALL.iter().map(|feature| feature.name()).chain(["document"]).map(String::from).collect()
 }
 
 /// A round number may come back as a whole one.

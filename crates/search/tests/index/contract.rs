@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use query::{Feature, FeatureRange};
-use search::{Filter, Hit, SearchPlan, TrackIndex};
+use music::DocumentId;
+use search::{Change, Filter, Hit, Scope, SearchPlan, TrackIndex, scope};
 
-use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics};
+use crate::support::{deletion, document, isrc, shelf, track, upserts, with_lyrics};
 
 async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
@@ -76,6 +77,40 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     }
 }
 
+pub(crate) async fn a_scope_shows_own_documents_and_hides_the_rest(index: &dyn TrackIndex) {
+    let marks = |marks: &[&str]| marks.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (ann, bob) = (scope::reader("ann"), scope::reader("bob"));
+    let not_ann = scope::shadowed("ann");
+    let readers = [
+        marks(&[scope::PUBLIC, &ann, &bob]),
+        marks(&[scope::PUBLIC, &bob]),
+        marks(&[&ann]),
+        marks(&[scope::PUBLIC, scope::SAMPLE]),
+        marks(&[scope::PUBLIC, &bob, &not_ann]),
+    ];
+    let document = |(n, readers): (usize, Vec<String>)| {
+        let track = track(n as u32, &format!("Boat {n}"), "Someone", "A song about a boat on the river.");
+        Change { readers, ..Change::public(n as i64 + 1, track) }
+    };
+    let changes: Vec<_> = readers.into_iter().enumerate().map(document).collect();
+    index.apply(&changes).await.unwrap();
+    let seen = async |scope: Scope, limit| {
+        let mut titles = found(index, SearchPlan::new("a boat on the river", limit).within(scope)).await;
+        titles.sort();
+        titles
+    };
+    assert_eq!(seen(Scope::of("ann", false, false), 10).await, ["Boat 0", "Boat 2"]);
+    assert_eq!(seen(Scope::of("bob", true, false), 10).await, ["Boat 0", "Boat 1", "Boat 3", "Boat 4"]);
+    assert_eq!(seen(Scope::of("ann", true, true), 10).await, ["Boat 0", "Boat 1", "Boat 2", "Boat 3"]);
+    assert_eq!(seen(Scope::of("eve", false, false), 10).await, [""; 0]);
+    assert_eq!(seen(Scope::of("ann", false, false), 1).await.len(), 1, "the limit counts what is in scope");
+    let by = Filter { title: Some("2".into()), ..Filter::default() };
+    let both = SearchPlan::new("a boat", 10).only(by).within(Scope::of("bob", true, true));
+    assert!(found(index, both).await.is_empty(), "a filter does not widen a scope");
+    index.apply(&[Change { revision: 9, readers: marks(&[&bob]), ..changes[2].clone() }]).await.unwrap();
+    assert_eq!(seen(Scope::of("ann", false, false), 10).await, ["Boat 0"]);
+}
+
 pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
@@ -85,13 +120,14 @@ pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
 pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackIndex) {
     let tracks: Vec<_> = (0..150).map(|n| track(n, &format!("Song {n}"), "Someone", "Words.")).collect();
     index.apply(&upserts(&tracks, 1)).await.unwrap();
-    let asked: Vec<_> = (0..100).rev().map(|n| isrc(n * 2)).collect();
+    let asked: Vec<_> = (0..100).rev().map(|n| document(n * 2)).collect();
     let got = index.get(&asked).await.unwrap();
-    let expected: Vec<_> = asked.iter().filter(|code| tracks.iter().any(|track| track.isrc == **code)).collect();
-    assert_eq!(got.iter().map(|track| &track.isrc).collect::<Vec<_>>(), expected);
+    let id = |track: &music::Track| DocumentId::public(track.id);
+    let expected: Vec<_> = asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
+    assert_eq!(got.iter().map(id).collect::<Vec<_>>(), expected);
     assert_eq!(got[0], tracks[148]);
-    let known = index.contains(&[isrc(3), isrc(999), isrc(149)]).await.unwrap();
-    assert_eq!(known, BTreeSet::from([isrc(3), isrc(149)]));
+    let known = index.contains(&[document(3), document(999), document(149)]).await.unwrap();
+    assert_eq!(known, BTreeSet::from([document(3), document(149)]));
 }
 
 pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
@@ -101,17 +137,17 @@ pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIn
     index.apply(&[deletion(1, 21), deletion(404, 22)]).await.unwrap();
     let info = index.info().await.unwrap();
     assert_eq!((info.n_tracks, info.revision), (7, 22));
-    assert_eq!(index.get(&[isrc(8), isrc(1)]).await.unwrap(), [rewritten]);
+    assert_eq!(index.get(&[document(8), document(1)]).await.unwrap(), [rewritten]);
     assert_eq!(found(index, SearchPlan::new("volcanoes lava", 1)).await, ["Paper Boats"]);
     assert!(!found(index, SearchPlan::new("lullaby ships harbour", 10)).await.contains(&"Harbour Lights".into()));
     index.apply(&[deletion(8, 23), upserts(&shelf()[7..], 24).remove(0)]).await.unwrap();
-    assert_eq!(index.get(&[isrc(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
+    assert_eq!(index.get(&[document(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
 }
 
 pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {
     assert_eq!(index.info().await.unwrap().n_tracks, 0);
     assert!(found(index, SearchPlan::new("anything", 5)).await.is_empty());
-    assert!(index.get(&[isrc(1)]).await.unwrap().is_empty());
+    assert!(index.get(&[document(1)]).await.unwrap().is_empty());
     index.apply(&[]).await.unwrap();
 }
 
@@ -119,7 +155,7 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
 macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
-            filters_narrow_both_sides more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
+            filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };
     ($attributes:tt $fresh:path; $($promise:ident)*) => {

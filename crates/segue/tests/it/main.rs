@@ -10,6 +10,7 @@ mod ai_sdk;
 mod auth;
 mod backup;
 mod chatkit;
+mod collection;
 mod conversations;
 mod discover;
 mod errors;

@@ -107,7 +107,7 @@ impl App {
             describer,
             config.shared_collection,
         ));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline);
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
         let outside = Outside::find(&config.mcp).await;
         let has_real_model = config.model != ModelChoice::Offline;
         let wordings = Wordings::new(has_real_model.then(|| model.clone()));

@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 use tracing::{error, warn};
 
 use crate::{
-    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId,
+    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
     foreign::{Foreign, ForeignOutput, ForeignTool},
+    repair::{Repaired, repair, tool_named},
+    tool::Caller,
     untrusted,
 };
 
@@ -141,6 +143,19 @@ impl Toolbox {
         untrusted::marked(name, output)
     }
 
+    /// A call as a model meant it: the tool's real name, the input in the schema's spelling, and what the model
+    /// should be told about the difference. Calls of programs are taken literally and do not go through here.
+    pub fn prepare(&self, name: &str, input: Value) -> Prepared {
+        let Some(known) = tool_named(name, self.tools.keys().copied()) else {
+            return Prepared { name: name.to_owned(), input, notes: Vec::new() };
+        };
+        let Repaired { input, notes } = match self.tools.get(known) {
+            Some(tool) => repair(tool.spec(), input),
+            None => Repaired { input, notes: Vec::new() },
+        };
+        Prepared { name: known.to_owned(), input, notes }
+    }
+
     /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;
     /// everything else is an outcome the model can read.
     pub async fn call(&self, journal: &dyn Journal, cx: &ToolContext, call: &Call) -> Result<Outcome, JournalError> {
@@ -158,7 +173,7 @@ impl Toolbox {
             let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
             return Ok(failed(ToolError::BadInput(error), false));
         };
-        if let Err(error) = tool.check(&call.input) {
+        if let Err(error) = check(tool.as_ref(), cx.caller, &call.input) {
             return Ok(failed(error, false));
         }
         if untrusted::has_nul(&call.input) {
@@ -177,6 +192,38 @@ impl Toolbox {
         };
         journal.finish(call, outcome).await
     }
+}
+
+/// A call of a model, ready to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    pub name: String,
+    pub input: Value,
+    /// For the model only; never part of the stored output.
+    pub notes: Vec<String>,
+}
+
+/// Every input is a JSON object: serde would also read a list as a struct, field by field.
+fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolError> {
+    let spec = tool.spec();
+    let checked = if input.is_object() {
+        tool.check(input)
+    } else {
+        let what = explain::problems(spec, input).join("; ");
+        Err(ToolError::BadInput(format!("Invalid input for {}: {what}", spec.name)))
+    };
+    match (checked, caller) {
+        (Err(ToolError::BadInput(error)), Caller::Model) => Err(ToolError::BadInput(explained(spec, input, error))),
+        (checked, _) => checked,
+    }
+}
+
+/// What a model reads about an input that does not fit: which fields, and one that would.
+fn explained(spec: &ToolSpec, input: &Value, error: String) -> String {
+    let problems = explain::problems(spec, input);
+    let error =
+        if problems.is_empty() { error } else { format!("Invalid input for {}: {}", spec.name, problems.join("; ")) };
+    format!("{error}. Example: {}", explain::example(&spec.input_schema))
 }
 
 /// A retry follows only a transient failure, after one second, once.

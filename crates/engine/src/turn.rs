@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
-    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, reply::Reply, untrusted,
+    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, budget, reply::Reply, untrusted,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -32,6 +32,17 @@ pub struct Limits {
     pub first_delta: Duration,
     pub silence: Duration,
     pub whole_turn: Duration,
+}
+
+impl Limits {
+    /// The same with the time limits of this model: a local server may read a prompt for minutes.
+    pub fn for_model(self, model: &dyn Model) -> Self {
+        if !model.is_local() {
+            return self;
+        }
+        let (first_delta, whole_turn) = (Duration::from_secs(180), Duration::from_secs(900));
+        Self { first_delta: self.first_delta.max(first_delta), whole_turn: self.whole_turn.max(whole_turn), ..self }
+    }
 }
 
 impl Default for Limits {
@@ -73,7 +84,9 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
         content: Vec::new(),
         usage: Usage::default(),
         n_texts: 0,
+        n_sent_chars: 0,
         seen: HashMap::new(),
+        notes: HashMap::new(),
         turn,
         emit,
     };
@@ -90,6 +103,10 @@ struct Run<'a, 'e> {
     n_texts: u32,
     /// How often each call was made with the same input.
     seen: HashMap<(String, String), u32>,
+    /// How long the prompt of the running reply is.
+    n_sent_chars: usize,
+    /// What the model should be told about how its calls were read.
+    notes: HashMap<CallId, Vec<String>>,
 }
 
 impl Run<'_, '_> {
@@ -98,8 +115,9 @@ impl Run<'_, '_> {
         for step in 0..=self.turn.limits.max_steps {
             self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
             (self.emit)(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
-            let (reply, halt) = self.ask().await;
-            let step_usage = reply.usage.unwrap_or_default();
+            let (mut reply, halt) = self.ask().await;
+            self.prepare(&mut reply.blocks);
+            let step_usage = self.usage_of(&reply, halt.as_ref());
             self.usage += step_usage;
             self.n_texts = reply.next_text_block();
             let calls = if halt.is_none() && self.turn.prompt.may_call_tools { reply.calls() } else { Vec::new() };
@@ -123,10 +141,31 @@ impl Run<'_, '_> {
         End::Answered(StopReason::MaxSteps)
     }
 
-    /// One reply, as far as it came. A halt leaves the text so far in it.
+    /// One reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
+    /// trimmed and sent once more.
     async fn ask(&mut self) -> (Reply, Option<Halt>) {
+        let window = self.turn.model.window();
+        let trimmed = budget::for_window(&self.turn.prompt, window);
+        let (reply, halt) = self.ask_with(trimmed.as_ref()).await;
+        let Some(Halt::Model(ModelError::ContextOverflow { limit, .. })) = &halt else { return (reply, halt) };
+        if reply.n_chars > 0 {
+            return (reply, halt);
+        }
+        let sent = trimmed.as_ref().unwrap_or(&self.turn.prompt);
+        match budget::after_overflow(sent, window, *limit) {
+            Some(shorter) => self.ask_with(Some(&shorter)).await,
+            None => (reply, halt),
+        }
+    }
+
+    /// One reply, to the whole prompt or a trimmed one, as far as it came. A halt leaves the text so far in it.
+    async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
         let mut reply = Reply::new(self.n_texts);
-        let mut deltas = self.turn.model.reply(&self.turn.prompt);
+        let prompt = trimmed.unwrap_or(&self.turn.prompt);
+        if self.turn.model.window().is_some() {
+            self.n_sent_chars = budget::prompt_chars(prompt);
+        }
+        let mut deltas = self.turn.model.reply(prompt);
         let mut patience = self.turn.limits.first_delta;
         let halt = loop {
             let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
@@ -151,6 +190,38 @@ impl Run<'_, '_> {
         };
         reply.close_text(self.emit);
         (reply, halt)
+    }
+
+    /// Calls under their tools' names and in their schemas' spelling, so that what is shown, stored and run is the same.
+    fn prepare(&mut self, blocks: &mut [Block]) {
+        for block in blocks {
+            if let Block::ToolUse { id, name, input } = block {
+                let prepared = self.turn.toolbox.prepare(name, std::mem::take(input));
+                (*name, *input) = (prepared.name, prepared.input);
+                self.notes.insert(*id, prepared.notes);
+            }
+        }
+    }
+
+    /// What a reply has cost. One that was stopped, cut or timed out has cost something too: what its server said so
+    /// far, or an estimate. A server that refused or was not there has read nothing.
+    fn usage_of(&self, reply: &Reply, halt: Option<&Halt>) -> Usage {
+        let said = reply.usage.unwrap_or(reply.usage_so_far);
+        let Some(window) = self.turn.model.window() else { return said };
+        let was_read = match halt {
+            None | Some(Halt::Stopped | Halt::TimedOut | Halt::Journal(_) | Halt::Model(ModelError::TimedOut)) => true,
+            Some(Halt::Model(_)) => reply.n_chars > 0,
+        };
+        if !was_read {
+            return said;
+        }
+        let estimated = budget::estimated_usage(self.n_sent_chars, reply.n_chars, window.chars_per_token);
+        let is_whole = reply.usage.is_some() && said != Usage::default();
+        Usage {
+            input_tokens: if said.input_tokens > 0 { said.input_tokens } else { estimated.input_tokens },
+            output_tokens: if is_whole { said.output_tokens } else { said.output_tokens.max(estimated.output_tokens) },
+            ..said
+        }
     }
 
     /// Runs the calls of one reply: reads together, writes one after the other. After a halt the rest are
@@ -219,6 +290,7 @@ impl Run<'_, '_> {
             Outcome::Done(done) => self.turn.toolbox.for_model(name, &done.output),
             Outcome::Failed(failure) => Value::String(untrusted::clean(&failure.error)),
         };
+        let for_model = with_notes(for_model, self.notes.remove(&id).unwrap_or_default());
         let is_error = matches!(outcome, Outcome::Failed(_));
         self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });
         self.content.push(Block::ToolResult { tool_use_id: id, content: stored(outcome), is_error });
@@ -252,7 +324,7 @@ async fn call_one(
     input: &Value,
 ) -> Result<Outcome, JournalError> {
     let cancel = turn.cancel.child_token();
-    let mut cx = ToolContext::new(turn.owner.clone(), id, cancel.clone());
+    let mut cx = ToolContext::new(turn.owner.clone(), id, cancel.clone()).by_model();
     cx.answer = Some(turn.message);
     let call = Call {
         id,
@@ -270,6 +342,16 @@ async fn call_one(
             cancel.cancel();
             work.await
         }
+    }
+}
+
+/// After the result, so that the mark of data stays where it is.
+fn with_notes(result: Value, notes: Vec<String>) -> Value {
+    match result {
+        Value::String(text) if !notes.is_empty() => {
+            Value::String(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))))
+        }
+        result => result,
     }
 }
 
@@ -310,34 +392,22 @@ impl Halt {
     fn into_end(self) -> End {
         let (code, message, retryable) = match self {
             Halt::Stopped => return End::Answered(StopReason::Stopped),
-            Halt::TimedOut | Halt::Model(ModelError::TimedOut) => {
-                (FailureCode::Timeout, "The answer took too long. Please try again.", true)
-            }
+            Halt::TimedOut => (FailureCode::Timeout, ModelError::TimedOut.for_user(), true),
             Halt::Model(error) => {
                 tracing::error!("The turn failed: {error}");
-                match error {
-                    ModelError::RateLimited(_) => (
-                        FailureCode::RateLimited,
-                        "The model is at its rate limit. Please try again in a moment.",
-                        true,
-                    ),
-                    ModelError::Refused(_) => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model refused the request. Please check its settings.",
-                        false,
-                    ),
-                    ModelError::Unavailable(_) | ModelError::TimedOut => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model is unavailable right now. Please try again.",
-                        true,
-                    ),
-                }
+                let code = match &error {
+                    ModelError::TimedOut => FailureCode::Timeout,
+                    ModelError::RateLimited(_) => FailureCode::RateLimited,
+                    ModelError::ContextOverflow { .. } => FailureCode::ValidationError,
+                    _ => FailureCode::AiServiceUnavailable,
+                };
+                (code, error.for_user(), error.is_retryable())
             }
             Halt::Journal(error) => {
                 tracing::error!("The turn failed: {error}");
-                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.", true)
+                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.".into(), true)
             }
         };
-        End::Failed { code, message: message.into(), retryable }
+        End::Failed { code, message, retryable }
     }
 }

@@ -40,6 +40,7 @@ mod turn_start;
 mod turn_store;
 mod turns;
 mod users;
+mod views;
 
 use std::{
     fs::File,
@@ -85,6 +86,7 @@ pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
+pub use views::{AlbumLine, ArtistLine, GroupLine};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");

@@ -83,7 +83,7 @@ macro_rules! columns {
 macro_rules! listed {
     () => {
         r" FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL
-            AND ($2 IS NULL OR searchable LIKE $2 ESCAPE '\') AND ($3 IS NULL OR LOWER(artist) = LOWER($3))
+            AND ($2 IS NULL OR searchable LIKE $2 ESCAPE '\') AND ($3 IS NULL OR LOWER(artist) = LOWER($3) OR LOWER(album_artist) = LOWER($3))
             AND ($4 IS NULL OR LOWER(album) = LOWER($4)) AND ($5 IS NULL OR LOWER(genre) = LOWER($5))
             AND ($6 IS NULL OR year = $6) AND ($7 IS NULL OR (year >= $7 AND year < $7 + 10))"
     };
@@ -130,8 +130,8 @@ impl Store {
         let sql = match listing.sort {
             LibrarySort::Added => list_tracks!("added_at DESC, recording_id DESC"),
             LibrarySort::Title => list_tracks!("LOWER(title), recording_id"),
-            LibrarySort::Artist => list_tracks!("LOWER(artist), LOWER(album), track_number, recording_id"),
-            LibrarySort::Album => list_tracks!("LOWER(album), track_number, recording_id"),
+            LibrarySort::Artist => list_tracks!("LOWER(artist), LOWER(album), disc_number, track_number, recording_id"),
+            LibrarySort::Album => list_tracks!("LOWER(album), disc_number, track_number, recording_id"),
             LibrarySort::Year => list_tracks!("COALESCE(year, 0) DESC, LOWER(album), track_number, recording_id"),
             LibrarySort::Plays => list_tracks!("n_plays DESC, LOWER(title), recording_id"),
         };

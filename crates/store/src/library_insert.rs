@@ -27,6 +27,9 @@ pub struct NewLibraryTrack {
     pub public: Option<Track>,
     /// Whether `track` is what a file or export of the owner says.
     pub is_own: bool,
+    /// Whose album it is, where the tracks on it are by several artists.
+    pub album_artist: Option<String>,
+    pub disc_number: Option<u32>,
     pub n_plays: u32,
     pub played_at: Option<DateTime<Utc>>,
     pub added_at: Option<DateTime<Utc>>,
@@ -36,7 +39,16 @@ impl NewLibraryTrack {
     /// A track as a catalogue knows it.
     pub fn catalogued(track: Track) -> Self {
         let public = Some(track.clone());
-        Self { track, public, is_own: false, n_plays: 0, played_at: None, added_at: None }
+        Self {
+            track,
+            public,
+            is_own: false,
+            album_artist: None,
+            disc_number: None,
+            n_plays: 0,
+            played_at: None,
+            added_at: None,
+        }
     }
 }
 
@@ -54,8 +66,10 @@ const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at FROM library_tr
 
 /// The owner's newest file says it best. Plays are counted by the history that counts most of them.
 const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tidal_id, name, duration, title, artist,
-        album, searchable, genre, year, track_number, own, is_sample, n_plays, last_played_at, added_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        album, searchable, genre, year, track_number, own, is_sample, n_plays, last_played_at, added_at,
+        album_artist, disc_number)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19, $20)
     ON CONFLICT (user_id, recording_id) DO UPDATE SET
         title = CASE WHEN excluded.own IS NULL THEN library_tracks.title ELSE excluded.title END,
         artist = CASE WHEN excluded.own IS NULL THEN library_tracks.artist ELSE excluded.artist END,
@@ -70,6 +84,8 @@ const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tida
         genre = COALESCE(excluded.genre, library_tracks.genre),
         year = COALESCE(excluded.year, library_tracks.year),
         track_number = COALESCE(excluded.track_number, library_tracks.track_number),
+        album_artist = COALESCE(excluded.album_artist, library_tracks.album_artist),
+        disc_number = COALESCE(excluded.disc_number, library_tracks.disc_number),
         n_plays = CASE WHEN excluded.n_plays > library_tracks.n_plays THEN excluded.n_plays
             ELSE library_tracks.n_plays END,
         last_played_at = COALESCE(excluded.last_played_at, library_tracks.last_played_at),
@@ -157,6 +173,8 @@ async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), S
         .bind(i32::try_from(new.n_plays).unwrap_or(i32::MAX))
         .bind(new.played_at)
         .bind(new.added_at.unwrap_or_else(now))
+        .bind(new.album_artist.as_deref())
+        .bind(new.disc_number.and_then(|number| i32::try_from(number).ok()))
         .execute()
         .await?;
     Ok(())

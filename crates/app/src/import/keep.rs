@@ -129,10 +129,17 @@ pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind:
         public: elsewhere.map(|known| catalogued(known, id)),
         track: track_of(entry, id, isrc, found, kind),
         is_own: true,
+        album_artist: album_artist(entry),
+        disc_number: entry.details.disc_number,
         n_plays: entry.n_plays,
         played_at: entry.played_at,
         added_at: entry.added_at,
     }
+}
+
+fn album_artist(entry: &ImportedTrack) -> Option<String> {
+    let details = &entry.details;
+    details.album_artist.clone().or_else(|| details.compilation.then(|| "Various Artists".to_owned()))
 }
 
 /// What a catalogue says about a recording.

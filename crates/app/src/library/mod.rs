@@ -4,7 +4,7 @@ mod lookup;
 pub mod results;
 mod status;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use engine::{Timings, UserId};
@@ -19,7 +19,10 @@ use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
 use store::{Candidate, LibraryAlbum, Store, StoreError};
-pub use store::{LibrarySort, LibraryTrack, Listing};
+pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
+
+/// Tracks of one album that are shown.
+const MOST_ON_ALBUM: u32 = 500;
 
 #[derive(Clone)]
 pub struct Library {
@@ -227,7 +230,7 @@ impl Library {
 
 /// Albums.
 impl Library {
-    /// Newest first, each with the time it was added.
+    /// Saved albums and those of the user's tracks, newest first, each with the time it was added.
     #[instrument(name = "library.albums", skip_all, fields(user.id = %owner))]
     pub async fn albums(
         &self,
@@ -236,17 +239,63 @@ impl Library {
     ) -> Result<Vec<(AlbumResult, DateTime<Utc>)>, Error> {
         let words = words.map(str::trim).filter(|words| !words.is_empty());
         let saved: Vec<LibraryAlbum<SavedAlbum>> = self.store.albums(owner, words).await?;
-        Ok(saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect())
+        let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();
+        let key = |title: &str, artist: &str| (title.to_lowercase(), artist.to_lowercase());
+        let known: BTreeSet<_> = albums.iter().map(|(album, _)| key(&album.title, &album.artist)).collect();
+        let views = self.store.album_views(owner, words).await?.into_iter();
+        let views = views.filter(|view| !known.contains(&key(&view.title, &view.artist)));
+        albums.extend(views.map(|view| (AlbumResult::of_view(&view), view.added_at)));
+        albums.sort_by_key(|(_, added_at)| std::cmp::Reverse(*added_at));
+        Ok(albums)
     }
 
     #[instrument(name = "library.album", skip_all, fields(user.id = %owner))]
     pub async fn album(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
-        let SavedAlbum { album, tracks } = self.store.album(owner, album_id).await?;
+        let SavedAlbum { album, tracks } = match self.store.album(owner, album_id).await {
+            Ok(saved) => saved,
+            Err(StoreError::NotFound) => return self.album_of_tracks(owner, album_id).await,
+            Err(error) => return Err(error.into()),
+        };
         let names: Vec<_> = tracks.iter().map(|track| TrackRef::Id(track.id)).collect();
         let indexed = self.indexed(owner, &Timings::default(), &names).await?;
         let tracks =
             tracks.iter().zip(&names).map(|(track, name)| TrackResult::of_track(track, true, indexed.contains(name)));
         Ok(AlbumDetails { album, tracks: tracks.collect() })
+    }
+
+    /// An album that is made of tracks the user has, in playing order.
+    async fn album_of_tracks(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
+        let views = self.store.album_views(owner, None).await?;
+        let album = views.iter().map(AlbumResult::of_view).find(|album| album.id == album_id);
+        let album = album.ok_or(Error::NotFound)?;
+        let (title, artist) = (album.title.clone(), album.artist.clone());
+        let listing = Listing {
+            album: Some(&title),
+            artist: Some(&artist),
+            sort: LibrarySort::Album,
+            limit: MOST_ON_ALBUM,
+            ..Listing::default()
+        };
+        let (entries, _) = self.tracks(owner, listing).await?;
+        Ok(AlbumDetails { album, tracks: entries.into_iter().map(|entry| entry.track).collect() })
+    }
+
+    /// Artists of the user's tracks, by name, and how many there are.
+    #[instrument(name = "library.artists", skip_all, fields(user.id = %owner))]
+    pub async fn artists(
+        &self,
+        owner: &UserId,
+        words: Option<&str>,
+        (offset, limit): (u32, u32),
+    ) -> Result<(Vec<ArtistLine>, i64), Error> {
+        let words = words.map(str::trim).filter(|words| !words.is_empty());
+        Ok(self.store.artists(owner, words, (offset, limit)).await?)
+    }
+
+    /// Genres and decades of the user's tracks.
+    #[instrument(name = "library.genres", skip_all, fields(user.id = %owner))]
+    pub async fn genres(&self, owner: &UserId) -> Result<(Vec<GroupLine>, Vec<GroupLine>), Error> {
+        Ok((self.store.genres(owner).await?, self.store.decades(owner).await?))
     }
 
     /// Saves an album of the catalogue with the tracks on it.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use music::{AudioFeatures, Track, TrackId};
 use search::Why;
 use sources::tidal::{TidalAlbum, TidalTrack};
+use store::AlbumLine;
+use uuid::Uuid;
 
 /// A track, and what it is to this listener at the time of the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +68,7 @@ pub struct IndexedTrackResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AlbumResult {
-    /// The catalogue's id of the album.
+    /// The catalogue's id of the album, or ours where it is made of tracks in the library.
     pub id: String,
     pub title: String,
     pub artist: String,
@@ -130,6 +132,20 @@ impl IndexedTrackResult {
 }
 
 impl AlbumResult {
+    /// An album of the tracks that a user has. Its id follows from its names.
+    pub(crate) fn of_view(view: &AlbumLine) -> Self {
+        let names = format!("album\n{}\n{}", view.title.to_lowercase(), view.artist.to_lowercase());
+        Self {
+            id: Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string(),
+            title: view.title.clone(),
+            artist: view.artist.clone(),
+            artwork_url: None,
+            release_date: view.year.map(|year| year.to_string()),
+            track_count: u32::try_from(view.track_count).unwrap_or(u32::MAX),
+            in_library: true,
+        }
+    }
+
     pub fn of_catalogue(album: &TidalAlbum, in_library: bool) -> Self {
         Self {
             id: album.id.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aide::axum::routing::{delete_with, get_with, post_with};
 use app::library::{
-    AlbumDetails, LibraryEntry, LibrarySort, Listing,
+    AlbumDetails, ArtistLine, GroupLine, LibraryEntry, LibrarySort, Listing,
     results::{AlbumResult, IndexedTrackResult, TrackResult},
 };
 use axum::{extract::State, http::StatusCode};
@@ -33,6 +33,8 @@ pub(super) fn routes() -> Routes {
                 .delete_with(remove_track, |op| op.summary("Remove a track")),
         )
         .api_route("/api/library/tracks/{isrc}/restore", post_with(restore_track, |op| op.summary("Undo a removal")))
+        .api_route("/api/library/artists", get_with(artists, |op| op.summary("Artists of your tracks")))
+        .api_route("/api/library/genres", get_with(genres, |op| op.summary("Genres and decades of your tracks")))
         .api_route(
             "/api/library/sample",
             delete_with(remove_sample, |op| op.summary("Remove the sample library; it stays away")),
@@ -41,7 +43,7 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/tracks/{isrc}/similar", get_with(similar, |op| op.summary("More like this")))
         .api_route(
             "/api/library/albums",
-            get_with(albums, |op| op.summary("Your albums")).post_with(add_album, |op| {
+            get_with(albums, |op| op.summary("Albums of your tracks, and those you saved")).post_with(add_album, |op| {
                 op.summary("Add an album of the catalogue").response::<201, Json<AlbumEntry>>()
             }),
         )
@@ -163,6 +165,54 @@ async fn restore_track(
     Path(path): Path<TrackPath>,
 ) -> Result<Json<LibraryEntry>, ApiError> {
     Ok(Json(state.app.library().restore_track(&caller.id, &path.isrc).await?))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ArtistQuery {
+    /// Words in the name.
+    #[serde(default)]
+    q: Option<String>,
+    /// 1 to 200, default 50.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ArtistPage {
+    artists: Vec<ArtistLine>,
+    total: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u32>,
+}
+
+async fn artists(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Query(query): Query<ArtistQuery>,
+) -> Result<Json<ArtistPage>, ApiError> {
+    let (limit, offset) = (query.limit.unwrap_or(50), query.cursor.unwrap_or(0));
+    if !(1..=200).contains(&limit) {
+        return Err(ApiError::invalid_field("limit", "must be between 1 and 200"));
+    }
+    let (artists, total) = state.app.library().artists(&caller.id, query.q.as_deref(), (offset, limit)).await?;
+    let end = offset.saturating_add(u32::try_from(artists.len()).unwrap_or(limit));
+    Ok(Json(ArtistPage { artists, total, next: (i64::from(end) < total).then_some(end) }))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Genres {
+    genres: Vec<GroupLine>,
+    /// By their first year.
+    decades: Vec<GroupLine>,
+}
+
+async fn genres(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<Genres>, ApiError> {
+    let (genres, decades) = state.app.library().genres(&caller.id).await?;
+    Ok(Json(Genres { genres, decades }))
 }
 
 async fn remove_sample(State(state): State<Arc<AppState>>, caller: Caller) -> Result<StatusCode, ApiError> {

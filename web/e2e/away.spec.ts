@@ -1,5 +1,5 @@
 // While the server is away.
-import { expect, test, token, ask, answers } from './fixtures';
+import { ask, expect, test, token } from './fixtures';
 
 test.use({ allowedErrors: [/Failed to load resource|ERR_|dynamically imported module|Failed to fetch/] });
 
@@ -25,16 +25,6 @@ test('every page is fetched ahead, so it opens without a network', async ({ page
   await context.setOffline(true);
   await page.getByRole('link', { name: 'Playlists' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Playlists' })).toBeVisible();
-});
-
-test('one banner, and it claims nothing about an answer it cannot see', async ({ page, context }) => {
-  await page.goto('/');
-  await ask(page, `Please take your time ${token()}`);
-  await expect(answers(page)).toContainText('slow rain');
-  await context.setOffline(true);
-  await expect(page.getByText('You are offline')).toBeVisible();
-  await expect(page.getByText(/Connection lost|goes on meanwhile/)).toHaveCount(0);
-  await context.setOffline(false);
 });
 
 test('an address without a page says so', async ({ page }) => {

@@ -17,10 +17,7 @@ const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, heig
 async function ask(page, text) {
   await page.getByLabel('Message', { exact: true }).fill(text);
   await page.keyboard.press('Enter');
-  await page
-    .getByText(/tokens in/)
-    .last()
-    .waitFor();
+  await page.getByRole('button', { name: 'More about this answer' }).last().waitFor();
 }
 
 /** Every set of pictures begins with an empty house, so that it shows only what it is about. */

@@ -136,6 +136,10 @@ pub fn overlaid(own: &Track, public: &Track) -> Track {
     track.release_date = own.release_date.clone().or(track.release_date);
     track.lyrics = own.lyrics.clone().or(track.lyrics);
     track.audio_features = own.audio_features.clone().or(track.audio_features);
+    track.language = own.language.clone().or(track.language);
+    track.explicit = own.explicit.or(track.explicit);
+    let more = public.genres.iter().filter(|genre| !own.genres.contains(genre)).cloned();
+    track.genres = own.genres.iter().cloned().chain(more).collect();
     let more = public.tags.iter().filter(|tag| !own.tags.contains(tag)).cloned();
     track.tags = own.tags.iter().cloned().chain(more).collect();
     track
@@ -150,7 +154,9 @@ pub fn differs(own: &Track, public: &Track) -> bool {
         || seen.lyrics != public.lyrics
         || seen.audio_features != public.audio_features
         || seen.release_date != public.release_date
+        || seen.language != public.language
         || seen.tags.len() != public.tags.len()
+        || seen.genres.len() != public.genres.len()
 }
 
 #[cfg(test)]

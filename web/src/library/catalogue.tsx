@@ -87,8 +87,12 @@ function Candidate({ cover, title, by, children }: CandidateProps) {
     <li className="candidate">
       <Artwork {...cover} />
       <span className="track-names">
-        <span className="track-title">{title}</span>
-        <span className="track-by">{by}</span>
+        <span className="track-title" dir="auto">
+          {title}
+        </span>
+        <span className="track-by" dir="auto">
+          {by}
+        </span>
       </span>
       {children}
     </li>

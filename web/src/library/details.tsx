@@ -24,7 +24,9 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
           <header className="sleeve">
             <Artwork seed={coverOf(track)} url={track.artworkUrl} size={112} />
             <div>
-              <p className="sleeve-title">{track.title}</p>
+              <p className="sleeve-title" dir="auto">
+                {track.title}
+              </p>
               <p>{track.artist}</p>
               <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
               <TrackMarks inLibrary={owned} />
@@ -64,7 +66,9 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
           <header className="sleeve">
             <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={112} />
             <div>
-              <p className="sleeve-title">{album.title}</p>
+              <p className="sleeve-title" dir="auto">
+                {album.title}
+              </p>
               <p>{album.artist}</p>
               <p className="sleeve-facts">
                 {[album.releaseDate && shortDate(album.releaseDate), count(album.trackCount, 'track')].filter(Boolean).join(' · ')}

@@ -90,8 +90,12 @@ function Choice({ candidate }: { candidate: CandidateItem }) {
     <>
       <Artwork seed={coverOf({ artist, album: album ?? undefined, title })} size={36} />
       <span className="track-names">
-        <span className="track-title">{title}</span>
-        <span className="track-by">{[artist, album, duration != null && clock(duration), source].filter(Boolean).join(' · ')}</span>
+        <span className="track-title" dir="auto">
+          {title}
+        </span>
+        <span className="track-by" dir="auto">
+          {[artist, album, duration != null && clock(duration), source].filter(Boolean).join(' · ')}
+        </span>
       </span>
       <span className="score" title={candidate.reason}>
         <span className="visually-hidden">Fits </span>
@@ -131,7 +135,7 @@ function Unknown({ entry }: { entry: OpenItem }) {
 /** What the file said, and where. */
 function Wanted({ entry: { title, artist, album, file, line, reason } }: { entry: OpenItem }) {
   return (
-    <span className="wanted">
+    <span className="wanted" dir="auto">
       <span>
         <strong>{title || NAMELESS}</strong> {[artist && `by ${artist}`, album && `on ${album}`].filter(Boolean).join(' ')}
       </span>

@@ -126,9 +126,13 @@ function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) =>
         <span className="track-title" dir="auto">
           {track.title}
         </span>
-        <span className="track-by">{track.artist}</span>
+        <span className="track-by" dir="auto">
+          {track.artist}
+        </span>
       </span>
-      <span className="library-album">{track.album}</span>
+      <span className="library-album" dir="auto">
+        {track.album}
+      </span>
       {!track.isIndexed && <span className="chip">Being read</span>}
       {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
     </button>

@@ -24,8 +24,12 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
       >
         <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} />
         <span className="track-names">
-          <span className="track-title">{album.title}</span>
-          <span className="track-by">{facts.join(' · ')}</span>
+          <span className="track-title" dir="auto">
+            {album.title}
+          </span>
+          <span className="track-by" dir="auto">
+            {facts.join(' · ')}
+          </span>
         </span>
         {album.inLibrary && (
           <span className="track-marks">

@@ -1,6 +1,7 @@
 // The tracks of an answer: the best few open to view, the rest in place.
 import type { IndexedTrackResult } from '../api/types';
 import { ShortList } from '../ui/short-list';
+import { distinct } from './reasons';
 import { TrackRow } from './track-row';
 
 interface Props {
@@ -16,12 +17,13 @@ const FIRST_ON_A_PHONE = 3;
 
 export function TrackRows({ tracks, numbered = false, old }: Props) {
   const first = window.matchMedia('(max-width: 640px)').matches ? FIRST_ON_A_PHONE : FIRST;
+  const reasons = distinct(tracks.map(({ reasoning }) => reasoning));
   return (
     <ShortList
       items={tracks}
       first={first}
       render={(track, row) => (
-        <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={numbered ? row + 1 : undefined} old={old} />
+        <TrackRow key={`${track.isrc} ${row}`} track={track} reason={reasons[row]} number={numbered ? row + 1 : undefined} old={old} />
       )}
     />
   );

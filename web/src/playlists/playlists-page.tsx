@@ -5,6 +5,7 @@ import { ApiError } from '../api/client';
 import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
 import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
 import { Artwork } from '../music/artwork';
+import { distinct } from '../music/reasons';
 import { TrackRow } from '../music/track-row';
 import { usePageTitle } from '../shell/page-title';
 import { clock, count, shortDate } from '../ui/format';
@@ -75,7 +76,9 @@ function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
         <span className="playlist-title" dir="auto">
           {playlist.title}
         </span>
-        <span className="track-by">{facts.join(' · ')}</span>
+        <span className="track-by" dir="auto">
+          {facts.join(' · ')}
+        </span>
       </span>
     </Link>
   );
@@ -87,6 +90,7 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
   if (error instanceof ApiError && error.status === 404) return <NoSuchPlaylist />;
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!playlist) return <SkeletonRows rows={6} label="Loading the playlist" />;
+  const reasons = distinct(playlist.tracks.map(({ reasoning }) => reasoning));
   const length = playlist.tracks.reduce((seconds, track) => seconds + (track.duration ?? 0), 0);
   return (
     <>
@@ -99,7 +103,7 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
             </Link>
           </p>
           <h1 dir="auto">{playlist.title}</h1>
-          <p className="track-by">
+          <p className="track-by" dir="auto">
             {[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)]
               .filter(Boolean)
               .join(' · ')}
@@ -114,7 +118,7 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
       </header>
       <ol className="track-box">
         {playlist.tracks.map((track, row) => (
-          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={row + 1} />
+          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={reasons[row]} number={row + 1} />
         ))}
       </ol>
     </>

@@ -81,7 +81,9 @@ function Topbar({ onMenu }: { onMenu: () => void }) {
         <MenuIcon size={20} />
       </button>
       {title ? (
-        <span className="topbar-title">{title}</span>
+        <span className="topbar-title" dir="auto">
+          {title}
+        </span>
       ) : (
         <Link href="/" className="brand">
           <Logo size={24} /> Segue

@@ -14,7 +14,7 @@ use super::{
     matching::{Candidate, Match, Outcome},
 };
 use formats::{Gathered, ImportedTrack, Kind};
-use music::{Isrc, Track, TrackId};
+use music::{AudioFeatures, Isrc, Track, TrackId};
 use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError};
 
 /// One file, ready to be kept.
@@ -215,10 +215,17 @@ pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &
         tidal_id: entry.ids.tidal.clone(),
         lyrics: entry.lyrics.clone(),
         tags: entry.tags.clone(),
-        audio_features: entry.audio_features.clone(),
+        audio_features: entry.audio_features.clone().or_else(|| tagged_features(entry)),
+        language: entry.details.language.clone().filter(|code| code.len() == 2),
         provenance,
         ..Track::with_id(id, title, artist, album)
     }
+}
+
+/// What tags say about the sound, where no source can be asked by a code.
+fn tagged_features(entry: &ImportedTrack) -> Option<AudioFeatures> {
+    let tempo = entry.details.bpm.filter(|_| entry.isrcs.is_empty())?;
+    Some(AudioFeatures { tempo: Some(tempo), ..AudioFeatures::default() })
 }
 
 /// An entry that says no more than a code or an id is called by it until a catalogue knows better.

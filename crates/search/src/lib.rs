@@ -82,7 +82,7 @@ impl SearchPlan {
         let description = seed.short_description.as_deref().or(seed.interpretation.as_deref()).unwrap_or_default();
         let words = [plan.words.as_str(), &seed.tags.join(" "), description].join(" ").trim().to_owned();
         let mut search = Self { queries: vec![words], ..Self::of(plan, limit) };
-        search.filter.not_isrcs.extend(seed.isrc.clone());
+        search.filter.not_tracks.insert(seed.id);
         for wish in plan.sounds.iter().filter(|wish| wish.is_relative) {
             let Some(value) = seed.audio_features.as_ref().and_then(|features| wish.feature.of(features)) else {
                 continue;

@@ -74,8 +74,11 @@ fn within(snapshot: &Snapshot, scope: &Scope, query: BooleanQuery) -> Result<Nar
 }
 
 fn all_of(conditions: impl Iterator<Item = Box<dyn Query>>, denied: &[Box<dyn Query>]) -> BooleanQuery {
-    let everything: Box<dyn Query> = Box::new(AllQuery);
-    let must = conditions.chain([everything]).map(|query| (Occur::Must, query));
+    let mut must: Vec<Box<dyn Query>> = conditions.collect();
+    if must.is_empty() {
+        must.push(Box::new(AllQuery));
+    }
+    let must = must.into_iter().map(|query| (Occur::Must, query));
     BooleanQuery::new(must.chain(denied.iter().map(|query| (Occur::MustNot, query.box_clone()))).collect())
 }
 
@@ -93,8 +96,11 @@ impl Condition {
 fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
     let mut all: Vec<Condition> = filter.features.iter().map(|range| feature(fields, range)).collect();
     let mut add = |query: Box<dyn Query>, needs| all.push(Condition { query, needs });
-    if let Some(isrcs) = &filter.isrcs {
-        add(Box::new(TermSetQuery::new(isrcs.iter().map(|isrc| fields.isrc_term(isrc)))), None);
+    if let Some(tracks) = &filter.tracks {
+        add(Box::new(TermSetQuery::new(tracks.iter().map(|id| fields.track_term(id)))), None);
+    }
+    if let Some(mark) = &filter.mark {
+        add(plain(fields.reader_term(mark)), None);
     }
     let texts = [(fields.artist, &filter.artist), (fields.title, &filter.title), (fields.album, &filter.album)];
     for (field, text) in texts {
@@ -130,9 +136,10 @@ fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
 /// What a track must not be.
 fn denials(fields: &Fields, filter: &Filter) -> Vec<Box<dyn Query>> {
     let mut denied: Vec<Box<dyn Query>> = Vec::new();
-    if !filter.not_isrcs.is_empty() {
-        denied.push(Box::new(TermSetQuery::new(filter.not_isrcs.iter().map(|isrc| fields.isrc_term(isrc)))));
+    if !filter.not_tracks.is_empty() {
+        denied.push(Box::new(TermSetQuery::new(filter.not_tracks.iter().map(|id| fields.track_term(id)))));
     }
+    denied.extend(filter.not_mark.iter().map(|mark| plain(fields.reader_term(mark))));
     let languages = filter.languages_denied.iter();
     denied.extend(languages.map(|code| plain(Term::from_field_text(fields.language, code))));
     for terms in filter.denied_terms() {

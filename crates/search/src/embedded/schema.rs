@@ -14,15 +14,15 @@ use super::super::{
     vectors::Slot,
 };
 use crate::embed::EmbedderId;
-use music::{DocumentId, Isrc, Track};
+use music::{DocumentId, Track, TrackId};
 
 /// Raised whenever what is written here changes; an index of another version is made again.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
     pub(super) id: Field,
-    pub(super) isrc: Field,
+    pub(super) track: Field,
     pub(super) readers: Field,
     pub(super) title: Field,
     pub(super) artist: Field,
@@ -75,7 +75,7 @@ impl Fields {
         };
         Self {
             id: schema.add_text_field("id", STRING),
-            isrc: schema.add_text_field("isrc", STRING),
+            track: schema.add_text_field("track", STRING),
             readers: schema.add_text_field("readers", STRING),
             title: schema.add_text_field("title", counted("names")),
             artist: schema.add_text_field("artist", counted("names")),
@@ -114,9 +114,7 @@ impl Fields {
         for reader in readers {
             document.add_text(self.readers, reader);
         }
-        if let Some(isrc) = &track.isrc {
-            document.add_text(self.isrc, isrc.as_str());
-        }
+        document.add_text(self.track, track.id.to_string());
         document.add_text(self.title, &track.title);
         document.add_text(self.artist, &track.artist);
         document.add_text(self.album, &track.album);
@@ -172,8 +170,8 @@ impl Fields {
         Term::from_field_text(self.readers, mark)
     }
 
-    pub(super) fn isrc_term(&self, isrc: &Isrc) -> Term {
-        Term::from_field_text(self.isrc, isrc.as_str())
+    pub(super) fn track_term(&self, id: &TrackId) -> Term {
+        Term::from_field_text(self.track, &id.to_string())
     }
 
     pub(super) fn feature(&self, feature: Feature) -> Field {

@@ -18,7 +18,7 @@ use query::{
 
 use super::super::{IndexError, document};
 use crate::embed::EmbedderId;
-use music::{DocumentId, Isrc, Track};
+use music::{DocumentId, Track};
 
 /// The point that remembers the revision.
 pub(super) const NOTE: &str = "5e90e000-0000-8000-8000-000000000001";
@@ -30,6 +30,10 @@ pub(super) const INSTRUMENTAL: &str = "instrumental";
 pub(super) const EXPLICIT: &str = "explicit";
 /// Every word of the names and of what is written about a track.
 pub(super) const TERMS: &str = "terms";
+/// Marks of those who may read it.
+pub(super) const READERS: &str = "readers";
+/// The id of the recording, which several documents may describe.
+pub(super) const RECORDING: &str = "recording";
 
 pub(super) fn point_id(id: DocumentId, chunk: usize) -> String {
     let hash = Sha256::digest(format!("{id}/{chunk}"));
@@ -54,14 +58,10 @@ pub(super) fn is_one_of<'a>(ids: impl IntoIterator<Item = &'a DocumentId>) -> Co
     Condition::matches("document", ids.into_iter().map(DocumentId::to_string).collect::<Vec<_>>())
 }
 
-pub(super) fn has_code<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condition {
-    Condition::matches("isrc", isrcs.into_iter().map(Isrc::to_string).collect::<Vec<_>>())
-}
-
 /// What filters look at, and how Qdrant is to index it.
 pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
-    let words = ["document", "isrc", "readers", "kind", "artist", "title", "album", TERMS, LANGUAGE];
-    let words = words.map(|field| (field, FieldType::Keyword));
+    let words = ["document", RECORDING, READERS, "kind", "artist", "title", "album", TERMS, LANGUAGE]
+        .map(|field| (field, FieldType::Keyword));
     let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
     let facts = [
         (YEAR, FieldType::Integer),
@@ -82,7 +82,7 @@ pub(super) fn of(
 ) -> Result<Vec<PointStruct>, IndexError> {
     let mut filterable = filterable(track);
     filterable.insert("document", id.to_string());
-    filterable.insert("readers", readers.to_vec());
+    filterable.insert(READERS, readers.to_vec());
     filterable.insert("written", revision);
     let point = |(chunk, dense): (usize, Vec<f32>)| -> Result<PointStruct, IndexError> {
         let mut payload = filterable.clone();
@@ -138,7 +138,7 @@ fn filterable(track: &Track) -> Payload {
     let mut payload = Payload::from([
         (TERMS, meaning.into()),
         ("kind", Value::from("track")),
-        ("isrc", track.isrc_text().to_owned().into()),
+        (RECORDING, track.id.to_string().into()),
         ("artist", terms(&track.artist).into()),
         ("title", terms(&track.title).into()),
         ("album", terms(&track.album).into()),

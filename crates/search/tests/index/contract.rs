@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use music::{AudioFeatures, DocumentId, Track};
+use music::{AudioFeatures, DocumentId, Track, TrackId};
 use query::{Feature, FeatureRange};
 use search::{Change, Filter, Hit, Scope, SearchPlan, TrackIndex, scope};
 
-use crate::support::{deletion, document, isrc, shelf, track, upserts, with_lyrics, with_sound};
+use crate::support::{deletion, document, shelf, track, upserts, with_lyrics, with_sound};
 
 async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
@@ -58,7 +58,7 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let feature =
         |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
-    let only = |n: &[u32]| Filter { isrcs: Some(n.iter().map(|n| isrc(*n)).collect()), ..Filter::default() };
+    let only = |n: &[u32]| Filter { tracks: Some(n.iter().map(|n| TrackId(document(*n).0)).collect()), ..Filter::default() };
     let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
     for (filter, expected) in [
         (feature(Feature::Energy, Some(0.5), None), vec!["Engine Room"]),
@@ -201,6 +201,35 @@ pub(crate) async fn a_scope_shows_own_documents_and_hides_the_rest(index: &dyn T
     assert_eq!(seen(Scope::of("ann", false, false), 10).await, ["Boat 0"]);
 }
 
+pub(crate) async fn a_scope_holds_for_lists_totals_and_what_is_undecided(index: &dyn TrackIndex) {
+    let (ann, bob) = (scope::reader("ann"), scope::reader("bob"));
+    let readers = [vec![ann.clone()], vec![bob.clone()], vec![ann.clone(), bob.clone()], vec![bob.clone()]];
+    let document = |(n, (track, readers)): (usize, (Track, Vec<String>))| Change {
+        readers,
+        ..Change::public(n as i64 + 1, track)
+    };
+    let changes: Vec<_> = dated().into_iter().zip(readers).enumerate().map(document).collect();
+    index.apply(&changes).await.unwrap();
+    let seen = async |message: &str, user: &str, only: Filter| {
+        let plan = SearchPlan::of(&query::parse(message, 2026), 10).within(Scope::of(user, false, false));
+        let filter = Filter { mark: only.mark, not_mark: only.not_mark, ..plan.filter.clone() };
+        let found = index.find(&plan.only(filter)).await.unwrap();
+        let mut titles: Vec<String> = found.hits.into_iter().map(|hit| hit.track.title).collect();
+        titles.sort();
+        (titles.join(", "), found.total, found.undecided)
+    };
+    let all = Filter::default;
+    // The track of which nothing is known is Bob's: Ann is not told that there is one.
+    assert_eq!(seen("the sea from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
+    assert_eq!(seen("from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
+    assert_eq!(seen("from the 90s", "bob", all()).await, ("Wordless Tide".into(), 1, 1));
+    assert_eq!(seen("&&&", "ann", all()).await, (String::new(), 0, 0));
+    let own = |mark: &String| Filter { mark: Some(mark.clone()), ..all() };
+    let new = |mark: &String| Filter { not_mark: Some(mark.clone()), ..all() };
+    assert_eq!(seen("the sea", "ann", own(&bob)).await.0, "Wordless Tide");
+    assert_eq!(seen("the sea", "ann", new(&bob)).await.0, "Old Tide");
+}
+
 pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
@@ -212,7 +241,7 @@ pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn Tr
     index.apply(&upserts(&tracks, 1)).await.unwrap();
     let asked: Vec<_> = (0..100).rev().map(|n| document(n * 2)).collect();
     let got = index.get(&asked).await.unwrap();
-    let id = |track: &Track| DocumentId::public(track.id);
+    let id = |track: &music::Track| DocumentId::public(track.id);
     let expected: Vec<_> = asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
     assert_eq!(got.iter().map(id).collect::<Vec<_>>(), expected);
     assert_eq!(got[0], tracks[148]);
@@ -246,7 +275,8 @@ macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
-            filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
+            filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
+            more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };
     ($attributes:tt $fresh:path; $($promise:ident)*) => {

@@ -10,7 +10,6 @@ WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-
 ## Start Segue on http://127.0.0.1:8080 with the sample library: no key, no server, no account.
 run: setup web/dist/index.html models
 	$(CARGO) build --release --workspace --bin segue
-	$(RELEASE)/segue sample
 	$(RELEASE)/segue serve
 
 ## Every test, on SQLite and on a throw-away PostgreSQL, and the page in a real browser.

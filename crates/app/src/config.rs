@@ -98,6 +98,11 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_JWT_ISSUER", "", "Expected issuer; required with SEGUE_JWKS_URL"),
     setting("SEGUE_JWT_AUDIENCE", "", "Expected audience; required with SEGUE_JWKS_URL"),
+    setting(
+        "SEGUE_SHARED_COLLECTION",
+        "off",
+        "on: users find each other's catalogued tracks, never what only a file or export says",
+    ),
     setting("SEGUE_MAX_STEPS", "5", "Tool-calling rounds per turn"),
     setting("SEGUE_RATE_PER_MINUTE", "20", "Turns a user may start per minute; 0 = no limit"),
     setting("SEGUE_CONCURRENT_TURNS", "3", "Turns a user may run at once; 0 = no limit"),
@@ -155,6 +160,8 @@ pub struct Config {
     pub tidal: TidalConfig,
     /// Services that enrich and match tracks, without a key.
     pub sources: SourceUrls,
+    /// Users find each other's catalogued tracks.
+    pub shared_collection: bool,
     pub auth: AuthMode,
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
@@ -307,6 +314,7 @@ impl Config {
             embeddings: values.embeddings(),
             tidal: values.tidal()?,
             sources: values.sources(),
+            shared_collection: values.is_on("SEGUE_SHARED_COLLECTION")?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
             jwt: values.jwt()?,
@@ -487,6 +495,14 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             || self.secret("OPENAI_API_KEY").filter(|_| is_same_origin(&url, &self.or_default("OPENAI_BASE_URL")));
         let key = self.secret("SEGUE_EMBEDDINGS_API_KEY").or_else(of_openai);
         Some(Embeddings { url, model, key })
+    }
+
+    fn is_on(&self, name: &'static str) -> Result<bool, ConfigError> {
+        match self.or_default(name).as_str() {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            other => Err(problem(name, format!("'{other}' is not on or off"))),
+        }
     }
 
     fn sources(&self) -> SourceUrls {

@@ -1,7 +1,7 @@
 //! Why a service refused or failed: one error for every caller. The variants say who can act on it.
 
 use crate::text_limit::WrongLength;
-use music::Isrc;
+use music::TrackRef;
 use search::IndexError;
 use sources::tidal::TidalError;
 use store::{Limited, StoreError};
@@ -35,8 +35,8 @@ pub enum Error {
     #[error("the turn has ended; the conversation is the record")]
     Gone,
     /// No source knows the recording. The caller can search for it by name.
-    #[error("no source knows a recording with the code {0}")]
-    UnknownTrack(Isrc),
+    #[error("no source knows a recording called {0}")]
+    UnknownTrack(TrackRef),
     #[error(transparent)]
     Catalogue(#[from] TidalError),
     #[error(transparent)]

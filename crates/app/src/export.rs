@@ -4,11 +4,13 @@ use chrono::{DateTime, Utc};
 use engine::{ConversationId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::library::{SavedAlbum, results::AlbumResult};
+use music::TrackId;
 use store::{
-    Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
-    TaskFilter,
+    Conversation, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage,
+    Task, TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -21,6 +23,11 @@ pub struct Export {
     pub library: Vec<LibraryTrack>,
     pub albums: Vec<AlbumResult>,
     pub playlists: Vec<ExportedPlaylist>,
+    /// What your own files and exports say about your tracks.
+    pub own_facts: Vec<Value>,
+    /// Entries of imports that no catalogue has confirmed.
+    pub open_entries: Vec<Value>,
+    pub imports: Vec<ImportLine>,
     pub feedback: Vec<Opinion>,
 }
 
@@ -33,7 +40,10 @@ pub struct ExportedPlaylist {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ExportedChoice {
+    pub track_id: TrackId,
+    /// Empty where the track has none.
     pub isrc: String,
     pub title: String,
     pub artist: String,
@@ -48,7 +58,17 @@ pub struct ExportedConversation {
 }
 
 const PAGE: u32 = 100;
-const EVERYTHING: Listing<'static> = Listing { words: None, sort: LibrarySort::Added, offset: 0, limit: u32::MAX };
+const EVERYTHING: Listing<'static> = Listing {
+    words: None,
+    artist: None,
+    album: None,
+    genre: None,
+    year: None,
+    decade: None,
+    sort: LibrarySort::Added,
+    offset: 0,
+    limit: u32::MAX,
+};
 
 impl Export {
     pub(crate) async fn of(store: &Store, owner: &UserId) -> Result<Self, StoreError> {
@@ -60,6 +80,9 @@ impl Export {
             library: store.library_tracks(owner, EVERYTHING).await?.0,
             albums: store.albums::<SavedAlbum>(owner, None).await?.into_iter().map(|saved| saved.album.album).collect(),
             playlists: store.playlists(owner).await?.into_iter().map(ExportedPlaylist::from).collect(),
+            own_facts: store.own_facts(owner).await?,
+            open_entries: store.open_entries::<Value, Value>(owner).await?.into_iter().map(|open| open.entry).collect(),
+            imports: store.imports(owner, i32::MAX.unsigned_abs()).await?,
             feedback: store.feedback(owner).await?,
         })
     }
@@ -84,7 +107,8 @@ async fn conversations(store: &Store, owner: &UserId) -> Result<Vec<ExportedConv
 impl From<Playlist> for ExportedPlaylist {
     fn from(playlist: Playlist) -> Self {
         let tracks = playlist.tracks.into_iter().map(|choice| ExportedChoice {
-            isrc: choice.track.isrc.to_string(),
+            track_id: choice.track.id,
+            isrc: choice.track.isrc_text().to_owned(),
             title: choice.track.title,
             artist: choice.track.artist,
             reasoning: choice.reasoning,

@@ -5,6 +5,7 @@ use chrono::Utc;
 use engine::{ConversationId, UserId};
 use futures::Stream;
 use serde::Serialize;
+use serde_json::Value;
 use store::{LibrarySort, Listing, Store, TaskFilter};
 
 use crate::{
@@ -37,7 +38,7 @@ pub(crate) fn pieces(store: Store, owner: UserId) -> impl Stream<Item = Result<S
         yield format!("],\"tasks\":{},\"library\":[", json(&tasks));
         let (mut offset, mut separator) = (0, "");
         loop {
-            let listing = Listing { words: None, sort: LibrarySort::Added, offset, limit: TRACKS };
+            let listing = Listing { sort: LibrarySort::Added, offset, limit: TRACKS, ..Listing::default() };
             let (tracks, _) = store.library_tracks(&owner, listing).await?;
             for track in &tracks {
                 yield format!("{separator}{}", json(track));
@@ -51,10 +52,16 @@ pub(crate) fn pieces(store: Store, owner: UserId) -> impl Stream<Item = Result<S
         let albums = store.albums::<SavedAlbum>(&owner, None).await?;
         let albums: Vec<_> = albums.into_iter().map(|saved| saved.album.album).collect();
         let playlists: Vec<_> = store.playlists(&owner).await?.into_iter().map(ExportedPlaylist::from).collect();
+        yield format!("],\"albums\":{},\"playlists\":{}", json(&albums), json(&playlists));
+        let own_facts = store.own_facts(&owner).await?;
+        yield format!(",\"ownFacts\":{}", json(&own_facts));
+        let open = store.open_entries::<Value, Value>(&owner).await?;
+        let open: Vec<Value> = open.into_iter().map(|open| open.entry).collect();
+        let imports = store.imports(&owner, i32::MAX.unsigned_abs()).await?;
         let feedback = store.feedback(&owner).await?;
         yield format!(
-            "],\"albums\":{},\"playlists\":{},\"feedback\":{}}}",
-            json(&albums), json(&playlists), json(&feedback)
+            ",\"openEntries\":{},\"imports\":{},\"feedback\":{}}}",
+            json(&open), json(&imports), json(&feedback)
         );
     }
 }

@@ -106,6 +106,7 @@ impl App {
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
+        store.complete_migration().await.context("the database cannot be brought up to date")?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
@@ -117,7 +118,14 @@ impl App {
         let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
         let models = Models::new(&config, model).context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
-        let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
+        let pipeline = Arc::new(Pipeline::new(
+            store.clone(),
+            node.name.clone(),
+            sources,
+            tidal.clone(),
+            describer,
+            config.shared_collection,
+        ));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
         let outside = Outside::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));

@@ -30,9 +30,27 @@ pub struct Loaded {
     pub n_added: u64,
 }
 
+/// Loads the sample once, into an installation that has never held a track. In one that several people share nobody's
+/// library is touched: everyone finds the sample until they remove it.
+pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Error> {
+    if !library.take_sample_offer().await? {
+        return Ok(false);
+    }
+    match owner {
+        Some(owner) => _ = load(library, owner).await?,
+        None => {
+            let all: Vec<Track> = tracks().into_iter().map(|sample| sample.track).collect();
+            library.put_tracks(&all).await?;
+        }
+    }
+    Ok(true)
+}
+
 /// Loads the sample tracks and puts a third of them into a library. A second time changes nothing: what the owner has
 /// removed since stays removed.
 pub async fn load(library: &Library, owner: &UserId) -> Result<Loaded, Error> {
+    library.restore_sample(owner).await?;
+    library.take_sample_offer().await?;
     let sample = tracks();
     let all: Vec<Track> = sample.iter().map(|sample| sample.track.clone()).collect();
     let n_new = library.put_tracks(&all).await?;
@@ -46,6 +64,7 @@ fn tracks() -> Vec<SampleTrack> {
     lines
         .map(|line| {
             let mut sample: SampleTrack = serde_json::from_str(line).expect("the sample library is well formed");
+            sample.track.is_sample = true;
             sample.track.provenance = [("all".to_owned(), "sample library".to_owned())].into();
             sample
         })
@@ -67,10 +86,10 @@ mod tests {
         assert_eq!((isrcs.len(), names.len()), (300, 300));
         assert!((90..=110).contains(&sample.iter().filter(|sample| sample.in_library).count()));
         for SampleTrack { track, .. } in &sample {
-            assert!(track.isrc.as_str().starts_with("XSGUE26"), "{}", track.isrc);
+            assert!(track.isrc_text().starts_with("XSGUE26"), "{}", track.isrc_text());
             assert!(track.interpretation.is_some() && track.short_description.is_some() && track.tags.len() >= 5);
             assert!(track.audio_features.is_some() && track.duration.is_some());
-            assert!(track.language.is_some() && track.year().is_some(), "limits need them: {}", track.isrc);
+            assert!(track.language.is_some() && track.year().is_some(), "limits need them: {}", track.isrc_text());
         }
     }
 }

@@ -169,7 +169,8 @@ impl ImportedTrack {
 /// Whether two spellings mean one recording is decided later, by matching.
 fn key_of(track: &ImportedTrack) -> String {
     if let Some(isrc) = track.isrcs.first() {
-        return format!("isrc {isrc}");
+        // Movements of one work share a code.
+        return format!("isrc {isrc}\n{}", track.title.to_lowercase());
     }
     if let Some(id) = &track.ids.spotify {
         return format!("spotify {id}");

@@ -4,7 +4,7 @@ use quick_xml::{Writer, events::BytesText};
 use serde_json::json;
 
 use super::formula::formula_guarded;
-use music::Isrc;
+use music::{Isrc, TrackId};
 
 /// What a playlist file can tell.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,10 @@ pub struct Playlist {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    pub isrc: Isrc,
+    /// Absent where the track has none.
+    pub isrc: Option<Isrc>,
+    /// Our own id of the recording.
+    pub id: TrackId,
     pub title: String,
     pub artist: String,
     pub album: Option<String>,
@@ -78,6 +81,14 @@ impl Entry {
         self.location.clone().or_else(|| self.tidal_id.as_deref().map(tidal_page))
     }
 
+    /// What it is, wherever it may be.
+    fn identifier(&self) -> String {
+        match &self.isrc {
+            Some(isrc) => format!("urn:isrc:{isrc}"),
+            None => format!("urn:uuid:{}", self.id),
+        }
+    }
+
     fn duration_ms(&self) -> Option<u64> {
         // A negative or absurd length becomes 0 or the largest number, never a panic.
         self.duration.map(|seconds| (seconds * 1000.0).round() as u64)
@@ -101,7 +112,7 @@ fn m3u8(playlist: &Playlist) -> String {
         match entry.location() {
             Some(location) => file += &format!("{}\n", one_line(&location)),
             // Players skip what they cannot open; importers, ours among them, read the code.
-            None => file += &format!("# No audio is known here for this recording.\nurn:isrc:{}\n", entry.isrc),
+            None => file += &format!("# No audio is known here for this recording.\n{}\n", entry.identifier()),
         }
     }
     file
@@ -124,7 +135,7 @@ fn xspf(playlist: &Playlist) -> String {
 
 /// The order of the elements is the order of the XSPF schema.
 fn xspf_track(file: &mut Writer<Vec<u8>>, entry: &Entry) -> std::io::Result<()> {
-    let code = format!("urn:isrc:{}", entry.isrc);
+    let code = entry.identifier();
     let elements = [
         ("location", entry.location()),
         ("identifier", Some(code)),
@@ -153,7 +164,7 @@ fn jspf(playlist: &Playlist) -> String {
         .iter()
         .map(|entry| {
             let mut track = json!({
-                "identifier": [format!("urn:isrc:{}", entry.isrc)],
+                "identifier": [entry.identifier()],
                 "title": entry.title,
                 "creator": entry.artist,
             });
@@ -182,7 +193,7 @@ fn csv(playlist: &Playlist) -> String {
             text(Some(&entry.title)),
             text(Some(&entry.artist)),
             text(entry.album.as_deref()),
-            text(Some(entry.isrc.as_str())),
+            text(entry.isrc.as_ref().map(Isrc::as_str)),
             entry.duration.map(|seconds| seconds.round().to_string()).unwrap_or_default(),
             text(entry.tidal_id.as_deref()),
             text(entry.note.as_deref()),
@@ -212,7 +223,8 @@ mod tests {
 
     fn playlist() -> Playlist {
         let entry = |code: &str, title: &str, artist: &str| Entry {
-            isrc: code.parse().unwrap(),
+            isrc: Some(code.parse().unwrap()),
+            id: TrackId::of_isrc(&code.parse().unwrap()),
             title: title.into(),
             artist: artist.into(),
             album: None,

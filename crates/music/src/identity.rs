@@ -209,7 +209,7 @@ fn primary_artist(artist: &str) -> String {
 }
 
 /// Lower case, accents and apostrophes gone, everything that is not a letter or digit a single space.
-fn fold(text: &str) -> String {
+pub fn fold(text: &str) -> String {
     let text = text.replace('&', " and ");
     let folded: String = text
         .nfkd()

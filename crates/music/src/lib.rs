@@ -3,7 +3,10 @@
 pub mod identity;
 pub mod isrc;
 pub mod lrc;
+pub mod scope;
 pub mod track;
+pub mod track_id;
 
 pub use isrc::Isrc;
 pub use track::{AudioFeatures, Track};
+pub use track_id::{DocumentId, TrackId, TrackRef};

@@ -1,17 +1,21 @@
-//! A track as we know it: names, words, meaning and sound, keyed by its ISRC.
+//! A track as we know it: names, words, meaning and sound, with an id of our own.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Isrc, identity::RecordingName};
+use crate::{Isrc, TrackId, identity::RecordingName};
 
 /// What is indexed and stored about a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "StoredTrack")]
 pub struct Track {
-    pub isrc: Isrc,
+    #[serde(rename = "trackId")]
+    pub id: TrackId,
+    /// Absent where neither a file nor a catalogue tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isrc: Option<Isrc>,
     pub title: String,
     pub artist: String,
     pub album: String,
@@ -48,13 +52,27 @@ pub struct Track {
     /// Where each field came from: `{"lyrics": "lrclib 2026-11-15"}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub provenance: BTreeMap<String, String>,
+    /// Part of the sample library.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sample: bool,
 }
 
 impl Track {
+    /// The code, or nothing, as results spell it.
+    pub fn isrc_text(&self) -> &str {
+        self.isrc.as_ref().map_or("", Isrc::as_str)
+    }
+
     /// A track of which no more is known than its names.
     pub fn named(isrc: Isrc, title: String, artist: String, album: String) -> Self {
+        Self { isrc: Some(isrc.clone()), ..Self::with_id(TrackId::of_isrc(&isrc), title, artist, album) }
+    }
+
+    /// A track without a code, of which no more is known than its names.
+    pub fn with_id(id: TrackId, title: String, artist: String, album: String) -> Self {
         Self {
-            isrc,
+            id,
+            isrc: None,
             title,
             artist,
             album,
@@ -72,7 +90,67 @@ impl Track {
             explicit: None,
             audio_features: None,
             provenance: BTreeMap::new(),
+            is_sample: false,
         }
+    }
+}
+
+/// A track as it is read. Rows from before there were ids are known by their code.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredTrack {
+    track_id: Option<TrackId>,
+    isrc: Option<Isrc>,
+    title: String,
+    artist: String,
+    album: String,
+    track_number: Option<u32>,
+    duration: Option<f64>,
+    release_date: Option<String>,
+    artwork_url: Option<String>,
+    tidal_id: Option<String>,
+    lyrics: Option<String>,
+    interpretation: Option<String>,
+    short_description: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    genres: Vec<String>,
+    language: Option<String>,
+    explicit: Option<bool>,
+    audio_features: Option<AudioFeatures>,
+    #[serde(default)]
+    provenance: BTreeMap<String, String>,
+    #[serde(default)]
+    is_sample: bool,
+}
+
+impl TryFrom<StoredTrack> for Track {
+    type Error = &'static str;
+    fn try_from(stored: StoredTrack) -> Result<Self, Self::Error> {
+        let id = stored.track_id.or_else(|| stored.isrc.as_ref().map(TrackId::of_isrc));
+        Ok(Self {
+            id: id.ok_or("a track has a trackId or an isrc")?,
+            isrc: stored.isrc,
+            title: stored.title,
+            artist: stored.artist,
+            album: stored.album,
+            track_number: stored.track_number,
+            duration: stored.duration,
+            release_date: stored.release_date,
+            artwork_url: stored.artwork_url,
+            tidal_id: stored.tidal_id,
+            lyrics: stored.lyrics,
+            interpretation: stored.interpretation,
+            short_description: stored.short_description,
+            tags: stored.tags,
+            genres: stored.genres,
+            language: stored.language,
+            explicit: stored.explicit,
+            audio_features: stored.audio_features,
+            provenance: stored.provenance,
+            is_sample: stored.is_sample,
+        })
     }
 }
 

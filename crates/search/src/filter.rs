@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use music::Isrc;
+use music::TrackId;
 use query::{
     Feature, FeatureRange, Limits,
     gloss::english,
@@ -15,9 +15,13 @@ use query::{
 pub struct Filter {
     pub features: Vec<FeatureRange>,
     /// One of these recordings: a library, a playlist.
-    pub isrcs: Option<BTreeSet<Isrc>>,
-    /// None of these: what the user owns already, or the seed of a search.
-    pub not_isrcs: BTreeSet<Isrc>,
+    pub tracks: Option<BTreeSet<TrackId>>,
+    /// None of these: the seed of a search.
+    pub not_tracks: BTreeSet<TrackId>,
+    /// Documents with this mark of [`super::scope`]: what the caller has.
+    pub mark: Option<String>,
+    /// Documents without this mark: what is new to the caller.
+    pub not_mark: Option<String>,
     /// Every word must be in the artist's name; likewise the others.
     pub artist: Option<String>,
     pub title: Option<String>,

@@ -20,13 +20,14 @@ use engine::Timings;
 use futures::future::BoxFuture;
 
 use crate::embed::{EmbedError, EmbedderId};
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 use query::features::{Side, SoundWish, sound_wishes};
 
 pub use embedded::EmbeddedIndex;
 pub use filter::{Filter, Found};
 pub use fuse::Ranking;
 pub use live::{LiveIndex, Successor};
+pub use music::scope::{self, Scope};
 pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use query::{Feature, FeatureRange};
 pub use why::Why;
@@ -39,10 +40,11 @@ pub trait TrackIndex: Send + Sync {
     fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
         Box::pin(async move { Ok(self.find(plan).await?.hits) })
     }
-    /// The tracks with these codes, in the order asked, without the ones that are not here.
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
-    /// Which of these codes are indexed.
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>>;
+    /// The tracks of these documents, in the order asked, without the ones that are not here. Which documents a caller
+    /// may ask for is the database's to say.
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
+    /// Which of these documents are indexed.
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>>;
     /// Writes a batch and remembers the revision of its last change, both or neither.
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>>;
     fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>>;
@@ -54,6 +56,8 @@ pub struct SearchPlan {
     pub queries: Vec<String>,
     pub limit: usize,
     pub filter: Filter,
+    /// What the caller may see.
+    pub scope: Scope,
     /// The sound that was asked for; `None`: it is read from the words.
     pub sounds: Option<Vec<SoundWish>>,
     /// Where the time goes, for the trace of whoever searches.
@@ -78,7 +82,7 @@ impl SearchPlan {
         let description = seed.short_description.as_deref().or(seed.interpretation.as_deref()).unwrap_or_default();
         let words = [plan.words.as_str(), &seed.tags.join(" "), description].join(" ").trim().to_owned();
         let mut search = Self { queries: vec![words], ..Self::of(plan, limit) };
-        search.filter.not_isrcs.insert(seed.isrc.clone());
+        search.filter.not_tracks.insert(seed.id);
         for wish in plan.sounds.iter().filter(|wish| wish.is_relative) {
             let Some(value) = seed.audio_features.as_ref().and_then(|features| wish.feature.of(features)) else {
                 continue;
@@ -96,6 +100,11 @@ impl SearchPlan {
     /// The sound one wording asks for.
     pub(crate) fn sounds_of(&self, text: &str) -> Vec<SoundWish> {
         self.sounds.clone().unwrap_or_else(|| sound_wishes(text))
+    }
+
+    /// Whether there is nothing to look for at all: a scope alone is no question.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        self.has_no_words() && self.filter == Filter::default() && self.sounds_of("").is_empty()
     }
 
     /// Whether limits and sound are all there is.
@@ -125,6 +134,11 @@ impl SearchPlan {
         self
     }
 
+    pub fn within(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
     pub fn only(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
@@ -150,9 +164,19 @@ impl Hit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub revision: i64,
-    pub isrc: Isrc,
+    pub id: DocumentId,
+    /// Marks of those who may read it: see [`scope`].
+    pub readers: Vec<String>,
     /// `None`: it was deleted.
     pub track: Option<Track>,
+}
+
+impl Change {
+    /// A track that everyone may read: for measurements and tests.
+    pub fn public(revision: i64, track: Track) -> Self {
+        let (id, readers) = (DocumentId::public(track.id), vec![scope::PUBLIC.into()]);
+        Self { revision, id, readers, track: Some(track) }
+    }
 }
 
 /// Where the truth comes from.

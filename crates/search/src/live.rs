@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use tracing::info;
 
 use super::{BATCH, Change, Found, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 /// An index that can take the place of another embedder's.
 pub trait Successor: TrackIndex {
@@ -84,14 +84,14 @@ impl TrackIndex for LiveIndex {
         Box::pin(async move { current.find(plan).await })
     }
 
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
         let current = self.indexes().current;
-        Box::pin(async move { current.get(isrcs).await })
+        Box::pin(async move { current.get(ids).await })
     }
 
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>> {
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
         let current = self.indexes().current;
-        Box::pin(async move { current.contains(isrcs).await })
+        Box::pin(async move { current.contains(ids).await })
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {

@@ -111,3 +111,80 @@ pub fn with_gaps_filled(mut known: Track, more: &Track) -> Track {
     }
     known
 }
+
+/// A user's own words over what is known publicly: for that user alone, what the file says wins.
+pub fn overlaid(own: &Track, public: &Track) -> Track {
+    let mut track = public.clone();
+    let mut say = |field: &str| {
+        if let Some(source) = own.provenance.get(field) {
+            track.provenance.insert(field.to_owned(), source.clone());
+        }
+    };
+    ["title", "duration", "lyrics", "audioFeatures"].into_iter().for_each(&mut say);
+    if !own.title.is_empty() {
+        track.title.clone_from(&own.title);
+    }
+    if !own.artist.is_empty() {
+        track.artist.clone_from(&own.artist);
+    }
+    if !own.album.is_empty() {
+        track.album.clone_from(&own.album);
+    }
+    track.isrc = own.isrc.clone().or(track.isrc);
+    track.track_number = own.track_number.or(track.track_number);
+    track.duration = own.duration.or(track.duration);
+    track.release_date = own.release_date.clone().or(track.release_date);
+    track.lyrics = own.lyrics.clone().or(track.lyrics);
+    track.audio_features = own.audio_features.clone().or(track.audio_features);
+    track.language = own.language.clone().or(track.language);
+    track.explicit = own.explicit.or(track.explicit);
+    let more = public.genres.iter().filter(|genre| !own.genres.contains(genre)).cloned();
+    track.genres = own.genres.iter().cloned().chain(more).collect();
+    let more = public.tags.iter().filter(|tag| !own.tags.contains(tag)).cloned();
+    track.tags = own.tags.iter().cloned().chain(more).collect();
+    track
+}
+
+/// Whether a search could tell a user's own words from what is known publicly.
+pub fn differs(own: &Track, public: &Track) -> bool {
+    let seen = overlaid(own, public);
+    let album = |track: &Track| music::identity::fold(&track.album);
+    seen.recording_name() != public.recording_name()
+        || album(&seen) != album(public)
+        || seen.lyrics != public.lyrics
+        || seen.audio_features != public.audio_features
+        || seen.release_date != public.release_date
+        || seen.language != public.language
+        || seen.tags.len() != public.tags.len()
+        || seen.genres.len() != public.genres.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(json: serde_json::Value) -> Track {
+        let mut all = serde_json::json!({"isrc": "XSGUE2690001", "title": "Title", "artist": "Artist", "album": ""});
+        all.as_object_mut().unwrap().extend(json.as_object().unwrap().clone());
+        serde_json::from_value(all).unwrap()
+    }
+
+    #[test]
+    fn own_words_win_for_their_owner_and_public_ones_fill_the_rest() {
+        let public = track(serde_json::json!({"album": "Public", "lyrics": "la", "tags": ["rock"], "duration": 100.0}));
+        let own = track(serde_json::json!({"album": "Mine", "tags": ["live"]}));
+        let seen = overlaid(&own, &public);
+        assert_eq!((seen.album.as_str(), seen.lyrics.as_deref(), seen.duration), ("Mine", Some("la"), Some(100.0)));
+        assert_eq!(seen.tags, ["live", "rock"]);
+    }
+
+    #[test]
+    fn a_copy_that_says_the_same_in_other_letters_does_not_differ() {
+        let public = track(serde_json::json!({"album": "Homogenic", "lyrics": "la"}));
+        assert!(!differs(&track(serde_json::json!({"title": "TITLE", "album": "homogenic"})), &public));
+        assert!(!differs(&track(serde_json::json!({})), &public), "a gap is no difference");
+        for own in [serde_json::json!({"lyrics": "other"}), serde_json::json!({"title": "Title (Live)"})] {
+            assert!(differs(&track(own.clone()), &public), "{own}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Imports: what a file brought, all of it or nothing, and the entries that are still open.
+//! Imports: what a file brought, and the entries that no catalogue has confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,12 +11,13 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    PlaylistTrack, Priority, Store, StoreError,
+    NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
     db::Tx,
-    library::{Removed, insert_tracks},
+    library_insert::{Removed, insert_tracks},
+    moves::move_recording,
     now,
 };
-use music::{Isrc, Track};
+use music::{Track, TrackId};
 
 /// One file, ready to be kept.
 pub struct NewImport<'a> {
@@ -24,17 +25,20 @@ pub struct NewImport<'a> {
     /// The id of its format.
     pub kind: &'a str,
     /// Each recording once, in the order of the file.
-    pub tracks: &'a [Track],
+    pub tracks: &'a [NewLibraryTrack],
     /// In playing order.
-    pub playlists: &'a BTreeMap<String, Vec<Isrc>>,
+    pub playlists: &'a BTreeMap<String, Vec<TrackId>>,
     pub open: Vec<NewOpenEntry<'a>>,
-    /// Entries that are matched now: if an earlier import left them open, they no longer are.
-    pub settled: &'a [Uuid],
+    /// Tracks that an earlier import could not match and this one does: the old id and the one it has now.
+    pub moves: &'a [(TrackId, TrackId)],
+    /// Recordings that are matched now: entries that an earlier import left open are settled.
+    pub settled: &'a [TrackId],
 }
 
-/// An entry of a file that no recording was found for.
+/// An entry of a file that no catalogue has confirmed, and the track that it is meanwhile.
 pub struct NewOpenEntry<'a> {
     pub id: Uuid,
+    pub recording: TrackId,
     pub entry: Value,
     pub found: Value,
     pub playlists: &'a BTreeSet<String>,
@@ -54,47 +58,56 @@ const INSERT_IMPORT: &str = "INSERT INTO imports (id, user_id, report, created_a
 
 /// A dismissed entry stays dismissed; any other is looked for as if it were new.
 const INSERT_OPEN: &str = "INSERT INTO open_entries
-        (id, user_id, import_id, file, kind, entry, found, playlists, dismissed, tries, due_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE, 0, $9)
+        (id, user_id, import_id, file, kind, entry, found, playlists, dismissed, tries, due_at, recording_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE, 0, $9, $10)
     ON CONFLICT (id) DO UPDATE SET import_id = excluded.import_id, file = excluded.file, kind = excluded.kind,
         entry = excluded.entry, found = excluded.found, playlists = excluded.playlists, tries = 0,
-        due_at = excluded.due_at";
+        due_at = excluded.due_at, recording_id = excluded.recording_id";
 
-const OPEN_IDS: &str = "SELECT id FROM open_entries WHERE user_id = $1";
-const CLOSE: &str = "DELETE FROM open_entries WHERE id = $1";
+const CLOSE: &str = "DELETE FROM open_entries WHERE user_id = $1 AND recording_id = $2";
+
+/// Tracks that are kept in one transaction. A larger file takes several, so that other users can write in between; a
+/// second import of the same file adds what a crash left out.
+const AT_ONCE: usize = 1000;
 
 /// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted.
 const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks WHERE playlists.deleted_at IS NULL";
 
 impl Store {
-    /// Keeps an import with its report, all of it or nothing. Returns how many tracks are new in the library.
+    /// Keeps an import with its report. Returns how many tracks are new in the library.
     pub async fn keep_import(&self, owner: &UserId, import: &NewImport<'_>, report: &Value) -> Result<u64, StoreError> {
+        const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
         let id = Uuid::now_v7();
         let mut tx = self.begin().await?;
-        let n_added = insert_tracks(&mut tx, owner, import.tracks, Removed::ComesBack, Priority::Import).await?;
-        let mut report = report.clone();
-        report["added"] = n_added.into();
-        report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
         tx.query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind(now()).execute().await?;
+        for (from, to) in import.moves {
+            let to = import.tracks.iter().find(|new| new.track.id == *to);
+            if let Some(to) = to {
+                move_recording(&mut tx, owner, &from.to_string(), &to.track).await?;
+            }
+        }
+        let mut n_added = 0;
+        for (n, part) in import.tracks.chunks(AT_ONCE).enumerate() {
+            if n > 0 {
+                tx.commit().await?;
+                tx = self.begin().await?;
+            }
+            n_added += insert_tracks(&mut tx, owner, part, Removed::ComesBack, Priority::Import).await?;
+        }
         for (title, tracks) in listed_tracks(import) {
             put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
         }
-        close_settled(&mut tx, owner, import.settled).await?;
-        for open in &import.open {
-            tx.query(INSERT_OPEN)
-                .bind(open.id)
-                .bind(owner.as_str())
-                .bind(id)
-                .bind(import.file)
-                .bind(import.kind)
-                .bind(Json(&open.entry))
-                .bind(Json(&open.found))
-                .bind(Json(open.playlists))
-                .bind(now())
-                .execute()
-                .await?;
+        for recording in import.settled {
+            tx.query(CLOSE).bind(owner.as_str()).bind(recording.to_string()).execute().await?;
         }
+        for open in &import.open {
+            put_open(&mut tx, owner, (id, import), open).await?;
+        }
+        let mut report = report.clone();
+        report["added"] = n_added.into();
+        report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
+        tx.query(REPORT).bind(id).bind(Json(report)).execute().await?;
         tx.commit().await?;
         Ok(n_added)
     }
@@ -108,13 +121,25 @@ impl Store {
     }
 }
 
-/// Entries that an earlier import left open and that are matched now are open no longer.
-async fn close_settled(tx: &mut Tx, owner: &UserId, settled: &[Uuid]) -> Result<(), StoreError> {
-    let settled: BTreeSet<&Uuid> = settled.iter().collect();
-    let open: Vec<(Uuid,)> = tx.query(OPEN_IDS).bind(owner.as_str()).fetch_all().await?;
-    for (id,) in open.into_iter().filter(|(id,)| settled.contains(id)) {
-        tx.query(CLOSE).bind(id).execute().await?;
-    }
+async fn put_open(
+    tx: &mut Tx,
+    owner: &UserId,
+    (id, import): (Uuid, &NewImport<'_>),
+    open: &NewOpenEntry<'_>,
+) -> Result<(), StoreError> {
+    tx.query(INSERT_OPEN)
+        .bind(open.id)
+        .bind(owner.as_str())
+        .bind(id)
+        .bind(import.file)
+        .bind(import.kind)
+        .bind(Json(&open.entry))
+        .bind(Json(&open.found))
+        .bind(Json(open.playlists))
+        .bind(now())
+        .bind(open.recording.to_string())
+        .execute()
+        .await?;
     Ok(())
 }
 
@@ -132,9 +157,9 @@ pub(crate) async fn put_playlist(
 
 /// Playlists with their tracks.
 fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>)> {
-    let by_code: HashMap<&Isrc, &Track> = import.tracks.iter().map(|track| (&track.isrc, track)).collect();
-    let lists = import.playlists.iter().filter(|(_, codes)| !codes.is_empty()).map(|(title, codes)| {
-        let tracks = codes.iter().filter_map(|isrc| by_code.get(isrc)).map(|track| listed(track));
+    let by_id: HashMap<TrackId, &Track> = import.tracks.iter().map(|new| (new.track.id, &new.track)).collect();
+    let lists = import.playlists.iter().filter(|(_, ids)| !ids.is_empty()).map(|(title, ids)| {
+        let tracks = ids.iter().filter_map(|id| by_id.get(id)).map(|track| listed(track));
         (title.as_str(), tracks.collect())
     });
     lists.collect()

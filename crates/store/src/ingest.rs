@@ -3,98 +3,34 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 
 use super::{
-    Claimed, Ending, Found, Priority, Step, Store, StoreError, assembled,
+    Claimed, Ending, Step, Store, StoreError,
     db::Tx,
+    documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
     now,
-    schedule::{lock, schedule},
-    tracks::{put_track, reserve_revisions, take_track_away},
+    schedule::lock,
 };
-use music::{Isrc, Track};
+use music::DocumentId;
 
 /// A try ends before this, or another node may do the step.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// Whether the track `t` is in anybody's library, by itself or on an album.
-macro_rules! owned {
-    () => {
-        "(EXISTS (SELECT 1 FROM library_tracks o WHERE o.isrc = t.isrc AND o.removed_at IS NULL)
-          OR EXISTS (SELECT 1 FROM library_album_tracks o JOIN library_albums a ON a.user_id = o.user_id
-                AND a.album_id = o.album_id AND a.removed_at IS NULL WHERE o.isrc = t.isrc))"
-    };
-}
-
-macro_rules! known_so_far {
-    ($codes:literal) => {
-        concat!(
-            "SELECT t.isrc, t.track, l.result AS lyrics, l.settled_at AS lyrics_at,
-                f.result AS features, f.settled_at AS features_at, d.result AS description, ",
-            owned!(),
-            " AS is_owned
-             FROM ingested_tracks t
-             LEFT JOIN ingest_steps l ON l.isrc = t.isrc AND l.step = 'lyrics'
-             LEFT JOIN ingest_steps f ON f.isrc = t.isrc AND f.step = 'features'
-             LEFT JOIN ingest_steps d ON d.isrc = t.isrc AND d.step = 'describe'
-             WHERE t.isrc IN (",
-            $codes,
-            ")"
-        )
-    };
-}
-
-const KNOWN_SQLITE: &str = known_so_far!("SELECT value FROM json_each($1)");
-const KNOWN_POSTGRES: &str = known_so_far!("SELECT jsonb_array_elements_text($1)");
-
-#[derive(sqlx::FromRow)]
-struct KnownRow {
-    isrc: String,
-    track: Json<Track>,
-    lyrics: Option<Json<Value>>,
-    lyrics_at: Option<DateTime<Utc>>,
-    features: Option<Json<Value>>,
-    features_at: Option<DateTime<Utc>>,
-    description: Option<Json<Value>>,
-    is_owned: bool,
-}
-
-impl KnownRow {
-    fn track(self) -> Result<Track, sqlx::Error> {
-        let found = Found {
-            lyrics: read(self.lyrics)?.zip(self.lyrics_at),
-            features: read(self.features)?.zip(self.features_at),
-            description: read(self.description)?,
-        };
-        Ok(assembled(self.track.0, found))
-    }
-}
-
-fn read<T: DeserializeOwned>(json: Option<Json<Value>>) -> Result<Option<T>, sqlx::Error> {
-    json.map(|Json(value)| serde_json::from_value(value)).transpose().map_err(|error| sqlx::Error::Decode(error.into()))
-}
-
 impl Store {
-    pub async fn schedule(&self, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        schedule(&mut tx, tracks, priority).await?;
-        tx.commit().await
-    }
-
     /// Takes up to `limit` steps that are due. Several nodes may ask at once; none gets what another has.
     pub async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
         const SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-            WHERE step = $1 AND isrc IN (SELECT isrc FROM ingest_steps
+            WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
                 WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
-            RETURNING isrc, tries";
+            RETURNING document_id, tries";
         const POSTGRES: &str =
             "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-            WHERE step = $1 AND isrc IN (SELECT isrc FROM ingest_steps
+            WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
                 WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
                 FOR UPDATE SKIP LOCKED)
-            RETURNING isrc, tries";
+            RETURNING document_id, tries";
         let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<(String, i32)> = self
             .write(sql)
@@ -106,22 +42,21 @@ impl Store {
             .fetch_all()
             .await?;
         let tries: BTreeMap<String, i32> = rows.into_iter().collect();
-        let codes: Vec<&str> = tries.keys().map(String::as_str).collect();
-        let known = self.known_so_far(&codes).await?;
+        let ids: Vec<&str> = tries.keys().map(String::as_str).collect();
+        let known = self.known_so_far(&ids).await?;
         let claimed = known.into_iter().map(|row| {
-            let tries = tries.get(&row.isrc).copied().unwrap_or(1).unsigned_abs();
-            let track = row.track()?;
-            Ok(Claimed { isrc: track.isrc.clone(), tries, track })
+            let tries = tries.get(&row.id).copied().unwrap_or(1).unsigned_abs();
+            Ok(Claimed { id: document_id(&row.id)?, tries, track: row.track()? })
         });
         claimed.collect()
     }
 
-    async fn known_so_far(&self, isrcs: &[&str]) -> Result<Vec<KnownRow>, StoreError> {
-        if isrcs.is_empty() {
+    async fn known_so_far(&self, ids: &[&str]) -> Result<Vec<KnownRow>, StoreError> {
+        if ids.is_empty() {
             return Ok(vec![]);
         }
-        let sql = self.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
-        Ok(self.read(sql).bind(Json(isrcs)).fetch_all().await?)
+        let sql = self.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
+        Ok(self.read(sql).bind(Json(ids)).fetch_all().await?)
     }
 
     /// Keeps how tries ended, and lets the next steps begin, in one transaction. What this node no longer holds is
@@ -130,40 +65,35 @@ impl Store {
         &self,
         step: Step,
         node: &str,
-        mut endings: Vec<(Isrc, Ending)>,
+        mut endings: Vec<(DocumentId, Ending)>,
     ) -> Result<(), StoreError> {
         // Everywhere in the same order, or two nodes could wait for each other.
         endings.sort_by(|a, b| a.0.cmp(&b.0));
         let mut tx = self.begin().await?;
-        for (isrc, ending) in &endings {
-            settle_step(&mut tx, step, node, isrc.as_str(), ending).await?;
+        for (id, ending) in &endings {
+            settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
         }
         tx.commit().await
     }
 
-    /// The last step: a track that somebody owns is put where the index reads it, one that nobody owns is taken away.
-    pub async fn put_in_index(&self, node: &str, isrcs: &[Isrc]) -> Result<(), StoreError> {
+    /// The last step: what is known now is put where the index reads it.
+    pub async fn put_in_index(&self, node: &str, ids: &[DocumentId]) -> Result<(), StoreError> {
         const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
                 lease_until = NULL
-            WHERE isrc = $1 AND step = 'index' AND node = $2 AND state = 'running'";
-        let mut codes: Vec<&str> = isrcs.iter().map(Isrc::as_str).collect();
-        codes.sort_unstable();
+            WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
+        let mut ids: Vec<String> = ids.iter().map(DocumentId::to_string).collect();
+        ids.sort_unstable();
         let mut tx = self.begin().await?;
-        for isrc in &codes {
-            lock(&mut tx, isrc).await?;
+        for id in &ids {
+            lock(&mut tx, id).await?;
         }
-        let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
-        let rows: Vec<KnownRow> = tx.query(sql).bind(Json(&codes)).fetch_all().await?;
-        let first = reserve_revisions(&mut tx, rows.len()).await?;
-        for (revision, row) in (first..).zip(rows) {
-            let (isrc, is_owned, track) = (row.isrc.clone(), row.is_owned, row.track()?);
-            if is_owned {
-                put_track(&mut tx, &track, revision).await?;
-            } else {
-                take_track_away(&mut tx, &isrc, revision).await?;
-            }
-            tx.query(DONE).bind(&isrc).bind(node).bind(now()).execute().await?;
+        let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
+        let rows: Vec<KnownRow> = tx.query(sql).bind(Json(&ids)).fetch_all().await?;
+        for id in &ids {
+            tx.query(DONE).bind(id).bind(node).bind(now()).execute().await?;
         }
+        let recordings: Vec<String> = rows.into_iter().map(|row| row.recording_id).collect();
+        project(&mut tx, &recordings).await?;
         tx.commit().await
     }
 
@@ -189,17 +119,21 @@ impl Store {
     }
 }
 
+fn document_id(text: &str) -> Result<DocumentId, StoreError> {
+    text.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
+}
+
 /// Keeps how one try ended and lets the next steps begin, unless this node no longer holds the step.
-async fn settle_step(tx: &mut Tx, step: Step, node: &str, isrc: &str, ending: &Ending) -> Result<(), StoreError> {
+async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &Ending) -> Result<(), StoreError> {
     const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
             result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
             node = NULL, lease_until = NULL
-        WHERE isrc = $1 AND step = $2 AND node = $3 AND state = 'running'";
-    lock(tx, isrc).await?;
+        WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'";
+    lock(tx, id).await?;
     let row = SettledRow::of(ending);
     let n_settled = tx
         .query(SETTLE)
-        .bind(isrc)
+        .bind(id)
         .bind(step.name())
         .bind(node)
         .bind(row.state)
@@ -215,7 +149,7 @@ async fn settle_step(tx: &mut Tx, step: Step, node: &str, isrc: &str, ending: &E
     if n_settled > 0
         && let Some(sql) = begin_after(step, is_new)
     {
-        tx.query(sql).bind(isrc).bind(now()).execute().await?;
+        tx.query(sql).bind(id).bind(now()).execute().await?;
     }
     Ok(())
 }
@@ -251,7 +185,7 @@ fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
         ($step:literal, $states:literal, $condition:literal) => {
             concat!(
                 "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
-                 WHERE isrc = $1 AND step = '",
+                 WHERE document_id = $1 AND step = '",
                 $step,
                 "' AND state IN (",
                 $states,
@@ -265,7 +199,7 @@ fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
             begin!(
                 "describe",
                 $states,
-                " AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.isrc = $1
+                " AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
                     AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)"
             )
         };
@@ -284,6 +218,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{Priority, plan::NewDocument, schedule::schedule};
+    use music::Track;
 
     #[tokio::test]
     async fn what_someone_waits_for_goes_before_an_import_and_both_before_what_is_only_made_better() {
@@ -295,11 +231,14 @@ mod tests {
         let (again, import, by_hand) = (track("XSGUE2690001"), track("XSGUE2690002"), track("XSGUE2690003"));
         for (track, priority) in [(&again, Priority::Again), (&import, Priority::Import), (&by_hand, Priority::ByHand)]
         {
-            store.schedule(std::slice::from_ref(track), priority).await.unwrap();
+            let mut tx = store.begin().await.unwrap();
+            schedule(&mut tx, &[NewDocument::public(track.clone())], priority).await.unwrap();
+            tx.commit().await.unwrap();
         }
         for expected in [by_hand, import, again] {
             let claimed = store.claim_steps(Step::Lyrics, "node", 1).await.unwrap();
-            assert_eq!(claimed.iter().map(|claimed| &claimed.isrc).collect::<Vec<_>>(), [&expected.isrc]);
+            let found: Vec<_> = claimed.iter().map(|claimed| claimed.track.isrc.clone()).collect();
+            assert_eq!(found, [expected.isrc]);
         }
     }
 }

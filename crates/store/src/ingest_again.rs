@@ -10,7 +10,7 @@ impl Store {
         const SETTLE: &str = "UPDATE ingest_steps SET settled_at = $2, due_at = $3, error = $4
             WHERE step = $1 AND state = 'waiting' AND settled_at IS NULL";
         const BEGIN: &str = "UPDATE ingest_steps SET state = 'waiting', due_at = $1 WHERE step = 'describe'
-            AND state = 'blocked' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.isrc = ingest_steps.isrc
+            AND state = 'blocked' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = ingest_steps.document_id
                 AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
         let mut tx = self.begin().await?;
         let query = tx.query(SETTLE).bind(step.name()).bind(now()).bind(now() + wait).bind(why);
@@ -50,7 +50,7 @@ impl Store {
                 node = NULL, priority = $2
             WHERE step IN ('lyrics', 'features') AND state <> 'parked' AND COALESCE(version, '') <> 'file'";
         const DESCRIBE: &str = "UPDATE ingest_steps SET state = CASE WHEN EXISTS (SELECT 1 FROM ingest_steps e
-                    WHERE e.isrc = ingest_steps.isrc AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)
+                    WHERE e.document_id = ingest_steps.document_id AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)
                 THEN 'blocked' ELSE 'waiting' END, tries = 0, due_at = $1, node = NULL, priority = $2
             WHERE step = 'describe' AND state <> 'parked'";
         let priority = Priority::Again as i32;

@@ -13,7 +13,9 @@ use super::{Step, Store, StoreError};
 #[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
+    /// Empty where the track has none.
     pub isrc: String,
+    pub track_id: String,
     pub title: String,
     pub artist: String,
     /// `lyrics`, `features`, `describe` or `index`.
@@ -26,24 +28,39 @@ pub struct Failure {
 pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;
 
 impl Store {
+    /// Of the whole installation: for its operator.
     pub async fn step_counts(&self) -> Result<StepCounts, StoreError> {
         const SQL: &str = "SELECT step, state, COUNT(*) FROM ingest_steps GROUP BY step, state";
-        let rows: Vec<(String, String, i64)> = self.read(SQL).fetch_all().await?;
-        let mut counts: StepCounts = Step::ALL.into_iter().map(|step| (step, BTreeMap::new())).collect();
-        for (step, state, n) in rows {
-            if let Some(step) = Step::named(&step) {
-                counts.entry(step).or_default().insert(state, n.unsigned_abs());
-            }
-        }
-        Ok(counts)
+        Ok(counts(self.read(SQL).fetch_all().await?))
+    }
+
+    /// Of the recordings that a user has.
+    pub async fn step_counts_of(&self, owner: &UserId) -> Result<StepCounts, StoreError> {
+        const SQL: &str = "SELECT s.step, s.state, COUNT(*) FROM ingest_steps s
+            JOIN ingested_tracks i ON i.id = s.document_id AND i.owner IN ('', $1)
+            WHERE i.recording_id IN (SELECT recording_id FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL
+                UNION SELECT recording_id FROM library_album_tracks WHERE user_id = $1)
+            GROUP BY s.step, s.state";
+        Ok(counts(self.read(SQL).bind(owner.as_str()).fetch_all().await?))
     }
 
     /// The owner's tracks with a step that needs a person, newest first.
     pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<Failure>, StoreError> {
-        const SQL: &str = "SELECT s.isrc, o.title, o.artist, s.step, COALESCE(s.error, '') AS reason,
-                s.settled_at AS at
-            FROM ingest_steps s JOIN library_tracks o ON o.isrc = s.isrc AND o.user_id = $1 AND o.removed_at IS NULL
-            WHERE s.state = 'failed' ORDER BY s.settled_at DESC, s.isrc LIMIT $2";
+        const SQL: &str = "SELECT COALESCE(o.isrc, '') AS isrc, o.recording_id AS track_id, o.title, o.artist, s.step,
+                COALESCE(s.error, '') AS reason, s.settled_at AS at
+            FROM ingest_steps s JOIN ingested_tracks i ON i.id = s.document_id AND i.owner IN ('', $1)
+            JOIN library_tracks o ON o.recording_id = i.recording_id AND o.user_id = $1 AND o.removed_at IS NULL
+            WHERE s.state = 'failed' ORDER BY s.settled_at DESC, o.recording_id LIMIT $2";
         Ok(self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?)
     }
+}
+
+fn counts(rows: Vec<(String, String, i64)>) -> StepCounts {
+    let mut counts: StepCounts = Step::ALL.into_iter().map(|step| (step, BTreeMap::new())).collect();
+    for (step, state, n) in rows {
+        if let Some(step) = Step::named(&step) {
+            counts.entry(step).or_default().insert(state, n.unsigned_abs());
+        }
+    }
+    counts
 }

@@ -1,5 +1,6 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+mod albums;
 mod attempts;
 mod by_age;
 mod catalogue_answers;
@@ -7,7 +8,10 @@ mod consents;
 mod conversation_model;
 mod conversations;
 mod db;
+mod documents;
 mod feedback;
+mod folders;
+mod forgotten;
 mod found;
 mod imports;
 mod ingest;
@@ -16,17 +20,22 @@ mod ingest_seen;
 mod journal;
 mod leases;
 mod library;
+mod library_insert;
 mod limits;
 #[cfg(feature = "test-util")]
 mod memory;
 mod message_pages;
+mod moves;
 mod notices;
 mod open_entries;
+mod owned;
 mod plan;
 mod playlists;
 mod private;
 mod questions;
+mod sample;
 mod schedule;
+mod scope_of;
 mod shared_index;
 mod spending;
 mod step;
@@ -37,6 +46,7 @@ mod turn_start;
 mod turn_store;
 mod turns;
 mod users;
+mod views;
 
 use std::{
     fs::File,
@@ -56,26 +66,31 @@ use sqlx::{
 
 use db::Db;
 
+pub use albums::LibraryAlbum;
 pub use attempts::AttemptSubject;
 pub use by_age::Age;
 pub use consents::{Consent, ConsentScope, NewConsent};
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
-pub use found::{Description, FeaturesFound, Found, LyricsFound, assembled, with_gaps_filled};
+pub use folders::{FileChanges, FolderSource, LibraryFile};
+pub use found::{Description, FeaturesFound, LyricsFound};
 pub use imports::{ImportLine, NewImport, NewOpenEntry};
 pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
 pub use journal::{JournalRow, Settled};
 pub use leases::DeadTurn;
-pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use library::{LibrarySort, LibraryTrack, Listing};
+pub use library_insert::NewLibraryTrack;
 pub use limits::{Limited, TurnLimits};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;
 pub use message_pages::MessagePage;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
+pub use owned::{Candidate, OwnTrack};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 pub use private::{private_file, private_folder};
+pub use scope_of::Visible;
 pub use spending::{Purpose, Reservation, TokenLimits};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
@@ -83,6 +98,7 @@ pub use tracks::TrackChange;
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
+pub use views::{AlbumLine, ArtistLine, GroupLine};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

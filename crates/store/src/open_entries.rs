@@ -10,10 +10,11 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    LEASE, PlaylistTrack, Priority, Store, StoreError,
+    LEASE, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
     db::Tx,
     imports::{listed, playlist_id, put_playlist},
-    library::{Removed, insert_tracks},
+    library_insert::{Removed, insert_tracks},
+    moves::move_recording,
     now,
 };
 use music::Track;
@@ -27,6 +28,8 @@ pub struct OpenEntry<E, F> {
     pub kind: String,
     pub entry: E,
     pub found: F,
+    /// The track that it is meanwhile.
+    pub track_id: Option<String>,
 }
 
 /// An open entry that this node looks for now.
@@ -43,7 +46,7 @@ pub struct OpenClaim<E> {
 /// How looking for an open entry ended.
 #[derive(Clone, Debug)]
 pub enum Resolution {
-    Matched(Box<Track>),
+    Matched(Box<NewLibraryTrack>),
     /// Still open; to be looked for again then.
     Open {
         found: Value,
@@ -60,12 +63,25 @@ struct OpenRow {
     entry: Json<Value>,
     found: Json<Value>,
     tries: i32,
+    recording_id: Option<String>,
 }
 
 impl OpenRow {
     fn entry<E: DeserializeOwned, F: DeserializeOwned>(self) -> Result<OpenEntry<E, F>, StoreError> {
         let (entry, found) = (decoded(self.entry)?, decoded(self.found)?);
-        Ok(OpenEntry { kind: self.kind, id: self.id, file: self.file, entry, found })
+        Ok(OpenEntry { kind: self.kind, id: self.id, file: self.file, entry, found, track_id: self.recording_id })
+    }
+}
+
+impl OpenRow {
+    fn claim<E: DeserializeOwned>(self) -> Result<OpenClaim<E>, StoreError> {
+        Ok(OpenClaim {
+            kind: self.kind,
+            id: self.id,
+            owner: UserId::new(self.user_id),
+            tries: self.tries.unsigned_abs(),
+            entry: decoded(self.entry)?,
+        })
     }
 }
 
@@ -82,7 +98,7 @@ impl Store {
         E: DeserializeOwned,
         F: DeserializeOwned,
     {
-        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries FROM open_entries
+        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
             WHERE user_id = $1 AND NOT dismissed ORDER BY import_id, id";
         let mut rows: Vec<OpenRow> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
         let line = |row: &OpenRow| row.entry["line"].as_u64();
@@ -95,7 +111,7 @@ impl Store {
         E: DeserializeOwned,
         F: DeserializeOwned,
     {
-        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries FROM open_entries
+        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
             WHERE user_id = $1 AND id = $2 AND NOT dismissed";
         let row: Option<OpenRow> = self.read(SQL).bind(owner.as_str()).bind(id).fetch_optional().await?;
         row.ok_or(StoreError::NotFound)?.entry()
@@ -125,25 +141,16 @@ impl Store {
         const SQLITE: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
             WHERE id IN (SELECT id FROM open_entries
                 WHERE NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4)
-            RETURNING id, user_id, file, kind, entry, found, tries";
+            RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
         const POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
             WHERE id IN (SELECT id FROM open_entries
                 WHERE NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4
                 FOR UPDATE SKIP LOCKED)
-            RETURNING id, user_id, file, kind, entry, found, tries";
+            RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
         let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<OpenRow> =
             self.write(sql).bind(node).bind(now() + LEASE).bind(now()).bind(limit as i64).fetch_all().await?;
-        let claims = rows.into_iter().map(|row| {
-            Ok(OpenClaim {
-                kind: row.kind,
-                id: row.id,
-                owner: UserId::new(row.user_id),
-                tries: row.tries.unsigned_abs(),
-                entry: decoded(row.entry)?,
-            })
-        });
-        claims.collect()
+        rows.into_iter().map(OpenRow::claim).collect()
     }
 
     /// Keeps what became of an entry. A match enters the library and the playlists the entry belongs to, and the entry
@@ -157,36 +164,79 @@ impl Store {
                 let query = tx.query(STILL_OPEN).bind(owner.as_str()).bind(id).bind(Json(found)).bind(due_at);
                 query.execute().await?;
             }
-            Resolution::Matched(track) => keep_match(&mut tx, owner, id, track).await?,
+            Resolution::Matched(new) => keep_match(&mut tx, owner, id, new).await?,
         }
         tx.commit().await
     }
 
-    /// Open entries that are looked for now or about to be.
-    pub async fn n_open_entries(&self) -> Result<i64, StoreError> {
-        const SQL: &str =
-            "SELECT COUNT(*) FROM open_entries WHERE NOT dismissed AND (due_at <= $1 OR node IS NOT NULL)";
-        let (n,): (i64,) = self.read(SQL).bind(now()).fetch_one().await?;
+    /// Entries of a user that are looked for now or about to be.
+    pub async fn n_open_entries(&self, owner: &UserId) -> Result<i64, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM open_entries
+            WHERE user_id = $2 AND NOT dismissed AND (due_at <= $1 OR node IS NOT NULL)";
+        let (n,): (i64,) = self.read(SQL).bind(now()).bind(owner.as_str()).fetch_one().await?;
         Ok(n)
+    }
+
+    /// Entries from before every entry was a track.
+    pub async fn entries_without_tracks<E: DeserializeOwned>(
+        &self,
+        limit: u32,
+    ) -> Result<Vec<OpenClaim<E>>, StoreError> {
+        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
+            WHERE recording_id IS NULL ORDER BY id LIMIT $1";
+        let rows: Vec<OpenRow> = self.read(SQL).bind(i64::from(limit)).fetch_all().await?;
+        rows.into_iter().map(OpenRow::claim).collect()
+    }
+
+    /// An entry becomes a track of its owner's library and of the playlists it belongs to.
+    pub async fn give_track(&self, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE open_entries SET recording_id = $3 WHERE user_id = $1 AND id = $2
+            RETURNING kind, playlists";
+        let mut tx = self.begin().await?;
+        let query = tx.query(SQL).bind(owner.as_str()).bind(id).bind(new.track.id.to_string());
+        let row: Option<(String, Json<BTreeSet<String>>)> = query.fetch_optional().await?;
+        let (kind, Json(playlists)) = row.ok_or(StoreError::NotFound)?;
+        insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::StaysRemoved, Priority::Import).await?;
+        add_to_playlists(&mut tx, owner, &kind, &playlists, &new.track).await?;
+        tx.commit().await
     }
 }
 
-async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, track: &Track) -> Result<(), StoreError> {
-    const GONE: &str = "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists";
-    let gone: Option<(String, Json<BTreeSet<String>>)> =
+async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
+    const GONE: &str =
+        "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists, recording_id";
+    let gone: Option<(String, Json<BTreeSet<String>>, Option<String>)> =
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
-    let (kind, Json(playlists)) = gone.ok_or(StoreError::NotFound)?;
-    let tracks = std::slice::from_ref(track);
-    insert_tracks(tx, owner, tracks, Removed::ComesBack, Priority::Import).await?;
-    for title in &playlists {
-        let list = playlist_id(owner, &kind, title);
+    let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;
+    let removed = match meanwhile {
+        Some(meanwhile) => {
+            move_recording(tx, owner, &meanwhile, &new.track).await?;
+            // Its owner may have removed it since.
+            Removed::StaysRemoved
+        }
+        None => Removed::ComesBack,
+    };
+    insert_tracks(tx, owner, std::slice::from_ref(new), removed, Priority::Import).await?;
+    add_to_playlists(tx, owner, &kind, &playlists, &new.track).await
+}
+
+async fn add_to_playlists(
+    tx: &mut Tx,
+    owner: &UserId,
+    kind: &str,
+    titles: &BTreeSet<String>,
+    track: &Track,
+) -> Result<(), StoreError> {
+    for title in titles {
+        let list = playlist_id(owner, kind, title);
         let old: Option<(Json<Vec<PlaylistTrack>>,)> =
             tx.query(PLAYLIST).bind(list).bind(owner.as_str()).fetch_optional().await?;
         let mut tracks = old.map(|(Json(tracks),)| tracks).unwrap_or_default();
-        if tracks.iter().all(|other| other.track.isrc != track.isrc) {
-            tracks.push(listed(track));
+        if tracks.iter().any(|other| other.track.id == track.id) {
+            continue;
         }
-        put_playlist(tx, owner, &kind, title, &tracks).await?;
+        tracks.push(listed(track));
+        put_playlist(tx, owner, kind, title, &tracks).await?;
     }
     Ok(())
 }

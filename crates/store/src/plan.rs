@@ -6,22 +6,44 @@ use std::{borrow::Cow, collections::HashMap};
 use super::found::with_gaps_filled;
 use music::Track;
 
-/// What the database knows about a track that enters a library.
+/// A description that a library needs: a public one, or one user's own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NewDocument {
+    /// Empty: it is public.
+    pub(crate) owner: String,
+    /// The owner's words over a public document: it learns what that one learns.
+    pub(crate) is_overlay: bool,
+    pub(crate) track: Track,
+}
+
+impl NewDocument {
+    pub(crate) fn public(track: Track) -> Self {
+        Self { owner: String::new(), is_overlay: false, track }
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        (self.track.id.to_string(), self.owner.clone())
+    }
+}
+
+/// Recording and owner.
+pub(crate) type Key = (String, String);
+
+/// What the database knows about a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Known {
     /// It is in the index and was not enriched here (the sample library): it is left alone.
     Indexed,
     /// It is being enriched, or was.
-    Enriched(Box<Track>),
+    Enriched { is_overlay: bool, track: Box<Track> },
 }
 
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a change is written and dropped before the next one is planned")]
 pub(crate) enum Change<'t> {
     /// Steps that were parked when the last owner removed the track go on.
-    Wake { isrc: &'t str },
-    /// The track is kept with these steps. Steps that exist learn what the file brought.
-    Put { track: Cow<'t, Track>, steps: Steps },
+    Wake { document: &'t NewDocument },
+    /// The description is kept with these steps. Steps that exist learn what the file brought.
+    Put { document: Cow<'t, NewDocument>, steps: Steps },
 }
 
 /// The first states of the steps of a track.
@@ -59,31 +81,37 @@ impl Steps {
     }
 }
 
-/// What must change so that these tracks are enriched, in the order of their codes: transactions that change several
-/// tracks lock them in one order, so that two nodes cannot wait for each other.
+/// What must change so that these documents are enriched, in the order of their keys: transactions that change several
+/// documents lock them in one order, so that two nodes cannot wait for each other.
 pub(crate) fn plan<'t>(
-    known: &'t HashMap<String, Known>,
-    tracks: &'t [Track],
+    known: &'t HashMap<Key, Known>,
+    documents: &'t [NewDocument],
 ) -> impl Iterator<Item = Change<'t>> + Send {
-    let mut tracks: Vec<&Track> = tracks.iter().collect();
-    tracks.sort_by(|a, b| a.isrc.cmp(&b.isrc));
-    tracks.into_iter().flat_map(|track| plan_one(known.get(track.isrc.as_str()), track))
+    let mut documents: Vec<&NewDocument> = documents.iter().collect();
+    documents.sort_by_cached_key(|document| document.key());
+    documents.into_iter().flat_map(|document| plan_one(known.get(&document.key()), document))
 }
 
-fn plan_one<'t>(known: Option<&Known>, new: &'t Track) -> Vec<Change<'t>> {
+fn plan_one<'t>(known: Option<&Known>, new: &'t NewDocument) -> Vec<Change<'t>> {
     match known {
         Some(Known::Indexed) => vec![],
         None => vec![put(Cow::Borrowed(new))],
-        Some(Known::Enriched(old)) => {
-            let wake = Change::Wake { isrc: new.isrc.as_str() };
-            let merged = with_gaps_filled(Track::clone(old), new);
-            if merged == **old { vec![wake] } else { vec![wake, put(Cow::Owned(merged))] }
+        // What a catalogue confirmed stays as it is.
+        Some(Known::Enriched { .. }) if new.owner.is_empty() => vec![Change::Wake { document: new }],
+        Some(Known::Enriched { is_overlay, track: old }) => {
+            // The owner's newest file says it best; what only an older one said is kept.
+            let track = with_gaps_filled(new.track.clone(), old);
+            let wake = Change::Wake { document: new };
+            if track == **old && *is_overlay == new.is_overlay {
+                return vec![wake];
+            }
+            vec![wake, put(Cow::Owned(NewDocument { track, ..new.clone() }))]
         }
     }
 }
 
-fn put(track: Cow<'_, Track>) -> Change<'_> {
-    Change::Put { steps: Steps::of(&track), track }
+fn put(document: Cow<'_, NewDocument>) -> Change<'_> {
+    Change::Put { steps: Steps::of(&document.track), document }
 }
 
 #[cfg(test)]
@@ -100,12 +128,16 @@ mod tests {
         Track { lyrics: Some("la la".into()), ..track(isrc) }
     }
 
-    fn known(isrc: &str, what: Known) -> HashMap<String, Known> {
-        [(isrc.to_owned(), what)].into()
+    fn own(track: Track) -> NewDocument {
+        NewDocument { owner: "ann".into(), is_overlay: false, track }
     }
 
-    fn planned<'t>(known: &'t HashMap<String, Known>, tracks: &'t [Track]) -> Vec<Change<'t>> {
-        plan(known, tracks).collect()
+    fn known(document: &NewDocument, track: Track) -> HashMap<Key, Known> {
+        [(document.key(), Known::Enriched { is_overlay: false, track: Box::new(track) })].into()
+    }
+
+    fn planned<'t>(known: &'t HashMap<Key, Known>, document: &'t NewDocument) -> Vec<Change<'t>> {
+        plan(known, std::slice::from_ref(document)).collect()
     }
 
     const A: &str = "XSGUE2690001";
@@ -121,45 +153,45 @@ mod tests {
             (whole, ("done", "done", "waiting"), vec!["lyrics", "features"]),
         ];
         for (new, states, brought) in cases {
-            let known = HashMap::new();
-            let changes: Vec<_> = plan(&known, std::slice::from_ref(&new)).collect();
-            let [Change::Put { track, steps }] = &changes[..] else { panic!("{changes:?}") };
-            assert_eq!(**track, new);
+            let (known, new) = (HashMap::new(), own(new));
+            let changes = planned(&known, &new);
+            let [Change::Put { document, steps }] = &changes[..] else { panic!("{changes:?}") };
+            assert_eq!(**document, new);
             assert_eq!((steps.lyrics_state(), steps.features_state(), steps.describe_state()), states);
             assert_eq!(steps.brought().collect::<Vec<_>>(), brought);
         }
     }
 
     #[test]
-    fn a_known_track_is_only_woken_when_the_file_says_nothing_new() {
-        let known = known(A, Known::Enriched(Box::new(with_lyrics(A))));
-        assert_eq!(planned(&known, &[track(A)]), [Change::Wake { isrc: A }]);
-        let other_lyrics = Track { lyrics: Some("other".into()), ..track(A) };
-        assert_eq!(planned(&known, &[other_lyrics]), [Change::Wake { isrc: A }], "nothing is replaced");
+    fn public_words_are_never_replaced() {
+        let new = NewDocument::public(Track { lyrics: Some("other".into()), title: "Other".into(), ..track(A) });
+        assert_eq!(planned(&known(&new, track(A)), &new), [Change::Wake { document: &new }]);
     }
 
     #[test]
-    fn a_known_track_is_woken_and_put_again_when_the_file_fills_a_gap() {
-        let known = known(A, Known::Enriched(Box::new(Track { album: "Kept".into(), ..track(A) })));
-        let new = Track { album: "Other".into(), ..with_lyrics(A) };
-        let merged = Track { album: "Kept".into(), ..with_lyrics(A) };
-        let put = Change::Put { track: Cow::Owned(merged), steps: Steps { has_lyrics: true, has_features: false } };
-        assert_eq!(planned(&known, &[new]), [Change::Wake { isrc: A }, put]);
+    fn an_owners_newer_file_replaces_an_older_one_and_fills_its_gaps_from_it() {
+        let same = own(track(A));
+        assert_eq!(planned(&known(&same, with_lyrics(A)), &same), [Change::Wake { document: &same }]);
+        let corrected = own(Track { title: "Corrected".into(), ..track(A) });
+        let merged = own(Track { title: "Corrected".into(), ..with_lyrics(A) });
+        let put = Change::Put { document: Cow::Owned(merged), steps: Steps { has_lyrics: true, has_features: false } };
+        let changes = [Change::Wake { document: &corrected }, put];
+        assert_eq!(planned(&known(&corrected, with_lyrics(A)), &corrected), changes);
     }
 
     #[test]
     fn a_track_that_was_indexed_without_enrichment_is_left_alone() {
-        assert_eq!(planned(&known(A, Known::Indexed), &[with_lyrics(A)]), []);
+        let new = NewDocument::public(with_lyrics(A));
+        assert_eq!(planned(&[(new.key(), Known::Indexed)].into(), &new), []);
     }
 
     #[test]
-    fn changes_come_in_the_order_of_the_codes() {
-        let (known, tracks) = (HashMap::new(), [track(B), track(A)]);
-        let changes = planned(&known, &tracks);
-        let codes = changes.iter().map(|change| match change {
-            Change::Put { track, .. } => track.isrc.as_str(),
-            Change::Wake { isrc } => isrc,
+    fn changes_come_in_the_order_of_the_recordings() {
+        let (known, documents) = (HashMap::new(), [own(track(B)), own(track(A))]);
+        let ids = plan(&known, &documents).map(|change| match change {
+            Change::Put { document, .. } => document.track.isrc_text().to_owned(),
+            Change::Wake { .. } => String::new(),
         });
-        assert_eq!(codes.collect::<Vec<_>>(), [A, B]);
+        assert_eq!(ids.collect::<Vec<_>>(), [A, B]);
     }
 }

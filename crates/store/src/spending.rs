@@ -1,7 +1,7 @@
 //! Model tokens: reserved before a call, settled after it, by the user who caused it, atomically on all nodes.
 
 use engine::UserId;
-use music::Isrc;
+use music::DocumentId;
 
 use super::{
     Limited, Store, StoreError,
@@ -99,9 +99,13 @@ impl Store {
 impl Store {
     /// Who pays for the description of a track: the user who has had it longest. What no one has is paid from a budget
     /// of its own.
-    pub async fn payer_of(&self, isrc: &Isrc) -> Result<UserId, StoreError> {
-        const SQL: &str = "SELECT user_id FROM library_tracks WHERE isrc = $1 ORDER BY added_at, user_id LIMIT 1";
-        let row: Option<(String,)> = self.read(SQL).bind(isrc.as_str()).fetch_optional().await?;
+    pub async fn payer_of(&self, document: DocumentId) -> Result<UserId, StoreError> {
+        const SQL: &str = "SELECT owner FROM (
+                SELECT i.owner, 0 AS place, '' AS since FROM ingested_tracks i WHERE i.id = $1 AND i.owner <> ''
+                UNION ALL SELECT l.user_id, 1, CAST(l.added_at AS TEXT) FROM library_tracks l
+                    JOIN ingested_tracks i ON i.recording_id = l.recording_id WHERE i.id = $1
+            ) AS payers ORDER BY place, since, owner LIMIT 1";
+        let row: Option<(String,)> = self.read(SQL).bind(document.to_string()).fetch_optional().await?;
         Ok(row.map_or_else(|| UserId::new(""), |(owner,)| UserId::new(owner)))
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 /// Words and sound are looked up side by side; then it is described; then it enters the index, or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub enum Priority {
 /// A step that this node may do now: nobody else will until the lease ends.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    pub isrc: Isrc,
+    pub id: DocumentId,
     /// This try included.
     pub tries: u32,
     /// Everything known so far, results of earlier steps included.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use super::{Store, StoreError, now, schedule::park};
+use super::{Store, StoreError, documents::project, now, schedule::park};
 
 /// The hash of a secret; the secret itself is never stored.
 pub type Hash = [u8; 32];
@@ -78,14 +78,21 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM library_album_tracks WHERE user_id = $1",
     "DELETE FROM library_albums WHERE user_id = $1",
     "DELETE FROM library_tracks WHERE user_id = $1",
+    "DELETE FROM library_files WHERE user_id = $1",
+    "DELETE FROM library_sources WHERE user_id = $1",
+    "DELETE FROM sample_removals WHERE user_id = $1",
     "DELETE FROM open_entries WHERE user_id = $1",
     "DELETE FROM imports WHERE user_id = $1",
     "DELETE FROM token_days WHERE user_id = $1",
     "DELETE FROM rate_events WHERE user_id = $1",
 ];
 
-const OWNED_CODES: &str = "SELECT isrc FROM library_tracks WHERE user_id = $1
-    UNION SELECT isrc FROM library_album_tracks WHERE user_id = $1 ORDER BY isrc";
+const OWNED_RECORDINGS: &str = "SELECT recording_id FROM library_tracks WHERE user_id = $1
+    UNION SELECT recording_id FROM library_album_tracks WHERE user_id = $1
+    UNION SELECT recording_id FROM documents WHERE owner = $1 ORDER BY recording_id";
+
+/// What the user's files said. The rows that tell an index to forget it stay, without words.
+const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
     RETURNING id, name, created_at";
@@ -127,12 +134,15 @@ impl Store {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
         let mut tx = self.begin().await?;
-        let codes: Vec<(String,)> = tx.query(OWNED_CODES).bind(owner.as_str()).fetch_all().await?;
+        let recordings: Vec<(String,)> = tx.query(OWNED_RECORDINGS).bind(owner.as_str()).fetch_all().await?;
         for sql in DELETE_OWNED {
             tx.query(sql).bind(owner.as_str()).execute().await?;
         }
+        tx.query(FORGET_WORDS).bind(owner.as_str()).execute().await?;
         // What only they had is not searched by others either.
-        park(&mut tx, codes.iter().map(|(isrc,)| isrc.as_str())).await?;
+        let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
+        park(&mut tx, &recordings).await?;
+        project(&mut tx, &recordings).await?;
         tx.query(SQL).bind(account.id).execute().await?;
         tx.commit().await?;
         Ok(())

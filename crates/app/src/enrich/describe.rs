@@ -77,7 +77,7 @@ impl Describer {
     pub(super) async fn describe(&self, claimed: &Claimed) -> Ending {
         let (version, _) = self.version();
         let Some(model) = &self.model else { return done(&extract(&claimed.track), &version) };
-        let payer = match self.meter.store.payer_of(&claimed.isrc).await {
+        let payer = match self.meter.store.payer_of(claimed.id).await {
             Ok(payer) => payer,
             Err(error) => return again_or_failed(error.to_string(), claimed.tries),
         };

@@ -8,11 +8,15 @@ use store::{Claimed, Ending, FeaturesFound};
 /// One ending for each, in their order.
 pub(super) async fn find(reccobeats: Option<&ReccoBeats>, claimed: &[Claimed]) -> Vec<Ending> {
     let Some(reccobeats) = reccobeats else { return vec![Ending::Off; claimed.len()] };
-    let isrcs: Vec<Isrc> = claimed.iter().map(|claimed| claimed.isrc.clone()).collect();
-    match reccobeats.features(&isrcs).await {
-        Ok(mut found) => {
-            let each = isrcs.iter().map(|isrc| done(&FeaturesFound { features: found.remove(isrc) }, "ReccoBeats"));
-            each.collect()
+    let mut isrcs: Vec<Isrc> = claimed.iter().filter_map(|claimed| claimed.track.isrc.clone()).collect();
+    isrcs.sort_unstable();
+    isrcs.dedup();
+    let asked = if isrcs.is_empty() { Ok(Default::default()) } else { reccobeats.features(&isrcs).await };
+    match asked {
+        Ok(found) => {
+            // Without a code there is nothing to ask by: that is an answer too.
+            let of = |claimed: &Claimed| found.get(claimed.track.isrc.as_ref()?).cloned();
+            claimed.iter().map(|claimed| done(&FeaturesFound { features: of(claimed) }, "ReccoBeats")).collect()
         }
         Err(error) => claimed.iter().map(|claimed| ending_of(error.clone(), claimed.tries)).collect(),
     }

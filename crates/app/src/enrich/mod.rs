@@ -14,6 +14,7 @@ mod worker;
 
 use std::sync::Arc;
 
+use engine::UserId;
 use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
@@ -26,7 +27,7 @@ pub use self::{
 use crate::{import::KnownTracks, turns::pause};
 use ::sources::tidal::Tidal;
 pub use store::Step;
-use store::{Priority, Store, StoreError};
+use store::{Store, StoreError};
 
 /// How often leases of nodes that died are looked for.
 const LOOK_FOR_DEAD_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
@@ -40,6 +41,8 @@ pub(crate) struct Pipeline {
     pub(crate) sources: Sources,
     tidal: Tidal,
     describer: Describer,
+    /// Users of this installation see each other's catalogued tracks.
+    pub(crate) shared: bool,
     pub(crate) counters: Counters,
     /// Counts up whenever steps begin or end here.
     news: watch::Sender<u64>,
@@ -48,14 +51,21 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(store: Store, node: String, sources: Sources, tidal: Tidal, describer: Describer) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        node: String,
+        sources: Sources,
+        tidal: Tidal,
+        describer: Describer,
+        shared: bool,
+    ) -> Self {
         let (counters, news) = (Counters::default(), watch::Sender::new(0));
-        Self { store, node, sources, tidal, describer, counters, news, put: Arc::default() }
+        Self { store, node, sources, tidal, describer, shared, counters, news, put: Arc::default() }
     }
 
-    /// The first catalogue that is asked.
-    pub(crate) fn home(&self) -> KnownTracks<'_> {
-        KnownTracks(&self.store)
+    /// The first catalogue that is asked: what this user may see.
+    pub(crate) async fn home(&self, owner: &UserId) -> Result<KnownTracks<'_>, StoreError> {
+        Ok(KnownTracks { store: &self.store, scope: self.store.scope_of(owner, self.shared).await? })
     }
 
     /// Wakes the workers: something was scheduled, or a step has ended.
@@ -89,13 +99,8 @@ impl Pipeline {
 
     /// What the settings of today make of the rows of yesterday.
     async fn prepare(&self) -> Result<(), StoreError> {
-        loop {
-            let forgotten = self.store.forgotten_tracks(FORGOTTEN_AT_ONCE).await?;
-            if forgotten.is_empty() {
-                break;
-            }
-            self.store.schedule(&forgotten, Priority::Import).await?;
-        }
+        self.give_tracks_to_entries().await?;
+        while self.store.schedule_forgotten(FORGOTTEN_AT_ONCE).await? > 0 {}
         let on = [(Step::Lyrics, self.sources.lrclib.is_some()), (Step::Features, self.sources.reccobeats.is_some())];
         for (step, is_on) in on {
             if is_on {

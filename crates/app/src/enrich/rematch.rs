@@ -9,7 +9,10 @@ use tracing::{info, warn};
 
 use super::Pipeline;
 use crate::{
-    import::{Catalogue, Matches, Outcome, Remembering, add_codes, encoded, kind_of, match_all, track_of},
+    import::{
+        Catalogue, Match, Matches, Outcome, OwnTracks, Remembering, add_codes, encoded, judge, kind_of, match_all,
+        new_track,
+    },
     turns::pause,
 };
 use formats::{Gathered, ImportedTrack};
@@ -18,6 +21,7 @@ use store::{LEASE, Resolution, StoreError};
 type OpenClaim = store::OpenClaim<ImportedTrack>;
 
 const AT_ONCE: usize = 16;
+const AT_ONCE_WITHOUT: u32 = 500;
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 impl Pipeline {
@@ -52,8 +56,35 @@ impl Pipeline {
         }
     }
 
+    /// Whether there is a catalogue to ask about entries.
+    pub(crate) fn can_match(&self) -> bool {
+        !self.catalogues().is_empty()
+    }
+
+    /// Entries from before every entry was a track become tracks.
+    pub(super) async fn give_tracks_to_entries(&self) -> Result<(), StoreError> {
+        loop {
+            let entries: Vec<OpenClaim> = self.store.entries_without_tracks(AT_ONCE_WITHOUT).await?;
+            if entries.is_empty() {
+                return Ok(());
+            }
+            for claim in entries {
+                let found: Match = judge(&claim.entry, &[]);
+                let found = Match { outcome: Outcome::Unmatched, isrc: None, ..found };
+                let entry = std::slice::from_ref(&claim.entry);
+                let mut own = OwnTracks::read(&self.store, &claim.owner, entry, &[]).await?;
+                let id = own.id_of(&claim.owner, &claim.entry, &found);
+                let new = new_track(&claim.entry, id, &found, kind_of(&claim.kind)?);
+                self.store.give_track(&claim.owner, claim.id, &new).await?;
+            }
+        }
+    }
+
     /// A few entries that are due; answers how many there were.
     async fn look_once(&self) -> Result<usize, StoreError> {
+        if !self.can_match() {
+            return Ok(0);
+        }
         let claims = self.store.claim_entries(&self.node, AT_ONCE).await?;
         let n_claims = claims.len();
         let mut by_owner: BTreeMap<String, Vec<OpenClaim>> = BTreeMap::new();
@@ -69,20 +100,23 @@ impl Pipeline {
     async fn look_for(&self, owner: &UserId, claims: Vec<OpenClaim>) -> Result<(), StoreError> {
         let tracks = claims.iter().map(|claim| claim.entry.clone()).collect();
         let mut gathered = Gathered { tracks, ..Gathered::default() };
-        let asked = tokio::time::timeout(LEASE / 2, self.ask_everyone(&mut gathered)).await;
+        let asked = tokio::time::timeout(LEASE / 2, self.ask_everyone(owner, &mut gathered)).await;
         let Matches { matches, silent } = match asked {
-            Ok(matches) => matches,
+            Ok(matches) => matches?,
             Err(_) => {
                 warn!("Looking for {} open entries took too long; they are looked for later", claims.len());
                 return Ok(());
             }
         };
+        let entries: Vec<ImportedTrack> = claims.iter().map(|claim| claim.entry.clone()).collect();
+        let mut own = OwnTracks::read(&self.store, owner, &entries, &matches).await?;
         for (claim, found) in claims.iter().zip(matches) {
-            let resolution = match (found.outcome, found.isrc.clone()) {
-                (Outcome::Matched, Some(isrc)) => {
-                    Resolution::Matched(Box::new(track_of(&claim.entry, isrc, &found, kind_of(&claim.kind)?)))
+            let resolution = match found.outcome {
+                Outcome::Matched => {
+                    let id = own.id_of(owner, &claim.entry, &found);
+                    Resolution::Matched(Box::new(new_track(&claim.entry, id, &found, kind_of(&claim.kind)?)))
                 }
-                _ => {
+                Outcome::Ambiguous | Outcome::Unmatched => {
                     let wait = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
                     Resolution::Open { found: encoded(&found)?, due_at: chrono::Utc::now() + wait }
                 }
@@ -96,17 +130,17 @@ impl Pipeline {
         Ok(())
     }
 
-    async fn ask_everyone(&self, gathered: &mut Gathered) -> Matches {
+    async fn ask_everyone(&self, owner: &UserId, gathered: &mut Gathered) -> Result<Matches, StoreError> {
         if let Some(reccobeats) = &self.sources.reccobeats
             && let Err(error) = add_codes(gathered, reccobeats).await
         {
             info!("Codes behind Spotify's ids could not be looked up: {error}");
         }
         let elsewhere: Vec<_> = self.catalogues().into_iter().map(|catalogue| self.remembering(catalogue)).collect();
-        let home: &dyn Catalogue = &self.home();
+        let home: &dyn Catalogue = &self.home(owner).await?;
         let all: Vec<&dyn Catalogue> =
             std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
-        match_all(gathered, &all).await
+        Ok(match_all(gathered, &all).await)
     }
 
     pub(crate) fn remembering<'a>(&'a self, catalogue: &'a dyn Catalogue) -> Remembering<'a> {

@@ -9,7 +9,7 @@ use tracing::{debug, warn};
 
 use super::{Describer, Pipeline, features, lyrics};
 use http_client::service::SourceError;
-use music::Isrc;
+use music::DocumentId;
 use sources::reccobeats;
 use store::{Claimed, Ending, LEASE, Step, StoreError};
 
@@ -105,10 +105,10 @@ impl Pipeline {
             Step::Describe => self.one_by_one(Single::Describe, claimed, load.side_by_side).await?,
             Step::Features => self.all_at_once(step, claimed).await?,
             Step::Index => {
-                let isrcs: Vec<Isrc> = claimed.into_iter().map(|claimed| claimed.isrc).collect();
-                self.store.put_in_index(&self.node, &isrcs).await?;
+                let ids: Vec<DocumentId> = claimed.into_iter().map(|claimed| claimed.id).collect();
+                self.store.put_in_index(&self.node, &ids).await?;
                 self.put.notify_one();
-                self.counters.count_done(step, isrcs.len());
+                self.counters.count_done(step, ids.len());
                 None
             }
         };
@@ -134,7 +134,7 @@ impl Pipeline {
                     Single::Describe => self.describer.describe(&claimed).await,
                 }
             };
-            (claimed.isrc.clone(), within_the_lease(tried, claimed.tries).await)
+            (claimed.id, within_the_lease(tried, claimed.tries).await)
         });
         // What is ready together is kept together; nothing that is ready waits for the others.
         let mut ready = std::pin::pin!(tries.buffer_unordered(side_by_side).ready_chunks(side_by_side));
@@ -151,12 +151,16 @@ impl Pipeline {
             Ok(endings) => endings,
             Err(_) => claimed.iter().map(|claimed| took_too_long(claimed.tries)).collect(),
         };
-        let isrcs = claimed.into_iter().map(|claimed| claimed.isrc);
-        self.settle(step, isrcs.zip(endings).collect()).await
+        let ids = claimed.into_iter().map(|claimed| claimed.id);
+        self.settle(step, ids.zip(endings).collect()).await
     }
 
     /// Keeps endings; answers how long the source wants to be left in peace, if it does.
-    async fn settle(&self, step: Step, endings: Vec<(Isrc, Ending)>) -> Result<Option<(Duration, String)>, StoreError> {
+    async fn settle(
+        &self,
+        step: Step,
+        endings: Vec<(DocumentId, Ending)>,
+    ) -> Result<Option<(Duration, String)>, StoreError> {
         let away = endings.iter().find_map(|(_, ending)| match ending {
             Ending::Later { wait, counts: false, error } => Some((*wait, error.clone())),
             Ending::Later { .. } | Ending::Done { .. } | Ending::Off | Ending::Failed { .. } => None,
@@ -168,7 +172,7 @@ impl Pipeline {
     }
 
     /// A busy database is asked again: what a source has answered is worth it.
-    async fn keep(&self, step: Step, endings: Vec<(Isrc, Ending)>) -> Result<(), StoreError> {
+    async fn keep(&self, step: Step, endings: Vec<(DocumentId, Ending)>) -> Result<(), StoreError> {
         for wait in KEEP_AGAIN_AFTER {
             match self.store.settle_steps(step, &self.node, endings.clone()).await {
                 Err(StoreError::Database(error)) => warn!("Results of {} are not kept yet: {error}", step.name()),

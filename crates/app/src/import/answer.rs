@@ -24,7 +24,7 @@ pub struct ImportAnswer {
     pub already_there: u64,
     /// Entries that could mean several recordings: choose with `POST /api/library/unmatched/{id}`.
     pub ambiguous: Vec<OpenItem>,
-    /// Entries nobody knows yet: kept, and looked for again.
+    /// Entries that no catalogue has confirmed: tracks of the library all the same, and looked for again.
     pub unmatched: Vec<OpenItem>,
     /// Entries that cannot be used, by line; the first thousand.
     pub failures: Vec<LineFailure>,
@@ -36,6 +36,9 @@ pub struct ImportAnswer {
 #[serde(rename_all = "camelCase")]
 pub struct OpenItem {
     pub id: Uuid,
+    /// The track that it is meanwhile: it can be found, played and listed like any other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub track_id: Option<String>,
     pub file: String,
     pub line: u64,
     pub title: String,
@@ -164,6 +167,7 @@ impl From<&OpenLine> for OpenItem {
         });
         Self {
             id: open.id,
+            track_id: open.track_id.clone(),
             file: open.file.clone(),
             line: open.entry.line,
             title: open.entry.title.clone(),

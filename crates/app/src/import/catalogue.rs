@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures::future::BoxFuture;
 
-use super::matching::{Candidate, Match, Outcome, codes_to_ask, judge};
+use super::{
+    known::HOME,
+    matching::{Candidate, Match, Outcome, codes_to_ask, judge},
+};
 use formats::{Gathered, ImportedTrack};
 use music::Isrc;
 
@@ -57,6 +60,7 @@ pub async fn match_all(gathered: &Gathered, catalogues: &[&dyn Catalogue]) -> Ma
     if catalogues.is_empty() {
         asking.judge(&asking.open());
     }
+    asking.tell_who_was_not_asked(catalogues);
     Matches { matches: asking.matches.into_iter().flatten().collect(), silent: asking.silent }
 }
 
@@ -77,6 +81,22 @@ impl<'a> Asking<'a> {
     fn open(&self) -> Vec<usize> {
         let is_open = |found: &Option<Match>| found.as_ref().is_none_or(|found| found.outcome != Outcome::Matched);
         self.matches.iter().enumerate().filter(|(_, found)| is_open(found)).map(|(n, _)| n).collect()
+    }
+
+    /// "No catalogue has it" is true only where one was asked.
+    fn tell_who_was_not_asked(&mut self, catalogues: &[&dyn Catalogue]) {
+        let names: Vec<_> = catalogues.iter().map(|catalogue| catalogue.name()).filter(|name| *name != HOME).collect();
+        let reason = if names.is_empty() {
+            "no catalogue was asked: every one is switched off"
+        } else if names.iter().all(|name| self.silent.contains_key(name)) {
+            "no catalogue could be asked; it is tried again"
+        } else {
+            return;
+        };
+        let open = self.matches.iter_mut().flatten().filter(|found| found.outcome == Outcome::Unmatched);
+        for found in open.filter(|found| found.candidates.is_empty()) {
+            found.reason = reason.into();
+        }
     }
 
     fn judge(&mut self, open: &[usize]) {

@@ -1,42 +1,44 @@
-//! What is kept of an import: tracks and playlists for the library, and what is still open, all in one piece.
+//! What is kept of an import: every entry as a track of the library, playlists, and what no catalogue has confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::UserId;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     catalogue::Matches,
-    matching::{Match, Outcome},
+    identity::{Identity, OwnTracks},
+    known::HOME,
+    matching::{Candidate, Match, Outcome},
 };
 use formats::{Gathered, ImportedTrack, Kind};
-use music::{Isrc, Track};
-use store::{NewImport, NewOpenEntry, Store, StoreError};
+use music::{AudioFeatures, Isrc, Track, TrackId};
+use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError};
 
 /// One file, ready to be kept.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     pub file: String,
     pub kind: Kind,
     /// Each recording once, in the order of the file.
-    pub tracks: Vec<Track>,
-    /// In playing order; entries that are still open are missing and come in when they are matched.
-    pub playlists: BTreeMap<String, Vec<Isrc>>,
-    /// Ambiguous and unmatched entries: shown, exportable, tried again later.
+    pub tracks: Vec<NewLibraryTrack>,
+    /// In playing order.
+    pub playlists: BTreeMap<String, Vec<TrackId>>,
+    /// Ambiguous and unmatched entries: tracks all the same, and looked for again later.
     pub open: Vec<OpenEntry>,
-    /// Entries that are matched now: if an earlier import left them open, they no longer are.
-    #[serde(skip)]
-    pub settled: Vec<Uuid>,
+    /// Tracks that an earlier import left open under another id.
+    pub moves: Vec<(TrackId, TrackId)>,
+    /// Recordings that are matched now: if an earlier import left them open, they no longer are.
+    pub settled: Vec<TrackId>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OpenEntry {
     pub entry: ImportedTrack,
     pub found: Match,
+    pub track: TrackId,
     /// Playlists of the file it belongs to.
     pub playlists: BTreeSet<String>,
 }
@@ -50,46 +52,49 @@ pub struct Kept {
 }
 
 impl Import {
-    pub fn new(owner: &UserId, file: &str, kind: Kind, gathered: &Gathered, matches: &Matches) -> Self {
-        let found = || gathered.tracks.iter().zip(&matches.matches);
-        let mut seen = BTreeSet::new();
-        let tracks = found().filter_map(|(entry, found)| {
-            let isrc = found.isrc.clone()?;
-            seen.insert(isrc.clone()).then(|| track_of(entry, isrc, found, kind))
-        });
-        let playlists = gathered.playlists.iter().map(|(name, positions)| {
-            let codes = positions.iter().filter_map(|n| matches.matches.get(*n)?.isrc.clone());
-            (name.clone(), codes.collect())
-        });
-        let settled = found().filter(|(_, found)| found.outcome == Outcome::Matched);
-        let open = found().enumerate().filter(|(_, (_, found))| found.outcome != Outcome::Matched);
-        let mut holding: HashMap<usize, BTreeSet<String>> = HashMap::new();
-        for (name, positions) in &gathered.playlists {
-            for n in positions {
-                holding.entry(*n).or_default().insert(name.clone());
-            }
-        }
-        Self {
+    pub fn new(
+        owner: &UserId,
+        file: &str,
+        kind: Kind,
+        gathered: &Gathered,
+        matches: &Matches,
+        mut own: OwnTracks,
+    ) -> Self {
+        let mut import = Self {
             file: file.into(),
             kind,
-            tracks: tracks.collect(),
-            playlists: playlists.collect(),
-            settled: settled.map(|(entry, _)| entry_id(owner, entry)).collect(),
-            open: open
-                .map(|(n, (entry, found))| OpenEntry {
-                    entry: entry.clone(),
-                    found: found.clone(),
-                    playlists: holding.remove(&n).unwrap_or_default(),
-                })
-                .collect(),
+            tracks: vec![],
+            playlists: BTreeMap::new(),
+            open: vec![],
+            moves: vec![],
+            settled: vec![],
+        };
+        let lists = lists_of(gathered);
+        let (mut ids, mut seen) = (vec![], BTreeSet::new());
+        for (n, (entry, found)) in gathered.tracks.iter().zip(&matches.matches).enumerate() {
+            let Identity { id, was } = own.identify(owner, entry, found);
+            ids.push(id);
+            if seen.insert(id) {
+                import.tracks.push(new_track(entry, id, found, kind));
+            }
+            import.moves.extend(was.map(|was| (was, id)));
+            if found.outcome == Outcome::Matched {
+                import.settled.push(id);
+                continue;
+            }
+            let playlists = lists.get(&n).cloned().unwrap_or_default();
+            import.open.push(OpenEntry { entry: entry.clone(), found: found.clone(), track: id, playlists });
         }
+        let in_order = |positions: &Vec<usize>| positions.iter().filter_map(|n| ids.get(*n).copied()).collect();
+        import.playlists = gathered.playlists.iter().map(|(name, list)| (name.clone(), in_order(list))).collect();
+        import
     }
 
-    /// Keeps all of it or nothing, in one transaction, with the report that tells of it.
+    /// Keeps it with the report that tells of it.
     pub(crate) async fn keep(&self, store: &Store, owner: &UserId, report: &Value) -> Result<Kept, StoreError> {
         let open = self.open.iter().map(|open| {
             let (entry, found) = (encoded(&open.entry)?, encoded(&open.found)?);
-            Ok(NewOpenEntry { id: open.id(owner), entry, found, playlists: &open.playlists })
+            Ok(NewOpenEntry { id: open.id(owner), recording: open.track, entry, found, playlists: &open.playlists })
         });
         let import = NewImport {
             file: &self.file,
@@ -97,11 +102,52 @@ impl Import {
             tracks: &self.tracks,
             playlists: &self.playlists,
             open: open.collect::<Result<_, StoreError>>()?,
+            moves: &self.moves,
             settled: &self.settled,
         };
         let n_added = store.keep_import(owner, &import, report).await?;
         Ok(Kept { n_added, n_already_there: self.tracks.len() as u64 - n_added })
     }
+}
+
+/// The playlists that hold each position: looked up once, because a file may be one list of a million entries.
+fn lists_of(gathered: &Gathered) -> HashMap<usize, BTreeSet<String>> {
+    let mut lists: HashMap<usize, BTreeSet<String>> = HashMap::new();
+    for (name, positions) in &gathered.playlists {
+        for position in positions {
+            lists.entry(*position).or_default().insert(name.clone());
+        }
+    }
+    lists
+}
+
+/// An entry as a track of its owner: the file's words are the owner's, the catalogue's are everyone's.
+pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind: Kind) -> NewLibraryTrack {
+    let isrc = found.isrc.clone().or_else(|| entry.isrcs.first().cloned());
+    let elsewhere = found.recording.as_ref().filter(|known| known.source != HOME);
+    NewLibraryTrack {
+        public: elsewhere.map(|known| catalogued(known, id)),
+        track: track_of(entry, id, isrc, found, kind),
+        is_own: true,
+        album_artist: album_artist(entry),
+        disc_number: entry.details.disc_number,
+        n_plays: entry.n_plays,
+        played_at: entry.played_at,
+        added_at: entry.added_at,
+    }
+}
+
+fn album_artist(entry: &ImportedTrack) -> Option<String> {
+    let details = &entry.details;
+    details.album_artist.clone().or_else(|| details.compilation.then(|| "Various Artists".to_owned()))
+}
+
+/// What a catalogue says about a recording.
+fn catalogued(known: &Candidate, id: TrackId) -> Track {
+    let album = known.album.clone().unwrap_or_default();
+    let named = Track::named(known.isrc.clone(), known.full_title(), known.artist.clone(), album);
+    let provenance = [("names".to_owned(), known.source.to_string())].into();
+    Track { id, duration: known.duration, provenance, ..named }
 }
 
 /// The name of a format in the database.
@@ -136,7 +182,7 @@ fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
 }
 
 /// The file's own words first: they are what the listener calls it. The catalogue fills what the file leaves open.
-pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) -> Track {
+pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &Match, kind: Kind) -> Track {
     let known = found.recording.as_ref();
     let from_file = format!("{kind}, imported");
     let mut provenance = BTreeMap::new();
@@ -150,7 +196,7 @@ pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) ->
     say("title", has_names);
     let (title, artist) = match known {
         Some(known) if !has_names => (known.full_title(), known.artist.clone()),
-        _ => (entry.title.clone(), entry.artist()),
+        _ => (titled(entry), entry.artist()),
     };
     if entry.duration.is_some() || known.is_some_and(|known| known.duration.is_some()) {
         say("duration", entry.duration.is_some());
@@ -160,24 +206,33 @@ pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) ->
             say(field, true);
         }
     }
+    let album = entry.album.clone().or_else(|| known?.album.clone()).unwrap_or_default();
     Track {
         isrc,
-        title,
-        artist,
-        album: entry.album.clone().or_else(|| known?.album.clone()).unwrap_or_default(),
         track_number: entry.track_number,
         duration: entry.duration.or_else(|| known?.duration),
         release_date: entry.release_date.clone(),
-        artwork_url: None,
         tidal_id: entry.ids.tidal.clone(),
         lyrics: entry.lyrics.clone(),
-        interpretation: None,
-        short_description: None,
         tags: entry.tags.clone(),
-        genres: Vec::new(),
-        language: None,
-        explicit: None,
-        audio_features: entry.audio_features.clone(),
+        audio_features: entry.audio_features.clone().or_else(|| tagged_features(entry)),
+        language: entry.details.language.clone().filter(|code| code.len() == 2),
         provenance,
+        ..Track::with_id(id, title, artist, album)
     }
+}
+
+/// What tags say about the sound, where no source can be asked by a code.
+fn tagged_features(entry: &ImportedTrack) -> Option<AudioFeatures> {
+    let tempo = entry.details.bpm.filter(|_| entry.isrcs.is_empty())?;
+    Some(AudioFeatures { tempo: Some(tempo), ..AudioFeatures::default() })
+}
+
+/// An entry that says no more than a code or an id is called by it until a catalogue knows better.
+fn titled(entry: &ImportedTrack) -> String {
+    let ids = &entry.ids;
+    let file = ids.location.as_deref().and_then(|path| path.rsplit(['/', '\\']).next());
+    let code = entry.isrcs.first().map(|isrc| isrc.as_str());
+    let title = Some(entry.title.as_str()).filter(|title| !title.is_empty());
+    title.or(file).or(code).or(ids.spotify.as_deref()).or(ids.tidal.as_deref()).unwrap_or("Untitled").to_owned()
 }

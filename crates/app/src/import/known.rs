@@ -6,36 +6,53 @@ use super::{
     catalogue::{CannotAsk, Catalogue},
     matching::Candidate,
 };
-use music::{Isrc, Track};
+use music::{Isrc, Track, TrackRef, scope::Scope};
 use store::{Store, StoreError};
 
-/// The tracks of the database as a catalogue: the first one that is asked.
-pub(crate) struct KnownTracks<'s>(pub(crate) &'s Store);
+/// What the database is called as a source of candidates.
+pub(crate) const HOME: &str = "library";
+
+/// What one user may see of the database, as a catalogue: the first one that is asked.
+pub(crate) struct KnownTracks<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) scope: Scope,
+}
 
 impl Catalogue for KnownTracks<'_> {
     fn name(&self) -> &'static str {
-        "library"
+        HOME
     }
 
     fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
-        Box::pin(async move { Ok(self.0.known_tracks(isrcs).await?.into_values().map(candidate).collect()) })
+        Box::pin(async move {
+            let names: Vec<TrackRef> = isrcs.iter().cloned().map(TrackRef::Isrc).collect();
+            let visible = self.store.visible(&self.scope, &names).await?;
+            let own = visible.into_values().flatten().filter_map(|found| candidate(found.track, HOME));
+            let shown = self.store.catalogue_tracks(isrcs).await?;
+            let shown = shown.into_values().filter_map(|track| candidate(track, "Tidal"));
+            Ok(own.chain(shown).collect())
+        })
     }
 
     fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
-        Box::pin(async move { Ok(self.0.tracks_named(title, artist).await?.into_iter().map(candidate).collect()) })
+        Box::pin(async move {
+            let found = self.store.visible_named(&self.scope, title, artist).await?;
+            Ok(found.into_iter().filter_map(|track| candidate(track, HOME)).collect())
+        })
     }
 }
 
-fn candidate(track: Track) -> Candidate {
-    Candidate {
-        isrc: track.isrc,
+/// A track without a code cannot be chosen by one.
+fn candidate(track: Track, source: &'static str) -> Option<Candidate> {
+    Some(Candidate {
+        isrc: track.isrc?,
         title: track.title,
         version: None,
         artist: track.artist,
         album: Some(track.album).filter(|album| !album.is_empty()),
         duration: track.duration,
-        source: "library".into(),
-    }
+        source: source.into(),
+    })
 }
 
 impl From<StoreError> for CannotAsk {

@@ -4,6 +4,7 @@
 
 mod answer;
 mod catalogue;
+mod identity;
 mod keep;
 mod known;
 mod matching;
@@ -16,6 +17,7 @@ mod sources;
 pub use self::{
     answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem, open_entries_csv},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
+    identity::OwnTracks,
     keep::{Import, Kept, OpenEntry, track_of},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
@@ -25,7 +27,7 @@ pub use self::{
 pub use formats::ImportError;
 
 pub(crate) use self::{
-    keep::{encoded, kind_id, kind_of},
+    keep::{encoded, kind_id, kind_of, new_track},
     known::KnownTracks,
     remember::{Remembering, Until},
 };

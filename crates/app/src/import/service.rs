@@ -12,14 +12,15 @@ use crate::{
     Error,
     enrich::Pipeline,
     import::{
-        Catalogue, Import, Kept, Match, Matches, Report, Until, add_codes, kind_id, kind_of, match_all, track_of,
+        Catalogue, Import, Kept, Match, Matches, OwnTracks, Report, Until, add_codes, kind_id, kind_of, match_all,
+        new_track,
     },
     library::LibraryEntry,
     services::imports::Imports,
 };
 use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
-use music::Isrc;
-use store::{OpenEntry, Resolution};
+use music::{Isrc, TrackId, TrackRef};
+use store::{NewLibraryTrack, OpenEntry, Resolution, StoreError};
 
 /// What someone gave us to import.
 pub enum Given {
@@ -73,7 +74,7 @@ impl Imports {
         let until = Instant::now() + patience;
         let mut imported = vec![];
         for mut file in files {
-            let matches = self.pipeline.match_within(&mut file, until).await;
+            let matches = self.pipeline.match_within(owner, &mut file, until).await.map_err(Error::from)?;
             imported.push(self.keep(owner, file, matches).await?);
         }
         self.pipeline.tell();
@@ -82,7 +83,8 @@ impl Imports {
 
     async fn keep(&self, owner: &UserId, file: GatheredFile, matches: Matches) -> Result<Imported, ImportFailure> {
         let GatheredFile { name, kind, gathered } = file;
-        let import = Import::new(owner, &name, kind, &gathered, &matches);
+        let own = OwnTracks::read(&self.store, owner, &gathered.tracks, &matches.matches).await.map_err(Error::from)?;
+        let import = Import::new(owner, &name, kind, &gathered, &matches, own);
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
         let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;
@@ -91,6 +93,7 @@ impl Imports {
             id: open.id(owner),
             file: name.clone(),
             kind: kind.clone(),
+            track_id: Some(open.track.to_string()),
             entry: open.entry,
             found: open.found,
         });
@@ -99,26 +102,40 @@ impl Imports {
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
     #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
-    pub async fn choose(&self, owner: &UserId, entry: Uuid, isrc: &Isrc) -> Result<LibraryEntry, Error> {
+    pub async fn choose(&self, owner: &UserId, entry: Uuid, name: &TrackRef) -> Result<LibraryEntry, Error> {
         let open: OpenLine = self.store.open_entry(owner, entry).await?;
-        let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
-        let track = match chosen {
+        let is_chosen =
+            |isrc: &Isrc| *name == TrackRef::Isrc(isrc.clone()) || *name == TrackRef::Id(TrackId::of_isrc(isrc));
+        let chosen = open.found.candidates.iter().find(|scored| is_chosen(&scored.candidate.isrc));
+        let new = match chosen {
             Some(scored) => {
-                let found = Match { recording: Some(scored.candidate.clone()), ..open.found.clone() };
+                let isrc = scored.candidate.isrc.clone();
+                let id = TrackId::of_isrc(&isrc);
+                let found = Match { recording: Some(scored.candidate.clone()), isrc: Some(isrc), ..open.found.clone() };
                 // The listener has read the catalogue's words and chosen by them.
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
-                track_of(&entry, isrc.clone(), &found, kind_of(&open.kind)?)
+                new_track(&entry, id, &found, kind_of(&open.kind)?)
             }
-            None => self.library.find_track(isrc).await?,
+            None => {
+                let known = self.library.find_track(owner, name).await?;
+                let of_file = new_track(&open.entry, known.id, &open.found, kind_of(&open.kind)?);
+                NewLibraryTrack { is_own: false, public: None, track: known, ..of_file }
+            }
         };
-        self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(track))).await?;
+        let id = TrackRef::Id(new.track.id);
+        self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(new))).await?;
         self.pipeline.tell();
-        self.library.entry(self.store.library_track(owner, isrc).await?).await
+        self.library.entry(owner, self.store.library_track(owner, &id).await?).await
     }
 }
 
 impl Pipeline {
-    async fn match_within(&self, file: &mut GatheredFile, until: Instant) -> Matches {
+    async fn match_within(
+        &self,
+        owner: &UserId,
+        file: &mut GatheredFile,
+        until: Instant,
+    ) -> Result<Matches, StoreError> {
         let mut silent = BTreeMap::new();
         if let Some(reccobeats) = &self.sources.reccobeats {
             match tokio::time::timeout_at(until, add_codes(&mut file.gathered, reccobeats)).await {
@@ -130,11 +147,11 @@ impl Pipeline {
         let catalogues = self.catalogues();
         let remembering: Vec<_> = catalogues.into_iter().map(|catalogue| self.remembering(catalogue)).collect();
         let elsewhere: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
-        let home: &dyn Catalogue = &self.home();
+        let home: &dyn Catalogue = &self.home(owner).await?;
         let all: Vec<&dyn Catalogue> =
             std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         let mut matches = match_all(&file.gathered, &all).await;
         matches.silent.extend(silent);
-        matches
+        Ok(matches)
     }
 }

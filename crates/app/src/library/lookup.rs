@@ -9,31 +9,48 @@ use super::{
     results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
 };
 use crate::Error;
-use music::{Isrc, Track};
+use music::{DocumentId, Isrc, Track, TrackRef, scope::Scope};
 use search::{Hit, IndexError, SearchPlan};
 use sources::tidal::{TidalAlbum, TidalTrack};
-use store::Candidate;
+use store::{Candidate, Visible};
 
 impl Library {
-    pub(crate) async fn search(&self, plan: &SearchPlan) -> Result<Vec<Hit>, Error> {
-        let hits = self.index.search(plan).await?;
+    /// What a user may see. Every lookup below goes through it.
+    pub(crate) async fn scope(&self, owner: &UserId) -> Result<Scope, Error> {
+        Ok(self.store.scope_of(owner, self.pipeline.shared).await?)
+    }
+
+    pub(crate) async fn search(&self, owner: &UserId, plan: SearchPlan) -> Result<Vec<Hit>, Error> {
+        let plan = plan.within(self.scope(owner).await?);
+        let hits = self.index.search(&plan).await?;
         self.make_sure(!hits.is_empty()).await?;
         Ok(hits)
     }
 
-    /// The indexed tracks with these codes, in the order asked.
-    pub(crate) async fn indexed_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, Error> {
-        let tracks = self.index.get(isrcs).await?;
-        self.make_sure(isrcs.is_empty() || !tracks.is_empty()).await?;
+    /// The indexed tracks with these names that the user may see, in the order asked.
+    pub(crate) async fn indexed_tracks(&self, owner: &UserId, names: &[TrackRef]) -> Result<Vec<Track>, Error> {
+        let mut visible = self.store.visible(&self.scope(owner).await?, names).await?;
+        let documents = names.iter().flat_map(|name| visible.remove(name).unwrap_or_default());
+        let documents: Vec<DocumentId> = documents.map(|found| found.document).collect();
+        let tracks = if documents.is_empty() { vec![] } else { self.index.get(&documents).await? };
+        self.make_sure(names.is_empty() || !tracks.is_empty()).await?;
         Ok(tracks)
     }
 
-    /// Which of these codes are indexed.
-    pub(crate) async fn indexed(&self, timings: &Timings, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, Error> {
+    /// Which of these names mean something that the user may see and that is indexed.
+    pub(crate) async fn indexed(
+        &self,
+        owner: &UserId,
+        timings: &Timings,
+        names: &[TrackRef],
+    ) -> Result<BTreeSet<TrackRef>, Error> {
         let asked = async {
-            let indexed = self.index.contains(isrcs).await?;
-            self.make_sure(isrcs.is_empty() || !indexed.is_empty()).await?;
-            Ok(indexed)
+            let visible = self.store.visible(&self.scope(owner).await?, names).await?;
+            let documents: Vec<DocumentId> = visible.values().flatten().map(|found| found.document).collect();
+            let indexed = if documents.is_empty() { BTreeSet::new() } else { self.index.contains(&documents).await? };
+            self.make_sure(names.is_empty() || !indexed.is_empty()).await?;
+            let is_indexed = |found: &[Visible]| found.iter().any(|found| indexed.contains(&found.document));
+            Ok(visible.into_iter().filter(|(_, found)| is_indexed(found)).map(|(name, _)| name).collect())
         };
         timings.measure("indexCheckDurationMs", asked).await
     }
@@ -67,13 +84,13 @@ impl Library {
         tracks: &[&Track],
     ) -> Result<Vec<TrackResult>, Error> {
         let candidates: Vec<_> = tracks.iter().map(|track| Candidate::from(*track)).collect();
-        let isrcs: Vec<_> = tracks.iter().map(|track| track.isrc.clone()).collect();
+        let names: Vec<_> = tracks.iter().map(|track| TrackRef::Id(track.id)).collect();
         let (owned, indexed) =
-            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(timings, &isrcs))?;
+            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(owner, timings, &names))?;
         let results = tracks
             .iter()
             .zip(owned)
-            .map(|(track, owned)| TrackResult::of_track(track, owned, indexed.contains(&track.isrc)));
+            .map(|(track, owned)| TrackResult::of_track(track, owned, indexed.contains(&TrackRef::Id(track.id))));
         Ok(results.collect())
     }
 
@@ -97,13 +114,13 @@ impl Library {
         tracks: &[TidalTrack],
     ) -> Result<Vec<TrackResult>, Error> {
         let candidates: Vec<_> = tracks.iter().map(candidate).collect();
-        let isrcs: Vec<_> = tracks.iter().filter_map(|track| track.isrc.clone()).collect();
+        let names: Vec<_> = tracks.iter().filter_map(|track| track.isrc.clone()).map(TrackRef::Isrc).collect();
         let seen: Vec<_> = tracks.iter().filter_map(remembered).collect();
         let (owned, indexed) =
-            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(timings, &isrcs))?;
+            futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(owner, timings, &names))?;
         self.store.remember_catalogue(&seen).await?;
         let results = tracks.iter().zip(owned).map(|(track, owned)| {
-            let is_indexed = track.isrc.as_ref().is_some_and(|isrc| indexed.contains(isrc));
+            let is_indexed = track.isrc.clone().is_some_and(|isrc| indexed.contains(&TrackRef::Isrc(isrc)));
             TrackResult::of_catalogue(track, owned, is_indexed)
         });
         Ok(results.collect())
@@ -120,34 +137,61 @@ impl Library {
         Ok(albums.iter().map(|album| AlbumResult::of_catalogue(album, owned.contains(&album.id))).collect())
     }
 
-    /// Recordings that exist: what is indexed, what the catalogue has shown before, and what it confirms now.
-    pub(crate) async fn known(&self, timings: &Timings, codes: &[Isrc]) -> Result<BTreeMap<Isrc, Track>, Error> {
-        let mut known = self.store.known_tracks(codes).await?;
-        let missing: Vec<_> = codes.iter().filter(|code| !known.contains_key(*code)).cloned().collect();
+    /// Recordings that exist for this user: what they may see, what the catalogue has shown before, and what it
+    /// confirms now.
+    pub(crate) async fn known(
+        &self,
+        owner: &UserId,
+        timings: &Timings,
+        names: &[TrackRef],
+    ) -> Result<BTreeMap<TrackRef, Track>, Error> {
+        let visible = self.store.visible(&self.scope(owner).await?, names).await?;
+        let first = |mut found: Vec<Visible>| found.swap_remove(0).track;
+        let mut known: BTreeMap<_, _> = visible.into_iter().map(|(name, found)| (name, first(found))).collect();
+        let open = |known: &BTreeMap<TrackRef, Track>| -> BTreeMap<Isrc, TrackRef> {
+            let open = names.iter().filter(|name| !known.contains_key(name));
+            open.filter_map(|name| Some((isrc_of(name)?, name.clone()))).collect()
+        };
+        let missing = open(&known);
+        let codes: Vec<Isrc> = missing.keys().cloned().collect();
+        for (isrc, track) in self.store.catalogue_tracks(&codes).await? {
+            known.insert(missing[&isrc].clone(), track);
+        }
+        let missing = open(&known);
         if missing.is_empty() || !self.tidal.is_configured() {
             return Ok(known);
         }
-        let found = timings.measure("tidalApiDurationMs", self.tidal.tracks_by_isrc(&missing)).await?;
-        for (code, tracks) in found {
-            if let Some(track) = tracks.first().and_then(remembered) {
-                known.insert(code, track);
+        let codes: Vec<Isrc> = missing.keys().cloned().collect();
+        let found = timings.measure("tidalApiDurationMs", self.tidal.tracks_by_isrc(&codes)).await?;
+        for (isrc, tracks) in found {
+            if let (Some(track), Some(name)) = (tracks.first().and_then(remembered), missing.get(&isrc)) {
+                known.insert(name.clone(), track);
             }
         }
         Ok(known)
     }
 
     /// One recording that exists.
-    pub(crate) async fn find_track(&self, isrc: &Isrc) -> Result<Track, Error> {
-        let mut known = self.known(&Timings::default(), std::slice::from_ref(isrc)).await?;
-        known.remove(isrc).ok_or_else(|| Error::UnknownTrack(isrc.clone()))
+    pub(crate) async fn find_track(&self, owner: &UserId, name: &TrackRef) -> Result<Track, Error> {
+        let mut known = self.known(owner, &Timings::default(), std::slice::from_ref(name)).await?;
+        known.remove(name).ok_or_else(|| Error::UnknownTrack(name.clone()))
+    }
+}
+
+/// The code to ask a catalogue by.
+fn isrc_of(name: &TrackRef) -> Option<Isrc> {
+    match name {
+        TrackRef::Isrc(isrc) => Some(isrc.clone()),
+        TrackRef::Id(id) => id.isrc(),
     }
 }
 
 fn candidate(track: &TidalTrack) -> Candidate {
     Candidate {
+        id: track.isrc.as_ref().map(music::TrackId::of_isrc),
         isrc: track.isrc.clone(),
         tidal_id: Some(track.tidal_id.clone()),
-        recording: track.recording_name().to_string(),
+        name: track.recording_name().to_string(),
         duration: track.duration,
     }
 }

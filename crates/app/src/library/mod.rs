@@ -4,7 +4,7 @@ mod lookup;
 pub mod results;
 mod status;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use engine::{Timings, UserId};
@@ -15,11 +15,14 @@ use tracing::instrument;
 use self::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered};
 pub use self::status::{IndexStatus, IngestStatus};
 use crate::{Error, enrich::Pipeline};
-use music::{Isrc, Track};
-use search::TrackIndex;
+use music::{Track, TrackRef};
+use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
-use store::{Candidate, LibraryAlbum, Store};
-pub use store::{LibrarySort, LibraryTrack, Listing};
+pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
+use store::{Candidate, LibraryAlbum, Store, StoreError};
+
+/// Tracks of one album that are shown.
+const MOST_ON_ALBUM: u32 = 500;
 
 #[derive(Clone)]
 pub struct Library {
@@ -36,6 +39,16 @@ pub struct LibraryEntry {
     #[serde(flatten)]
     pub track: TrackResult,
     pub added_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub genre: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub track_number: Option<i32>,
+    /// How often a history says it was played.
+    pub plays: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_played_at: Option<DateTime<Utc>>,
 }
 
 /// A saved album as it is stored: what the catalogue said, with the tracks on it.
@@ -58,42 +71,57 @@ impl Library {
     #[instrument(name = "library.tracks", skip_all, fields(user.id = %owner))]
     pub async fn tracks(&self, owner: &UserId, listing: Listing<'_>) -> Result<(Vec<LibraryEntry>, i64), Error> {
         let (rows, total) = self.store.library_tracks(owner, listing).await?;
-        Ok((self.entries(rows).await?, total))
+        Ok((self.entries(owner, rows).await?, total))
     }
 
-    async fn entries(&self, tracks: Vec<LibraryTrack>) -> Result<Vec<LibraryEntry>, Error> {
-        let isrcs: Vec<Isrc> = tracks.iter().filter_map(|track| track.isrc.parse().ok()).collect();
-        let indexed = self.indexed(&Timings::default(), &isrcs).await?;
-        let entries = tracks.into_iter().map(|track| LibraryEntry {
-            added_at: track.added_at,
-            track: TrackResult {
-                in_library: true,
-                is_indexed: indexed.iter().any(|isrc| isrc.as_str() == track.isrc),
-                isrc: track.isrc,
-                title: track.title,
-                artist: track.artist,
-                album: track.album,
-                artwork_url: None,
-                duration: track.duration,
-                tidal_id: track.tidal_id,
-            },
+    async fn entries(&self, owner: &UserId, tracks: Vec<LibraryTrack>) -> Result<Vec<LibraryEntry>, Error> {
+        let names: Vec<Option<TrackRef>> = tracks.iter().map(|track| track.track_id.parse().ok()).collect();
+        let asked: Vec<TrackRef> = names.iter().flatten().cloned().collect();
+        let indexed = self.indexed(owner, &Timings::default(), &asked).await?;
+        let entries = tracks.into_iter().zip(names).filter_map(|(track, name)| {
+            let name = name?;
+            let TrackRef::Id(track_id) = name else { return None };
+            Some(LibraryEntry {
+                added_at: track.added_at,
+                genre: track.genre,
+                year: track.year,
+                track_number: track.track_number,
+                plays: track.n_plays,
+                last_played_at: track.last_played_at,
+                track: TrackResult {
+                    track_id,
+                    in_library: true,
+                    is_indexed: indexed.contains(&name),
+                    isrc: track.isrc.unwrap_or_default(),
+                    title: track.title,
+                    artist: track.artist,
+                    album: track.album,
+                    artwork_url: None,
+                    duration: track.duration,
+                    tidal_id: track.tidal_id,
+                    is_sample: track.is_sample,
+                },
+            })
         });
         Ok(entries.collect())
     }
 
-    pub(crate) async fn entry(&self, track: LibraryTrack) -> Result<LibraryEntry, Error> {
-        self.entries(vec![track]).await?.pop().ok_or(Error::NotFound)
+    pub(crate) async fn entry(&self, owner: &UserId, track: LibraryTrack) -> Result<LibraryEntry, Error> {
+        self.entries(owner, vec![track]).await?.pop().ok_or(Error::NotFound)
     }
 
-    /// Everything known about one track, owned or not.
-    #[instrument(name = "library.track_details", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
-    pub async fn track_details(&self, owner: &UserId, isrc: &Isrc) -> Result<IndexedTrackResult, Error> {
-        let codes = std::slice::from_ref(isrc);
-        let indexed = self.indexed_tracks(codes).await?.pop();
+    /// Everything known about one track that the user may see.
+    #[instrument(name = "library.track_details", skip_all, fields(user.id = %owner, track.name = %name))]
+    pub async fn track_details(&self, owner: &UserId, name: &TrackRef) -> Result<IndexedTrackResult, Error> {
+        let names = std::slice::from_ref(name);
+        let indexed = self.indexed_tracks(owner, names).await?.into_iter().next();
         let is_indexed = indexed.is_some();
         let track = match indexed {
             Some(track) => track,
-            None => self.store.known_tracks(codes).await?.remove(isrc).ok_or(Error::NotFound)?,
+            None => match self.find_track(owner, name).await {
+                Err(Error::UnknownTrack(_)) => return Err(Error::NotFound),
+                found => found?,
+            },
         };
         let owned = self.store.owned(owner, &[Candidate::from(&track)]).await?;
         let provenance = track.provenance.clone();
@@ -103,27 +131,35 @@ impl Library {
         Ok(details)
     }
 
-    /// Adds a recording that the index or the catalogue knows.
-    #[instrument(name = "library.add_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
-    pub async fn add_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryEntry, Error> {
-        let track = self.find_track(isrc).await?;
-        self.store.add_to_library(owner, std::slice::from_ref(&track)).await?;
+    /// Adds a recording that the user may see or the catalogue knows.
+    #[instrument(name = "library.add_track", skip_all, fields(user.id = %owner, track.name = %name))]
+    pub async fn add_track(&self, owner: &UserId, name: &TrackRef) -> Result<LibraryEntry, Error> {
+        let id = match self.store.restore_to_library(owner, name).await {
+            Ok(restored) => restored.track_id,
+            Err(StoreError::NotFound) => {
+                let track = self.find_track(owner, name).await?;
+                self.store.add_to_library(owner, std::slice::from_ref(&track)).await?;
+                track.id.to_string()
+            }
+            Err(error) => return Err(error.into()),
+        };
         self.pipeline.tell();
-        self.entry(self.store.library_track(owner, isrc).await?).await
+        let id = id.parse().map_err(|_| Error::NotFound)?;
+        self.entry(owner, self.store.library_track(owner, &id).await?).await
     }
 
-    #[instrument(name = "library.remove_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
-    pub async fn remove_track(&self, owner: &UserId, isrc: &Isrc) -> Result<(), Error> {
-        self.store.remove_from_library(owner, isrc).await?;
+    #[instrument(name = "library.remove_track", skip_all, fields(user.id = %owner, track.name = %name))]
+    pub async fn remove_track(&self, owner: &UserId, name: &TrackRef) -> Result<(), Error> {
+        self.store.remove_from_library(owner, name).await?;
         self.pipeline.tell();
         Ok(())
     }
 
-    #[instrument(name = "library.restore_track", skip_all, fields(user.id = %owner, track.isrc = %isrc))]
-    pub async fn restore_track(&self, owner: &UserId, isrc: &Isrc) -> Result<LibraryEntry, Error> {
-        let restored = self.store.restore_to_library(owner, isrc).await?;
+    #[instrument(name = "library.restore_track", skip_all, fields(user.id = %owner, track.name = %name))]
+    pub async fn restore_track(&self, owner: &UserId, name: &TrackRef) -> Result<LibraryEntry, Error> {
+        let restored = self.store.restore_to_library(owner, name).await?;
         self.pipeline.tell();
-        self.entry(restored).await
+        self.entry(owner, restored).await
     }
 
     /// Puts complete tracks into the collection, past enrichment. Returns how many are new or changed.
@@ -139,11 +175,62 @@ impl Library {
         self.pipeline.tell();
         Ok(n_added)
     }
+
+    /// Tracks like this one, the most alike first: by what they are about, how they sound and what they are tagged as.
+    #[instrument(name = "library.similar", skip_all, fields(user.id = %owner, track.name = %name))]
+    pub async fn similar(
+        &self,
+        owner: &UserId,
+        name: &TrackRef,
+        limit: usize,
+    ) -> Result<Vec<IndexedTrackResult>, Error> {
+        let names = std::slice::from_ref(name);
+        let track = self.indexed_tracks(owner, names).await?.into_iter().next().ok_or(Error::NotFound)?;
+        let tags = track.tags.join(" ");
+        let words = [track.short_description.as_deref(), Some(tags.as_str()), track.interpretation.as_deref()];
+        let words: Vec<&str> = words.into_iter().flatten().filter(|words| !words.is_empty()).collect();
+        let query = if words.is_empty() { format!("{} {}", track.title, track.artist) } else { words.join(" ") };
+        let hits = self.search(owner, SearchPlan::new(query, limit + 1)).await?;
+        let hits = hits.into_iter().filter(|hit| hit.track.id != track.id).take(limit);
+        let (scores, tracks): (Vec<_>, Vec<_>) = hits.map(|hit| (hit.score, hit.track)).unzip();
+        let mut results = self.index_results(owner, &Timings::default(), tracks).await?;
+        results.iter_mut().zip(scores).for_each(|(result, score)| result.score = Some(score));
+        Ok(results)
+    }
+}
+
+/// The sample library.
+impl Library {
+    /// Removes the sample for one user; it stays away. Returns how many tracks left the library.
+    #[instrument(name = "library.remove_sample", skip_all, fields(user.id = %owner))]
+    pub async fn remove_sample(&self, owner: &UserId) -> Result<u64, Error> {
+        let n_removed = self.store.remove_sample(owner).await?;
+        self.pipeline.tell();
+        Ok(n_removed)
+    }
+
+    /// Undoes the removal.
+    #[instrument(name = "library.restore_sample", skip_all, fields(user.id = %owner))]
+    pub async fn restore_sample(&self, owner: &UserId) -> Result<(), Error> {
+        self.store.restore_sample(owner).await?;
+        self.pipeline.tell();
+        Ok(())
+    }
+
+    #[instrument(name = "library.has_sample", skip_all, fields(user.id = %owner))]
+    pub async fn has_sample(&self, owner: &UserId) -> Result<bool, Error> {
+        Ok(self.store.has_sample(owner).await?)
+    }
+
+    /// True once, in an installation that has never held a track: the sample may be loaded unasked.
+    pub(crate) async fn take_sample_offer(&self) -> Result<bool, Error> {
+        Ok(self.store.take_sample_offer().await?)
+    }
 }
 
 /// Albums.
 impl Library {
-    /// Newest first, each with the time it was added.
+    /// Saved albums and those of the user's tracks, newest first, each with the time it was added.
     #[instrument(name = "library.albums", skip_all, fields(user.id = %owner))]
     pub async fn albums(
         &self,
@@ -152,16 +239,63 @@ impl Library {
     ) -> Result<Vec<(AlbumResult, DateTime<Utc>)>, Error> {
         let words = words.map(str::trim).filter(|words| !words.is_empty());
         let saved: Vec<LibraryAlbum<SavedAlbum>> = self.store.albums(owner, words).await?;
-        Ok(saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect())
+        let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();
+        let key = |title: &str, artist: &str| (title.to_lowercase(), artist.to_lowercase());
+        let known: BTreeSet<_> = albums.iter().map(|(album, _)| key(&album.title, &album.artist)).collect();
+        let views = self.store.album_views(owner, words).await?.into_iter();
+        let views = views.filter(|view| !known.contains(&key(&view.title, &view.artist)));
+        albums.extend(views.map(|view| (AlbumResult::of_view(&view), view.added_at)));
+        albums.sort_by_key(|(_, added_at)| std::cmp::Reverse(*added_at));
+        Ok(albums)
     }
 
     #[instrument(name = "library.album", skip_all, fields(user.id = %owner))]
     pub async fn album(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
-        let SavedAlbum { album, tracks } = self.store.album(owner, album_id).await?;
-        let isrcs: Vec<_> = tracks.iter().map(|track| track.isrc.clone()).collect();
-        let indexed = self.indexed(&Timings::default(), &isrcs).await?;
-        let tracks = tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
+        let SavedAlbum { album, tracks } = match self.store.album(owner, album_id).await {
+            Ok(saved) => saved,
+            Err(StoreError::NotFound) => return self.album_of_tracks(owner, album_id).await,
+            Err(error) => return Err(error.into()),
+        };
+        let names: Vec<_> = tracks.iter().map(|track| TrackRef::Id(track.id)).collect();
+        let indexed = self.indexed(owner, &Timings::default(), &names).await?;
+        let tracks =
+            tracks.iter().zip(&names).map(|(track, name)| TrackResult::of_track(track, true, indexed.contains(name)));
         Ok(AlbumDetails { album, tracks: tracks.collect() })
+    }
+
+    /// An album that is made of tracks the user has, in playing order.
+    async fn album_of_tracks(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
+        let views = self.store.album_views(owner, None).await?;
+        let album = views.iter().map(AlbumResult::of_view).find(|album| album.id == album_id);
+        let album = album.ok_or(Error::NotFound)?;
+        let (title, artist) = (album.title.clone(), album.artist.clone());
+        let listing = Listing {
+            album: Some(&title),
+            artist: Some(&artist),
+            sort: LibrarySort::Album,
+            limit: MOST_ON_ALBUM,
+            ..Listing::default()
+        };
+        let (entries, _) = self.tracks(owner, listing).await?;
+        Ok(AlbumDetails { album, tracks: entries.into_iter().map(|entry| entry.track).collect() })
+    }
+
+    /// Artists of the user's tracks, by name, and how many there are.
+    #[instrument(name = "library.artists", skip_all, fields(user.id = %owner))]
+    pub async fn artists(
+        &self,
+        owner: &UserId,
+        words: Option<&str>,
+        (offset, limit): (u32, u32),
+    ) -> Result<(Vec<ArtistLine>, i64), Error> {
+        let words = words.map(str::trim).filter(|words| !words.is_empty());
+        Ok(self.store.artists(owner, words, (offset, limit)).await?)
+    }
+
+    /// Genres and decades of the user's tracks.
+    #[instrument(name = "library.genres", skip_all, fields(user.id = %owner))]
+    pub async fn genres(&self, owner: &UserId) -> Result<(Vec<GroupLine>, Vec<GroupLine>), Error> {
+        Ok((self.store.genres(owner).await?, self.store.decades(owner).await?))
     }
 
     /// Saves an album of the catalogue with the tracks on it.

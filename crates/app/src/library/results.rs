@@ -5,15 +5,19 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use music::{AudioFeatures, Track};
+use music::{AudioFeatures, Track, TrackId};
 use search::Why;
 use sources::tidal::{TidalAlbum, TidalTrack};
+use store::AlbumLine;
+use uuid::Uuid;
 
 /// A track, and what it is to this listener at the time of the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackResult {
-    /// Empty where the catalogue does not tell.
+    /// The recording's own id. Everything that takes an ISRC takes it too.
+    pub track_id: TrackId,
+    /// Empty where neither a file nor the catalogue tells.
     pub isrc: String,
     pub title: String,
     pub artist: String,
@@ -27,6 +31,9 @@ pub struct TrackResult {
     pub tidal_id: Option<String>,
     pub in_library: bool,
     pub is_indexed: bool,
+    /// Part of the sample library.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sample: bool,
 }
 
 /// A track with everything the index knows.
@@ -61,7 +68,7 @@ pub struct IndexedTrackResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AlbumResult {
-    /// The catalogue's id of the album.
+    /// The catalogue's id of the album, or ours where it is made of tracks in the library.
     pub id: String,
     pub title: String,
     pub artist: String,
@@ -76,7 +83,8 @@ pub struct AlbumResult {
 impl TrackResult {
     pub fn of_track(track: &Track, in_library: bool, is_indexed: bool) -> Self {
         Self {
-            isrc: track.isrc.to_string(),
+            track_id: track.id,
+            isrc: track.isrc_text().to_owned(),
             title: track.title.clone(),
             artist: track.artist.clone(),
             album: track.album.clone(),
@@ -85,11 +93,13 @@ impl TrackResult {
             tidal_id: track.tidal_id.clone(),
             in_library,
             is_indexed,
+            is_sample: track.is_sample,
         }
     }
 
     pub fn of_catalogue(track: &TidalTrack, in_library: bool, is_indexed: bool) -> Self {
         Self {
+            track_id: track.isrc.as_ref().map_or_else(|| TrackId::of_tidal(&track.tidal_id), TrackId::of_isrc),
             isrc: track.isrc.as_ref().map(ToString::to_string).unwrap_or_default(),
             title: track.full_title(),
             artist: track.artist(),
@@ -99,6 +109,7 @@ impl TrackResult {
             tidal_id: Some(track.tidal_id.clone()),
             in_library,
             is_indexed,
+            is_sample: false,
         }
     }
 }
@@ -121,6 +132,20 @@ impl IndexedTrackResult {
 }
 
 impl AlbumResult {
+    /// An album of the tracks that a user has. Its id follows from its names.
+    pub(crate) fn of_view(view: &AlbumLine) -> Self {
+        let names = format!("album\n{}\n{}", view.title.to_lowercase(), view.artist.to_lowercase());
+        Self {
+            id: Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string(),
+            title: view.title.clone(),
+            artist: view.artist.clone(),
+            artwork_url: None,
+            release_date: view.year.map(|year| year.to_string()),
+            track_count: u32::try_from(view.track_count).unwrap_or(u32::MAX),
+            in_library: true,
+        }
+    }
+
     pub fn of_catalogue(album: &TidalAlbum, in_library: bool) -> Self {
         Self {
             id: album.id.clone(),
@@ -136,24 +161,13 @@ impl AlbumResult {
 
 /// What the catalogue shows, as a track to remember. None without a code: it could not be found again.
 pub(crate) fn remembered(track: &TidalTrack) -> Option<Track> {
+    let album = track.album.as_ref().map(|album| album.title.clone()).unwrap_or_default();
     Some(Track {
-        isrc: track.isrc.clone()?,
-        title: track.full_title(),
-        artist: track.artist(),
-        album: track.album.as_ref().map(|album| album.title.clone()).unwrap_or_default(),
         track_number: track.track_number,
         duration: track.duration,
-        release_date: None,
         artwork_url: track.artwork_url.clone(),
         tidal_id: Some(track.tidal_id.clone()),
-        lyrics: None,
-        interpretation: None,
-        short_description: None,
-        tags: Vec::new(),
-        genres: Vec::new(),
-        language: None,
-        explicit: None,
-        audio_features: None,
         provenance: [("names".to_owned(), "tidal".to_owned())].into(),
+        ..Track::named(track.isrc.clone()?, track.full_title(), track.artist(), album)
     })
 }

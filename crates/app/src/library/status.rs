@@ -38,6 +38,8 @@ pub struct IngestStatus {
     pub failures: Vec<Failure>,
     /// Entries of imports that are being looked for.
     pub looking_for: u64,
+    /// The sample library is among what you can find; `DELETE /api/library/sample` removes it.
+    pub has_sample: bool,
     /// How far each step has come.
     pub steps: Progress,
 }
@@ -69,13 +71,28 @@ impl Library {
         })
     }
 
+    /// What this user can find now, and what of it is on its way.
+    async fn status_of(&self, owner: &UserId, steps: &Progress) -> Result<IndexStatus, Error> {
+        let info = self.index.info().await?;
+        let scope = self.scope(owner).await?;
+        let n_unread = self.store.n_visible(&scope, info.revision).await?;
+        let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
+        Ok(IndexStatus {
+            tracks: self.store.n_visible(&scope, 0).await? - n_unread,
+            pending: n_unread + n_on_their_way,
+            engine: info.engine.to_owned(),
+            embedder: info.embedder.to_string(),
+        })
+    }
+
     /// How far enrichment has come, and which of the owner's tracks need a person.
     #[instrument(name = "library.ingest_status", skip_all, fields(user.id = %owner))]
     pub async fn ingest_status(&self, owner: &UserId) -> Result<IngestStatus, Error> {
-        let steps = progress(&self.store.step_counts().await?);
-        let n_looked_for = self.store.n_open_entries().await?;
+        let steps = progress(&self.store.step_counts_of(owner).await?);
+        let n_looked_for = if self.pipeline.can_match() { self.store.n_open_entries(owner).await? } else { 0 };
         Ok(IngestStatus {
-            index: self.status_after(&steps).await?,
+            index: self.status_of(owner, &steps).await?,
+            has_sample: self.store.has_sample(owner).await?,
             failed: steps.values().map(|step| step.failed).sum(),
             failures: self.store.failures(owner, MOST_FAILURES).await?,
             looking_for: u64::try_from(n_looked_for).unwrap_or(0),

@@ -15,7 +15,7 @@ use crate::{
     text_limit::Text,
 };
 pub use formats::playlist_file;
-use music::{Isrc, Track};
+use music::{Track, TrackRef};
 use store::Store;
 pub use store::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
 
@@ -25,6 +25,7 @@ const MAX_REASON_CHARS: usize = 1000;
 
 /// A recording chosen for a playlist, and why.
 pub struct Choice {
+    /// An ISRC or a `trackId`.
     pub isrc: String,
     pub reasoning: String,
 }
@@ -88,8 +89,8 @@ impl Playlists {
         if !(1..=MAX_TRACKS).contains(&choices.len()) {
             return Err(Error::Incomplete("A playlist has 1 to 50 tracks"));
         }
-        let codes: Vec<Isrc> = choices.iter().filter_map(|choice| choice.isrc.parse().ok()).collect();
-        let known = self.library.known(timings, &codes).await?;
+        let names: Vec<TrackRef> = choices.iter().filter_map(|choice| choice.isrc.parse().ok()).collect();
+        let known = self.library.known(owner, timings, &names).await?;
         let (chosen, unknown) = split_known(choices, &known);
         if chosen.is_empty() {
             let error = "None of these codes is a known recording. Search first and use the codes the tools return.";
@@ -128,14 +129,14 @@ impl Playlists {
 }
 
 /// The choices that exist, each once and in order, and the codes of those that do not.
-fn split_known(choices: Vec<Choice>, known: &BTreeMap<Isrc, Track>) -> (Vec<PlaylistTrack>, Vec<String>) {
+fn split_known(choices: Vec<Choice>, known: &BTreeMap<TrackRef, Track>) -> (Vec<PlaylistTrack>, Vec<String>) {
     let (mut chosen, mut unknown): (Vec<PlaylistTrack>, Vec<String>) = (Vec::new(), Vec::new());
     for choice in choices {
-        let Some(track) = choice.isrc.parse().ok().and_then(|code: Isrc| known.get(&code)) else {
+        let Some(track) = choice.isrc.parse().ok().and_then(|name: TrackRef| known.get(&name)) else {
             unknown.push(choice.isrc);
             continue;
         };
-        if chosen.iter().all(|other| other.track.isrc != track.isrc) {
+        if chosen.iter().all(|other| other.track.id != track.id) {
             let reasoning = choice.reasoning.trim().chars().take(MAX_REASON_CHARS).collect();
             chosen.push(PlaylistTrack { track: track.clone(), reasoning });
         }

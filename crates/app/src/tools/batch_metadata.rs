@@ -1,6 +1,6 @@
 //! `batchMetadata`: everything the index knows about these recordings.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{compact, tool_error};
 use crate::library::{Library, results::IndexedTrackResult};
-use music::Isrc;
+use music::{Isrc, TrackRef};
 
 /// Get everything known about up to 100 tracks: lyrics, interpretation, tags and audio features.
 ///
@@ -17,7 +17,7 @@ use music::Isrc;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// 1 to 100 ISRCs, as other tools return them. Hyphens, spaces and lower case are fine.
+    /// 1 to 100 ISRCs or trackIds, as other tools return them. Hyphens, spaces and lower case are fine.
     #[schemars(length(min = 1, max = 100))]
     isrcs: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl Tool for BatchMetadata {
             return Err(ToolError::BadInput(error.into()));
         }
         let asked = Asked::read(input.isrcs);
-        let lookup = self.library.indexed_tracks(&asked.codes);
+        let lookup = self.library.indexed_tracks(&cx.owner, &asked.names);
         let tracks = cx.timings.measure("qdrantDurationMs", lookup).await.map_err(tool_error)?;
         let tracks = self.library.index_results(&cx.owner, &cx.timings, tracks).await.map_err(tool_error)?;
         Ok(asked.answer(tracks))
@@ -81,6 +81,7 @@ impl Tool for BatchMetadata {
     fn for_model(output: &Value) -> Value {
         let fields = [
             "isrc",
+            "trackId",
             "title",
             "artist",
             "album",
@@ -95,34 +96,36 @@ impl Tool for BatchMetadata {
     }
 }
 
-/// What was asked for: each code once, in the caller's spelling and in ours.
+/// What was asked for: each name once, in the caller's spelling and in ours.
 struct Asked {
-    codes: Vec<Isrc>,
-    spelled: Vec<(String, Result<Isrc, String>)>,
+    names: Vec<TrackRef>,
+    spelled: Vec<(String, Result<TrackRef, String>)>,
 }
 
 impl Asked {
     fn read(texts: Vec<String>) -> Self {
-        let mut asked = Self { codes: Vec::new(), spelled: Vec::new() };
+        let mut asked = Self { names: Vec::new(), spelled: Vec::new() };
         for text in texts {
-            let code = text.parse::<Isrc>();
-            if let Ok(code) = &code {
-                if asked.codes.contains(code) {
+            let name = text.parse::<TrackRef>();
+            if let Ok(name) = &name {
+                if asked.names.contains(name) {
                     continue;
                 }
-                asked.codes.push(code.clone());
+                asked.names.push(name.clone());
             }
-            asked.spelled.push((text, code.map_err(|reason| reason.to_string())));
+            asked.spelled.push((text, name.map_err(|reason| reason.to_string())));
         }
         asked
     }
 
     fn answer(self, tracks: Vec<IndexedTrackResult>) -> Output {
-        let found: BTreeMap<_, _> = tracks.iter().map(|track| (track.track.isrc.clone(), ())).collect();
+        let codes = tracks.iter().filter_map(|track| track.track.isrc.parse::<Isrc>().ok().map(TrackRef::Isrc));
+        let ids = tracks.iter().map(|track| TrackRef::Id(track.track.track_id));
+        let found: BTreeSet<TrackRef> = codes.chain(ids).collect();
         let mut output = Output { tracks, found: Vec::new(), not_found: Vec::new(), invalid: Vec::new() };
-        for (text, code) in self.spelled {
-            match code {
-                Ok(code) if found.contains_key(code.as_str()) => output.found.push(text),
+        for (text, name) in self.spelled {
+            match name {
+                Ok(name) if found.contains(&name) => output.found.push(text),
                 Ok(_) => output.not_found.push(text),
                 Err(reason) => {
                     output.not_found.push(text.clone());

@@ -8,7 +8,15 @@ pub(super) fn only(output: &Value, list: &str, fields: &[&str]) -> Value {
     let Some(Value::Array(items)) = compact.get_mut(list) else { return compact };
     for item in items {
         if let Value::Object(full) = item {
-            let kept = fields.iter().filter_map(|field| Some(((*field).to_owned(), full.get(*field)?.clone())));
+            // A code is shorter than an id and says the same.
+            let has_code = full.get("isrc").and_then(Value::as_str).is_some_and(|isrc| !isrc.is_empty());
+            let is_needed = |field: &str| match field {
+                "trackId" => !has_code,
+                "isrc" => has_code || !full.contains_key("trackId"),
+                _ => true,
+            };
+            let fields = fields.iter().filter(|field| is_needed(field));
+            let kept = fields.filter_map(|field| Some(((*field).to_owned(), full.get(*field)?.clone())));
             *item = Value::Object(kept.collect::<Map<_, _>>());
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 use music::identity::recording_groups;
 use search::{Hit, SearchPlan};
 
-/// Search the indexed collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
+/// Search the listener's collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
 ///
 /// Words and meaning both count, so name the feeling and what the song is about ("quiet songs about leaving home").
 /// Results carry a short description; use `batchMetadata` for lyrics and interpretation. `score` runs from 0 to 1 and is
@@ -88,23 +88,24 @@ impl Tool for SemanticSearch {
     }
 
     fn for_model(output: &Value) -> Value {
-        compact::tracks(output, &["isrc", "title", "artist", "shortDescription", "score", "inLibrary"])
+        let fields = ["isrc", "trackId", "title", "artist", "shortDescription", "score", "inLibrary"];
+        compact::tracks(output, &fields)
     }
 }
 
 impl SemanticSearch {
     /// When nothing really matches what was typed, it is said in other words, if there is a model to ask.
     async fn search(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        let hits = self.look_up(cx, &plan).await?;
+        let hits = self.look_up(cx, plan.clone()).await?;
         if hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
             return Ok(hits);
         }
         let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&cx.owner, &plan.queries[0])).await;
-        if wordings.is_empty() { Ok(hits) } else { self.look_up(cx, &plan.also(wordings)).await }
+        if wordings.is_empty() { Ok(hits) } else { self.look_up(cx, plan.also(wordings)).await }
     }
 
-    async fn look_up(&self, cx: &ToolContext, plan: &SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        cx.timings.measure("searchDurationMs", self.library.search(plan)).await.map_err(tool_error)
+    async fn look_up(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Vec<Hit>, ToolError> {
+        cx.timings.measure("searchDurationMs", self.library.search(&cx.owner, plan)).await.map_err(tool_error)
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Input {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// The track's ISRC, as another tool returned it.
+    /// The track's ISRC or trackId, as another tool returned it.
     isrc: String,
     /// Why this track is here, in one sentence for the listener.
     reasoning: String,
@@ -76,7 +76,7 @@ impl Tool for SuggestPlaylist {
     }
 
     fn for_model(output: &Value) -> Value {
-        let tracks = &compact::tracks(output, &["isrc", "title", "artist"])["tracks"];
+        let tracks = &compact::tracks(output, &["isrc", "trackId", "title", "artist"])["tracks"];
         serde_json::json!({"summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
     }
 }

@@ -295,14 +295,20 @@ Nowhere,Nobody,,Morning,
         Kind::with_id("table").unwrap(),
         &gathered,
         &matches,
+        app::import::OwnTracks::default(),
     );
 
-    let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
-    assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);
-    assert_eq!(import.tracks[0].provenance["audioFeatures"], "table, imported");
-    assert_eq!(import.tracks[1].provenance["title"], "library");
-    let playlist = |name: &str| import.playlists[name].iter().map(Isrc::as_str).collect::<Vec<_>>();
-    assert_eq!((playlist("Evening"), playlist("Morning")), (vec![ONE, TWO], vec![ONE]));
+    let names: Vec<_> =
+        import.tracks.iter().map(|new| (new.track.isrc_text().to_owned(), new.track.title.as_str())).collect();
+    let expected = [(ONE, "Low Tide"), (TWO, "High Tide"), ("", "Low Tide (Remix)"), ("", "Nowhere")];
+    assert_eq!(names, expected.map(|(isrc, title)| (isrc.to_owned(), title)));
+    assert_eq!(import.tracks[0].track.provenance["audioFeatures"], "table, imported");
+    assert_eq!(import.tracks[1].track.provenance["title"], "library");
+    let titles: std::collections::HashMap<_, _> =
+        import.tracks.iter().map(|new| (new.track.id, new.track.title.as_str())).collect();
+    let playlist = |name: &str| import.playlists[name].iter().map(|id| titles[id]).collect::<Vec<_>>();
+    assert_eq!(playlist("Evening"), ["Low Tide", "High Tide", "Low Tide (Remix)"]);
+    assert_eq!(playlist("Morning"), ["Low Tide", "Nowhere"]);
     let open: Vec<_> = import.open.iter().map(|open| (open.entry.title.as_str(), &open.playlists)).collect();
     assert_eq!(open.len(), 2);
     assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.iter().eq(["Evening"]));

@@ -54,7 +54,7 @@ pub(crate) async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, sample_dir
     let tracks = sample(sample_dir)?;
     let dir = tempfile::tempdir()?;
     let index = EmbeddedIndex::open(dir.path(), embedder)?;
-    let change = |track: &Track| Change { revision: 1, isrc: track.isrc.clone(), track: Some(track.clone()) };
+    let change = |track: &Track| Change::public(1, track.clone());
     index.apply(&tracks.iter().map(change).collect::<Vec<_>>()).await?;
     for (set, text) in SETS {
         let own: Own = serde_json::from_str(text)?;
@@ -91,9 +91,9 @@ async fn themes(name: &str, index: &EmbeddedIndex, own: &Own, tracks: &[Track]) 
             let Some(message) = theme.by_language.get(language) else { continue };
             let is_relevant = |track: &&Track| track.tags.iter().any(|tag| theme.tags.contains(tag));
             let relevant: HashSet<String> =
-                tracks.iter().filter(is_relevant).map(|track| track.isrc.to_string()).collect();
+                tracks.iter().filter(is_relevant).map(|track| track.id.to_string()).collect();
             let found = find(index, message, 10).await?;
-            let ranked: Vec<String> = found.hits.iter().map(|hit| hit.track.isrc.to_string()).collect();
+            let ranked: Vec<String> = found.hits.iter().map(|hit| hit.track.id.to_string()).collect();
             values.push(Measure::Ndcg10.of(&ranked, &relevant));
         }
         let mean = values.iter().sum::<f64>() / values.len() as f64;

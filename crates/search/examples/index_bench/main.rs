@@ -8,7 +8,7 @@ mod synthetic;
 
 use std::{fs, sync::Arc, time::Instant};
 
-use music::Isrc;
+use music::{DocumentId, Isrc, TrackId};
 use search::{Change, EmbeddedIndex, Ranking, SearchPlan, TrackIndex, embed::StaticTable};
 use synthetic::Library;
 
@@ -56,11 +56,10 @@ async fn measure(size: usize) -> anyhow::Result<()> {
         for track in &tracks {
             let vector = table.vector(&search::document::chunks(track)[0]);
             for (best, query) in exact.iter_mut().zip(&query_vectors) {
-                offer(best, dot(query, &vector), &track.isrc);
+                offer(best, dot(query, &vector), track.isrc.as_ref().expect("made with one"));
             }
         }
-        let change =
-            |track: music::Track| Change { revision: from as i64 + 1, isrc: track.isrc.clone(), track: Some(track) };
+        let change = |track| Change::public(from as i64 + 1, track);
         index.apply(&tracks.into_iter().map(change).collect::<Vec<_>>()).await?;
         eprint!("\r{} of {size}", from + BATCH);
     }
@@ -81,7 +80,8 @@ async fn measure(size: usize) -> anyhow::Result<()> {
     let cpu_per_search = (cpu_ms() - cpu_before) / queries.len() as f64;
     let mut gets = Vec::new();
     for round in 0..100 {
-        let codes: Vec<Isrc> = (0..100).map(|n| library.isrc((n * 7919 + round * 104_729) % size)).collect();
+        let id = |n: usize| DocumentId::public(TrackId::of_isrc(&library.isrc(n)));
+        let codes: Vec<DocumentId> = (0..100).map(|n| id((n * 7919 + round * 104_729) % size)).collect();
         let started = Instant::now();
         assert_eq!(index.get(&codes).await?.len(), 100);
         gets.push(started.elapsed().as_secs_f64() * 1000.0);

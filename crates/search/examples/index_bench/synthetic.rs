@@ -26,28 +26,15 @@ impl Library {
         let mut random = Random(n as u64 + 1);
         let topic = random.below(self.n_topics);
         let text: Vec<&str> = (0..WORDS_PER_TRACK).map(|_| self.word(topic, &mut random)).collect();
+        let artist = format!("{} {}", self.word(topic, &mut random), random.below(5000));
         Track {
-            isrc: self.isrc(n),
-            title: text[..2].join(" "),
-            artist: format!("{} {}", self.word(topic, &mut random), random.below(5000)),
-            album: text[2].into(),
-            track_number: None,
             duration: Some(200.0),
-            release_date: None,
-            artwork_url: None,
-            tidal_id: None,
-            lyrics: None,
             interpretation: Some(text.join(" ")),
-            short_description: None,
-            tags: Vec::new(),
-            genres: Vec::new(),
-            language: None,
-            explicit: None,
             audio_features: Some(AudioFeatures {
                 energy: Some(random.below(100) as f64 / 100.0),
                 ..Default::default()
             }),
-            provenance: Default::default(),
+            ..Track::named(self.isrc(n), text[..2].join(" "), artist, text[2].into())
         }
     }
 

@@ -30,7 +30,7 @@ use super::{
     why::Asked,
 };
 use crate::embed::{Embedder, EmbedderId, Kind};
-use music::{Isrc, Track};
+use music::{DocumentId, Isrc, Track};
 use narrow::{Narrowed, narrow};
 use schema::{Fields, Note};
 use search::{Search, Wording};
@@ -111,14 +111,15 @@ impl EmbeddedIndex {
     pub async fn rank(&self, query: &str, limit: usize, ranking: Ranking) -> Result<Vec<Isrc>, IndexError> {
         if ranking == Ranking::Hybrid {
             let found = self.look(&SearchPlan::new(query, limit)).await?;
-            return Ok(found.hits.into_iter().map(|hit| hit.track.isrc).collect());
+            return Ok(found.hits.into_iter().filter_map(|hit| hit.track.isrc).collect());
         }
         let wording = self.wordings(&SearchPlan::new(query, limit)).await?.remove(0);
         let shared = self.shared.clone();
         blocking(move || {
             let snapshot = shared.current()?;
             let found = shared.search_in(&snapshot).one_sided(&wording, ranking, limit)?;
-            found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc)).collect()
+            let codes = found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc));
+            codes.filter_map(Result::transpose).collect()
         })
         .await
     }
@@ -149,14 +150,14 @@ impl TrackIndex for EmbeddedIndex {
         Box::pin(self.look(plan))
     }
 
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
-        let (shared, isrcs) = (self.shared.clone(), isrcs.to_vec());
-        Box::pin(blocking(move || shared.get(&isrcs)))
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
+        let (shared, ids) = (self.shared.clone(), ids.to_vec());
+        Box::pin(blocking(move || shared.get(&ids)))
     }
 
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>> {
-        let (shared, isrcs) = (self.shared.clone(), isrcs.to_vec());
-        Box::pin(blocking(move || shared.contains(isrcs)))
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
+        let (shared, ids) = (self.shared.clone(), ids.to_vec());
+        Box::pin(blocking(move || shared.contains(ids)))
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {
@@ -189,9 +190,12 @@ impl Shared {
     fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
         let snapshot = self.current()?;
         let search = self.search_in(&snapshot);
-        let narrowed = narrow(&self.fields, &snapshot, &plan.filter)?;
+        let narrowed = narrow(&self.fields, &snapshot, plan)?;
         let undecided = narrowed.as_ref().map_or(0, |narrowed| narrowed.undecided);
         let asked = plan.asked();
+        if plan.asks_nothing() {
+            return Ok(Found { is_total_exact: true, ..Found::default() });
+        }
         if plan.has_no_words() {
             return self.list(&snapshot, narrowed.as_ref(), plan, &asked);
         }
@@ -236,23 +240,23 @@ impl Shared {
         Search { fields: &self.fields, snapshot, vectors: &self.vectors }
     }
 
-    fn get(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
+    fn get(&self, ids: &[DocumentId]) -> Result<Vec<Track>, IndexError> {
         let snapshot = self.current()?;
-        let mut tracks = Vec::with_capacity(isrcs.len());
-        for isrc in isrcs {
-            if let Some(address) = snapshot.find(&self.fields, isrc)? {
+        let mut tracks = Vec::with_capacity(ids.len());
+        for id in ids {
+            if let Some(address) = snapshot.find(&self.fields, *id)? {
                 tracks.push(snapshot.track(&self.fields, address)?);
             }
         }
         Ok(tracks)
     }
 
-    fn contains(&self, isrcs: Vec<Isrc>) -> Result<BTreeSet<Isrc>, IndexError> {
+    fn contains(&self, ids: Vec<DocumentId>) -> Result<BTreeSet<DocumentId>, IndexError> {
         let snapshot = self.current()?;
         let mut found = BTreeSet::new();
-        for isrc in isrcs {
-            if snapshot.find(&self.fields, &isrc)?.is_some() {
-                found.insert(isrc);
+        for id in ids {
+            if snapshot.find(&self.fields, id)?.is_some() {
+                found.insert(id);
             }
         }
         Ok(found)

@@ -1,6 +1,6 @@
 //! A filter as the text engine and the vectors each understand it.
 
-use std::ops::Bound;
+use std::{ops::Bound, sync::Arc};
 
 use tantivy::{
     Term,
@@ -12,14 +12,14 @@ use tantivy::{
 use query::{FeatureRange, words::words};
 
 use super::{
-    super::{Filter, IndexError, vectors::Bits},
+    super::{Filter, IndexError, Scope, SearchPlan, vectors::Bits},
     schema::{DURATION, EXPLICIT, Fields, INSTRUMENTAL, LANGUAGE, YEAR},
     snapshot::Snapshot,
 };
 
 pub(super) struct Narrowed {
     pub(super) query: Box<dyn Query>,
-    pub(super) slots: Bits,
+    pub(super) slots: Arc<Bits>,
     /// Tracks that nothing but missing data keeps out.
     pub(super) undecided: usize,
 }
@@ -31,11 +31,20 @@ struct Condition {
 }
 
 /// `None` when the filter lets everything through.
-pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, filter: &Filter) -> Result<Option<Narrowed>, IndexError> {
-    let conditions = conditions(fields, filter);
-    let denied = denials(fields, filter);
-    if conditions.is_empty() && denied.is_empty() {
+pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) -> Result<Option<Narrowed>, IndexError> {
+    let filter = &plan.filter;
+    let mut conditions = conditions(fields, filter);
+    let mut denied = denials(fields, filter);
+    let is_filtered = !conditions.is_empty() || !denied.is_empty();
+    if let Scope::Marked { any, none } = &plan.scope {
+        let readers = TermSetQuery::new(any.iter().map(|mark| fields.reader_term(mark)));
+        conditions.push(Condition { query: Box::new(readers), needs: None });
+        denied.push(plain(fields.reader_term(none)));
+    } else if !is_filtered {
         return Ok(None);
+    }
+    if !is_filtered {
+        return within(snapshot, &plan.scope, all_of(conditions.into_iter().map(|part| part.query), &denied)).map(Some);
     }
     let strict = all_of(conditions.iter().map(|condition| condition.query.box_clone()), &denied);
     let mut slots = Bits::none(snapshot.note.n_slots);
@@ -49,12 +58,27 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, filter: &Filter) -> R
     } else {
         0
     };
-    Ok(Some(Narrowed { query: Box::new(strict), slots, undecided }))
+    Ok(Some(Narrowed { query: Box::new(strict), slots: Arc::new(slots), undecided }))
+}
+
+/// A scope alone: its slots are looked up once a commit, because every search of a user has the same one.
+fn within(snapshot: &Snapshot, scope: &Scope, query: BooleanQuery) -> Result<Narrowed, IndexError> {
+    let slots = snapshot.in_scope(scope, || {
+        let mut slots = Bits::none(snapshot.note.n_slots);
+        for address in snapshot.searcher.search(&query, &DocSetCollector)? {
+            snapshot.slots(address).for_each(|slot| slots.insert(slot));
+        }
+        Ok(slots)
+    })?;
+    Ok(Narrowed { query: Box::new(query), slots, undecided: 0 })
 }
 
 fn all_of(conditions: impl Iterator<Item = Box<dyn Query>>, denied: &[Box<dyn Query>]) -> BooleanQuery {
-    let everything: Box<dyn Query> = Box::new(AllQuery);
-    let must = conditions.chain([everything]).map(|query| (Occur::Must, query));
+    let mut must: Vec<Box<dyn Query>> = conditions.collect();
+    if must.is_empty() {
+        must.push(Box::new(AllQuery));
+    }
+    let must = must.into_iter().map(|query| (Occur::Must, query));
     BooleanQuery::new(must.chain(denied.iter().map(|query| (Occur::MustNot, query.box_clone()))).collect())
 }
 
@@ -72,8 +96,11 @@ impl Condition {
 fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
     let mut all: Vec<Condition> = filter.features.iter().map(|range| feature(fields, range)).collect();
     let mut add = |query: Box<dyn Query>, needs| all.push(Condition { query, needs });
-    if let Some(isrcs) = &filter.isrcs {
-        add(Box::new(TermSetQuery::new(isrcs.iter().map(|isrc| fields.isrc_term(isrc)))), None);
+    if let Some(tracks) = &filter.tracks {
+        add(Box::new(TermSetQuery::new(tracks.iter().map(|id| fields.track_term(id)))), None);
+    }
+    if let Some(mark) = &filter.mark {
+        add(plain(fields.reader_term(mark)), None);
     }
     let texts = [(fields.artist, &filter.artist), (fields.title, &filter.title), (fields.album, &filter.album)];
     for (field, text) in texts {
@@ -109,9 +136,10 @@ fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
 /// What a track must not be.
 fn denials(fields: &Fields, filter: &Filter) -> Vec<Box<dyn Query>> {
     let mut denied: Vec<Box<dyn Query>> = Vec::new();
-    if !filter.not_isrcs.is_empty() {
-        denied.push(Box::new(TermSetQuery::new(filter.not_isrcs.iter().map(|isrc| fields.isrc_term(isrc)))));
+    if !filter.not_tracks.is_empty() {
+        denied.push(Box::new(TermSetQuery::new(filter.not_tracks.iter().map(|id| fields.track_term(id)))));
     }
+    denied.extend(filter.not_mark.iter().map(|mark| plain(fields.reader_term(mark))));
     let languages = filter.languages_denied.iter();
     denied.extend(languages.map(|code| plain(Term::from_field_text(fields.language, code))));
     for terms in filter.denied_terms() {

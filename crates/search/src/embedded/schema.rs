@@ -14,14 +14,16 @@ use super::super::{
     vectors::Slot,
 };
 use crate::embed::EmbedderId;
-use music::{Isrc, Track};
+use music::{DocumentId, Track, TrackId};
 
 /// Raised whenever what is written here changes; an index of another version is made again.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 4;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
-    pub(super) isrc: Field,
+    pub(super) id: Field,
+    pub(super) track: Field,
+    pub(super) readers: Field,
     pub(super) title: Field,
     pub(super) artist: Field,
     pub(super) album: Field,
@@ -72,7 +74,9 @@ impl Fields {
             TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqs))
         };
         Self {
-            isrc: schema.add_text_field("isrc", STRING),
+            id: schema.add_text_field("id", STRING),
+            track: schema.add_text_field("track", STRING),
+            readers: schema.add_text_field("readers", STRING),
             title: schema.add_text_field("title", counted("names")),
             artist: schema.add_text_field("artist", counted("names")),
             album: schema.add_text_field("album", counted("names")),
@@ -98,9 +102,19 @@ impl Fields {
         index.tokenizers().register("names", NameTokenizer);
     }
 
-    pub(super) fn document(&self, track: &Track, digest: &str, slots: Slots) -> anyhow::Result<TantivyDocument> {
+    pub(super) fn document(
+        &self,
+        (id, readers): (DocumentId, &[String]),
+        track: &Track,
+        digest: &str,
+        slots: Slots,
+    ) -> anyhow::Result<TantivyDocument> {
         let mut document = TantivyDocument::default();
-        document.add_text(self.isrc, track.isrc.as_str());
+        document.add_text(self.id, id.to_string());
+        for reader in readers {
+            document.add_text(self.readers, reader);
+        }
+        document.add_text(self.track, track.id.to_string());
         document.add_text(self.title, &track.title);
         document.add_text(self.artist, &track.artist);
         document.add_text(self.album, &track.album);
@@ -148,8 +162,16 @@ impl Fields {
         document.get_first(self.digest).and_then(|digest| digest.as_str()).unwrap_or_default()
     }
 
-    pub(super) fn isrc_term(&self, isrc: &Isrc) -> Term {
-        Term::from_field_text(self.isrc, isrc.as_str())
+    pub(super) fn id_term(&self, id: DocumentId) -> Term {
+        Term::from_field_text(self.id, &id.to_string())
+    }
+
+    pub(super) fn reader_term(&self, mark: &str) -> Term {
+        Term::from_field_text(self.readers, mark)
+    }
+
+    pub(super) fn track_term(&self, id: &TrackId) -> Term {
+        Term::from_field_text(self.track, &id.to_string())
     }
 
     pub(super) fn feature(&self, feature: Feature) -> Field {

@@ -123,7 +123,7 @@ impl Search<'_> {
     }
 
     fn by_meaning(&self, vector: &[f32], narrowed: Option<&Narrowed>, n: usize) -> Result<Similarities, IndexError> {
-        let allowed = narrowed.map_or(&self.snapshot.live, |narrowed| &narrowed.slots);
+        let allowed = narrowed.map_or(&self.snapshot.live, |narrowed| &*narrowed.slots);
         let mut found = Similarities::new();
         for near in self.vectors.nearest(vector, n, allowed)? {
             let best = found.entry(self.snapshot.owner(near.slot)).or_insert(near.similarity);

@@ -1,16 +1,21 @@
 //! A snapshot: the tracks as of one commit, and which of them each vector belongs to.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use anyhow::Context;
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, columnar::Column, schema::IndexRecordOption};
 
 use super::{
     super::{
-        IndexError,
+        IndexError, Scope,
         vectors::{Bits, Slot, Vectors},
     },
     schema::{FIRST_SLOT, Fields, N_SLOTS, Note, Slots},
 };
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 pub(super) struct Snapshot {
     pub(super) searcher: Searcher,
@@ -22,12 +27,17 @@ pub(super) struct Snapshot {
     /// Document of each slot; only meaningful for live ones.
     owners: Vec<DocAddress>,
     columns: Vec<SlotColumns>,
+    /// The slots of each scope that was searched since the commit.
+    scopes: Mutex<BTreeMap<Scope, Arc<Bits>>>,
 }
 
 struct SlotColumns {
     first: Column<u64>,
     n: Column<u64>,
 }
+
+/// A scope of a hundred thousand tracks is some 25 KB.
+const MOST_SCOPES: usize = 500;
 
 /// Five hundred similarities give mean and spread to a few percent.
 const SAMPLE: usize = 512;
@@ -39,6 +49,7 @@ impl Snapshot {
             sample: Vec::new(),
             owners: vec![DocAddress::new(u32::MAX, 0); note.n_slots as usize],
             columns: Vec::new(),
+            scopes: Mutex::default(),
             searcher,
             note,
         };
@@ -72,10 +83,10 @@ impl Snapshot {
         self.columns[address.segment_ord as usize].slots(address.doc_id)
     }
 
-    pub(super) fn find(&self, fields: &Fields, isrc: &Isrc) -> Result<Option<DocAddress>, IndexError> {
-        let term = fields.isrc_term(isrc);
+    pub(super) fn find(&self, fields: &Fields, id: DocumentId) -> Result<Option<DocAddress>, IndexError> {
+        let term = fields.id_term(id);
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let postings = reader.inverted_index(fields.isrc)?.read_postings(&term, IndexRecordOption::Basic)?;
+            let postings = reader.inverted_index(fields.id)?.read_postings(&term, IndexRecordOption::Basic)?;
             let Some(mut postings) = postings else { continue };
             let mut doc = postings.doc();
             while doc != TERMINATED {
@@ -88,14 +99,33 @@ impl Snapshot {
         Ok(None)
     }
 
+    /// The slots of the documents in a scope; they are looked up once a commit.
+    pub(super) fn in_scope(
+        &self,
+        scope: &Scope,
+        look_up: impl FnOnce() -> Result<Bits, IndexError>,
+    ) -> Result<Arc<Bits>, IndexError> {
+        let scopes = || self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slots) = scopes().get(scope) {
+            return Ok(slots.clone());
+        }
+        let slots = Arc::new(look_up()?);
+        let mut scopes = scopes();
+        if scopes.len() >= MOST_SCOPES {
+            scopes.clear();
+        }
+        scopes.insert(scope.clone(), slots.clone());
+        Ok(slots)
+    }
+
     pub(super) fn track(&self, fields: &Fields, address: DocAddress) -> Result<Track, IndexError> {
         let document: TantivyDocument = self.searcher.doc(address)?;
         Ok(fields.track(&document)?)
     }
 
     /// The vectors of a track whose chunks have not changed since.
-    pub(super) fn reusable(&self, fields: &Fields, isrc: &Isrc, digest: &str) -> Result<Option<Slots>, IndexError> {
-        let Some(address) = self.find(fields, isrc)? else { return Ok(None) };
+    pub(super) fn reusable(&self, fields: &Fields, id: DocumentId, digest: &str) -> Result<Option<Slots>, IndexError> {
+        let Some(address) = self.find(fields, id)? else { return Ok(None) };
         let document: TantivyDocument = self.searcher.doc(address)?;
         let slots = self.slots(address);
         Ok((fields.digest(&document) == digest).then(|| Slots { first: slots.start, n: slots.end - slots.start }))

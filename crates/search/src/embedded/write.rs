@@ -12,7 +12,7 @@ use super::{
     try_lock,
 };
 use crate::embed::Kind;
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 /// The right to write, for as long as it lives.
 pub(super) struct Owned {
@@ -23,14 +23,15 @@ pub(super) struct Owned {
 /// What tantivy gathers in memory before it writes a segment.
 const WRITER_BYTES: usize = 48 << 20;
 
-/// One code of a batch and what becomes of it.
+/// One document of a batch and what becomes of it.
 struct Step {
-    isrc: Isrc,
+    id: DocumentId,
     new: Option<NewTrack>,
 }
 
 struct NewTrack {
     track: Track,
+    readers: Vec<String>,
     digest: String,
     vectors: VectorsOf,
 }
@@ -63,29 +64,28 @@ impl Shared {
         Ok(())
     }
 
-    /// What each code becomes (its last change counts), and the texts that need a vector.
+    /// What each document becomes (its last change counts), and the texts that need a vector.
     fn prepare(&self, changes: Vec<Change>) -> Result<(Vec<Step>, Vec<String>), IndexError> {
         self.become_owner()?;
         let snapshot = self.current()?;
-        let last: BTreeMap<Isrc, Option<Track>> =
-            changes.into_iter().map(|change| (change.isrc, change.track)).collect();
+        let last: BTreeMap<DocumentId, Change> = changes.into_iter().map(|change| (change.id, change)).collect();
         let mut new_chunks = Vec::new();
         let mut steps = Vec::with_capacity(last.len());
-        for (isrc, track) in last {
+        for (id, Change { readers, track, .. }) in last {
             let Some(track) = track else {
-                steps.push(Step { isrc, new: None });
+                steps.push(Step { id, new: None });
                 continue;
             };
             let chunks = document::chunks(&track);
             let digest = document::digest(&chunks);
-            let vectors = match snapshot.reusable(&self.fields, &isrc, &digest)? {
+            let vectors = match snapshot.reusable(&self.fields, id, &digest)? {
                 Some(slots) => VectorsOf::Kept(slots),
                 None => VectorsOf::New(chunks.len() as u32),
             };
             if let VectorsOf::New(_) = vectors {
                 new_chunks.extend(chunks);
             }
-            steps.push(Step { isrc, new: Some(NewTrack { track, digest, vectors }) });
+            steps.push(Step { id, new: Some(NewTrack { track, readers, digest, vectors }) });
         }
         Ok((steps, new_chunks))
     }
@@ -107,7 +107,7 @@ impl Shared {
         let writer = &mut owned.as_mut().context("the right to write was lost")?.writer;
         let written = (|| -> Result<(), IndexError> {
             for step in steps {
-                writer.delete_term(self.fields.isrc_term(&step.isrc));
+                writer.delete_term(self.fields.id_term(step.id));
                 let Some(new) = step.new else { continue };
                 let slots = match new.vectors {
                     VectorsOf::Kept(slots) => slots,
@@ -117,7 +117,8 @@ impl Shared {
                         Slots { first, n }
                     }
                 };
-                writer.add_document(self.fields.document(&new.track, &new.digest, slots)?)?;
+                let as_read = (step.id, new.readers.as_slice());
+                writer.add_document(self.fields.document(as_read, &new.track, &new.digest, slots)?)?;
             }
             let note = Note { revision, n_slots: self.vectors.len(), embedder: Some(self.embedder.id()) };
             let mut commit = writer.prepare_commit()?;

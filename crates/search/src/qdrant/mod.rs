@@ -29,7 +29,7 @@ use super::{Change, Found, IndexError, IndexInfo, SearchPlan, Successor, TrackIn
 use crate::embed::{Embedder, Kind};
 use client::Client;
 pub use client::QdrantSettings;
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 use points::{NOTE, is_first_chunk, is_older_than, is_one_of, is_track, point_id};
 
 pub struct QdrantIndex {
@@ -44,7 +44,7 @@ pub struct QdrantIndex {
     seen_revision: AtomicI64,
 }
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 5;
 /// Points per request: about a megabyte at 640 dimensions.
 const BATCH: usize = 256;
 const SAMPLE: u32 = 256;
@@ -139,26 +139,27 @@ impl QdrantIndex {
 
     async fn write(&self, changes: &[Change]) -> Result<(), IndexError> {
         let Some(revision) = changes.iter().map(|change| change.revision).max() else { return Ok(()) };
-        let last: BTreeMap<&Isrc, Option<&Track>> =
-            changes.iter().map(|change| (&change.isrc, change.track.as_ref())).collect();
-        let chunks: Vec<Vec<String>> = last.values().flatten().map(|track| document::chunks(track)).collect();
+        let last: BTreeMap<DocumentId, &Change> = changes.iter().map(|change| (change.id, change)).collect();
+        let written: Vec<(&Change, &Track)> =
+            last.values().filter_map(|change| Some((*change, change.track.as_ref()?))).collect();
+        let chunks: Vec<Vec<String>> = written.iter().map(|(_, track)| document::chunks(track)).collect();
         let vectors = self.embedder.embed(&chunks.concat(), Kind::Document).await?;
         let mut vectors = vectors.into_iter();
         let mut new = Vec::new();
-        for (track, chunks) in last.values().flatten().zip(&chunks) {
+        for ((change, track), chunks) in written.into_iter().zip(&chunks) {
             let mut vectors: Vec<_> = vectors.by_ref().take(chunks.len()).collect();
             if vectors.is_empty() {
                 // Nothing is written about it: it has no direction, but a name.
                 vectors.push(vec![0.0; self.embedder.id().dims]);
             }
-            new.extend(points::of(track, vectors, revision)?);
+            new.extend(points::of((change.id, &change.readers), track, vectors, revision)?);
         }
         // What is new replaces what was there, then the rest goes, so that a track is never missing meanwhile. The note
         // comes last: a write that stopped half way is done again.
         for batch in new.chunks(BATCH) {
             self.put(batch.to_vec()).await?;
         }
-        let rest = Filter::must([is_one_of(last.keys().copied()), is_older_than(revision)]);
+        let rest = Filter::must([is_one_of(last.keys()), is_older_than(revision)]);
         let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
         self.client.ask_patiently(self.client.qdrant.delete_points(delete)).await?;
         self.put(vec![points::note(revision, &self.embedder.id())]).await?;
@@ -176,25 +177,26 @@ impl QdrantIndex {
     }
 
     /// The points of some tracks that carry the tracks themselves.
-    async fn fetch(&self, isrcs: &[Isrc], fields: &[&str]) -> Result<Vec<RetrievedPoint>, IndexError> {
-        let ids: Vec<PointId> = isrcs.iter().map(|isrc| point_id(isrc, 0).into()).collect();
+    async fn fetch(&self, ids: &[DocumentId], fields: &[&str]) -> Result<Vec<RetrievedPoint>, IndexError> {
+        let ids: Vec<PointId> = ids.iter().map(|id| point_id(*id, 0).into()).collect();
         let fields = PayloadIncludeSelector { fields: fields.iter().map(ToString::to_string).collect() };
         let request = GetPointsBuilder::new(&self.collection, ids).with_payload(fields).with_vectors(false);
         Ok(self.client.ask(self.client.qdrant.get_points(request)).await?.result)
     }
 
-    async fn fetch_tracks(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
-        let found = self.fetch(isrcs, &["track"]).await?;
-        let tracks: BTreeMap<Isrc, Track> = found
-            .iter()
-            .map(|point| points::track(&point.payload).map(|track| (track.isrc.clone(), track)))
-            .collect::<Result<_, _>>()?;
-        Ok(isrcs.iter().filter_map(|isrc| tracks.get(isrc).cloned()).collect())
+    /// In the order asked, without the ones that are not here.
+    async fn fetch_tracks(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Track)>, IndexError> {
+        let found = self.fetch(ids, &["document", "track"]).await?;
+        let mut tracks = BTreeMap::new();
+        for point in &found {
+            tracks.insert(points::document(&point.payload)?, points::track(&point.payload)?);
+        }
+        Ok(ids.iter().filter_map(|id| Some((*id, tracks.get(id)?.clone()))).collect())
     }
 
-    async fn known(&self, isrcs: &[Isrc]) -> Result<BTreeSet<Isrc>, IndexError> {
-        let found = self.fetch(isrcs, &["isrc"]).await?;
-        found.iter().map(|point| points::isrc(&point.payload)).collect()
+    async fn known(&self, ids: &[DocumentId]) -> Result<BTreeSet<DocumentId>, IndexError> {
+        let found = self.fetch(ids, &["document"]).await?;
+        found.iter().map(|point| points::document(&point.payload)).collect()
     }
 
     /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
@@ -262,12 +264,12 @@ impl TrackIndex for QdrantIndex {
         Box::pin(search::run(self, plan))
     }
 
-    fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
-        Box::pin(self.fetch_tracks(isrcs))
+    fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
+        Box::pin(async move { Ok(self.fetch_tracks(ids).await?.into_iter().map(|(_, track)| track).collect()) })
     }
 
-    fn contains<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<BTreeSet<Isrc>, IndexError>> {
-        Box::pin(self.known(isrcs))
+    fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
+        Box::pin(self.known(ids))
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {

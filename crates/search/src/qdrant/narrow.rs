@@ -1,12 +1,15 @@
 //! A filter in Qdrant's words.
 
+use std::collections::BTreeSet;
+
 use qdrant_client::qdrant::{Condition, Filter as Asked, Range};
 
+use music::TrackId;
 use query::words::words;
 
 use super::{
-    super::Filter,
-    points::{DURATION, EXPLICIT, INSTRUMENTAL, LANGUAGE, TERMS, YEAR, is_first_chunk, is_one_of, is_track},
+    super::{Filter, Scope},
+    points::{DURATION, EXPLICIT, INSTRUMENTAL, LANGUAGE, READERS, RECORDING, TERMS, YEAR, is_first_chunk, is_track},
 };
 
 pub(super) struct Narrowed {
@@ -17,8 +20,9 @@ pub(super) struct Narrowed {
 }
 
 impl Narrowed {
-    pub(super) fn new(filter: &Filter) -> Self {
+    pub(super) fn new(filter: &Filter, scope: &Scope) -> Self {
         let mut narrowed = Self { must: vec![is_track()], lenient: vec![is_track()], must_not: Vec::new() };
+        narrowed.add_scope(scope);
         narrowed.add_facts(filter);
         narrowed.add_names(filter);
         narrowed.add_denials(filter);
@@ -51,6 +55,13 @@ impl Narrowed {
         self.lenient.push(condition);
     }
 
+    /// For what lacks data too: how much another user has is not told either.
+    fn add_scope(&mut self, scope: &Scope) {
+        let Scope::Marked { any, none } = scope else { return };
+        self.always(Condition::matches(READERS, any.clone()));
+        self.must_not.push(Condition::matches(READERS, none.clone()));
+    }
+
     fn add_facts(&mut self, filter: &Filter) {
         for range in &filter.features {
             let name = range.feature.name();
@@ -76,8 +87,11 @@ impl Narrowed {
     }
 
     fn add_names(&mut self, filter: &Filter) {
-        if let Some(isrcs) = &filter.isrcs {
-            self.always(is_one_of(isrcs));
+        if let Some(tracks) = &filter.tracks {
+            self.always(is_recording(tracks));
+        }
+        if let Some(mark) = &filter.mark {
+            self.always(Condition::matches(READERS, mark.clone()));
         }
         for (field, text) in [("artist", &filter.artist), ("title", &filter.title), ("album", &filter.album)] {
             for word in words(text.as_deref().unwrap_or_default()) {
@@ -87,9 +101,10 @@ impl Narrowed {
     }
 
     fn add_denials(&mut self, filter: &Filter) {
-        if !filter.not_isrcs.is_empty() {
-            self.must_not.push(is_one_of(&filter.not_isrcs));
+        if !filter.not_tracks.is_empty() {
+            self.must_not.push(is_recording(&filter.not_tracks));
         }
+        self.must_not.extend(filter.not_mark.iter().map(|mark| Condition::matches(READERS, mark.clone())));
         let languages = filter.languages_denied.iter();
         self.must_not.extend(languages.map(|code| Condition::matches(LANGUAGE, code.clone())));
         for terms in filter.denied_terms() {
@@ -97,6 +112,10 @@ impl Narrowed {
             self.must_not.push(Asked::must(all).into());
         }
     }
+}
+
+fn is_recording(tracks: &BTreeSet<TrackId>) -> Condition {
+    Condition::matches(RECORDING, tracks.iter().map(TrackId::to_string).collect::<Vec<_>>())
 }
 
 fn between(field: &str, min: Option<f64>, max: Option<f64>) -> Condition {

@@ -18,7 +18,7 @@ use query::{
 
 use super::super::{IndexError, document};
 use crate::embed::EmbedderId;
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 /// The point that remembers the revision.
 pub(super) const NOTE: &str = "5e90e000-0000-8000-8000-000000000001";
@@ -30,9 +30,13 @@ pub(super) const INSTRUMENTAL: &str = "instrumental";
 pub(super) const EXPLICIT: &str = "explicit";
 /// Every word of the names and of what is written about a track.
 pub(super) const TERMS: &str = "terms";
+/// Marks of those who may read it.
+pub(super) const READERS: &str = "readers";
+/// The id of the recording, which several documents may describe.
+pub(super) const RECORDING: &str = "recording";
 
-pub(super) fn point_id(isrc: &Isrc, chunk: usize) -> String {
-    let hash = Sha256::digest(format!("{isrc}/{chunk}"));
+pub(super) fn point_id(id: DocumentId, chunk: usize) -> String {
+    let hash = Sha256::digest(format!("{id}/{chunk}"));
     let bytes: [u8; 16] = hash[..16].try_into().expect("a SHA-256 has 32 bytes");
     Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
@@ -50,13 +54,14 @@ pub(super) fn is_older_than(revision: i64) -> Condition {
     Condition::range("written", Range { lt: Some(revision as f64), ..Range::default() })
 }
 
-pub(super) fn is_one_of<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condition {
-    Condition::matches("isrc", isrcs.into_iter().map(Isrc::to_string).collect::<Vec<_>>())
+pub(super) fn is_one_of<'a>(ids: impl IntoIterator<Item = &'a DocumentId>) -> Condition {
+    Condition::matches("document", ids.into_iter().map(DocumentId::to_string).collect::<Vec<_>>())
 }
 
 /// What filters look at, and how Qdrant is to index it.
 pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
-    let words = ["isrc", "kind", "artist", "title", "album", TERMS, LANGUAGE].map(|field| (field, FieldType::Keyword));
+    let words = ["document", RECORDING, READERS, "kind", "artist", "title", "album", TERMS, LANGUAGE]
+        .map(|field| (field, FieldType::Keyword));
     let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
     let facts = [
         (YEAR, FieldType::Integer),
@@ -69,8 +74,15 @@ pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)
 }
 
 /// One point per chunk, and the revision that wrote it.
-pub(super) fn of(track: &Track, vectors: Vec<Vec<f32>>, revision: i64) -> Result<Vec<PointStruct>, IndexError> {
+pub(super) fn of(
+    (id, readers): (DocumentId, &[String]),
+    track: &Track,
+    vectors: Vec<Vec<f32>>,
+    revision: i64,
+) -> Result<Vec<PointStruct>, IndexError> {
     let mut filterable = filterable(track);
+    filterable.insert("document", id.to_string());
+    filterable.insert(READERS, readers.to_vec());
     filterable.insert("written", revision);
     let point = |(chunk, dense): (usize, Vec<f32>)| -> Result<PointStruct, IndexError> {
         let mut payload = filterable.clone();
@@ -81,7 +93,7 @@ pub(super) fn of(track: &Track, vectors: Vec<Vec<f32>>, revision: i64) -> Result
             let (indices, values): (Vec<u32>, Vec<f32>) = document_words(track).into_iter().unzip();
             vectors = vectors.add_vector("words", Vector::new_sparse(indices, values));
         }
-        Ok(PointStruct::new(point_id(&track.isrc, chunk), vectors, payload))
+        Ok(PointStruct::new(point_id(id, chunk), vectors, payload))
     };
     vectors.into_iter().enumerate().map(point).collect()
 }
@@ -98,9 +110,9 @@ pub(super) fn note(revision: i64, embedder: &EmbedderId) -> PointStruct {
     PointStruct::new(NOTE, NamedVectors::default().add_vector("dense", dense), payload)
 }
 
-pub(super) fn isrc(payload: &HashMap<String, Value>) -> Result<Isrc, IndexError> {
-    let code = payload.get("isrc").and_then(|code| code.as_str()).map_or("", |code| code);
-    code.parse().map_err(|error| IndexError::WrongSchema(format!("a point without a code of ours: {error}")))
+pub(super) fn document(payload: &HashMap<String, Value>) -> Result<DocumentId, IndexError> {
+    let id = payload.get("document").and_then(|id| id.as_str()).map_or("", |id| id);
+    id.parse().map_err(|error| IndexError::WrongSchema(format!("a point without an id of ours: {error}")))
 }
 
 pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexError> {
@@ -126,7 +138,7 @@ fn filterable(track: &Track) -> Payload {
     let mut payload = Payload::from([
         (TERMS, meaning.into()),
         ("kind", Value::from("track")),
-        ("isrc", track.isrc.to_string().into()),
+        (RECORDING, track.id.to_string().into()),
         ("artist", terms(&track.artist).into()),
         ("title", terms(&track.title).into()),
         ("album", terms(&track.album).into()),

@@ -21,12 +21,12 @@ use super::{
     points,
 };
 use crate::embed::Kind;
-use music::{Isrc, Track};
+use music::{DocumentId, Track};
 
 const CANDIDATES: usize = 200;
 
 pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer, IndexError> {
-    let narrowed = Narrowed::new(&plan.filter);
+    let narrowed = Narrowed::new(&plan.filter, &plan.scope);
     if plan.has_no_words() {
         return list(index, plan, &narrowed).await;
     }
@@ -40,10 +40,10 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
         })
         .collect();
     let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
-    let isrcs: BTreeSet<Isrc> = candidates.iter().flat_map(|found| found.best(plan.limit)).cloned().collect();
+    let ids: BTreeSet<DocumentId> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
     // A track deleted since the first request is simply not there.
-    let tracks = index.fetch_tracks(&isrcs.into_iter().collect::<Vec<_>>()).await?;
-    let tracks: BTreeMap<Isrc, Track> = tracks.into_iter().map(|track| (track.isrc.clone(), track)).collect();
+    let tracks = index.fetch_tracks(&ids.into_iter().collect::<Vec<_>>()).await?;
+    let tracks: BTreeMap<DocumentId, Track> = tracks.into_iter().collect();
     let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
     Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
 }
@@ -52,7 +52,7 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
 async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Result<Answer, IndexError> {
     const MOST: u32 = 1000;
     let sounds = plan.sounds_of("");
-    if plan.filter == super::super::Filter::default() && sounds.is_empty() {
+    if plan.asks_nothing() {
         return Ok(Answer { is_total_exact: true, ..Answer::default() });
     }
     let some = ScrollPointsBuilder::new(&index.collection)
@@ -61,22 +61,22 @@ async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Re
         .with_payload(PayloadIncludeSelector { fields: payload_fields() })
         .with_vectors(false);
     let page = index.client.ask(index.client.qdrant.scroll(some)).await?.result;
-    let mut listed: Vec<(f32, Isrc)> = page
+    let mut listed: Vec<(f32, DocumentId)> = page
         .iter()
         .map(|point| {
             let fit = sound_fit(&sounds, |feature| sound_of(point.payload.get(feature.name())));
             let score = if sounds.is_empty() { 1.0 } else { (1.0 + fit) / 2.0 };
-            Ok((score, points::isrc(&point.payload)?))
+            Ok((score, points::document(&point.payload)?))
         })
         .collect::<Result<_, IndexError>>()?;
     listed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let is_total_exact = page.len() < MOST as usize;
     let total = listed.iter().filter(|(score, _)| *score >= Hit::MATCHES_FROM).count();
-    let scores: BTreeMap<&Isrc, f32> = listed.iter().map(|(score, isrc)| (isrc, *score)).collect();
-    let isrcs: Vec<Isrc> = listed.iter().map(|(_, isrc)| isrc.clone()).collect();
+    let scores: BTreeMap<&DocumentId, f32> = listed.iter().map(|(score, id)| (id, *score)).collect();
+    let ids: Vec<DocumentId> = listed.iter().map(|(_, id)| *id).collect();
     let (mut capped, asked) = (PerArtist::new(&plan.filter), plan.asked());
-    let tracks = index.fetch_tracks(&isrcs).await?.into_iter().filter(|track| capped.admits(track)).take(plan.limit);
-    let hits = tracks.map(|track| Hit { score: scores[&track.isrc], why: asked.why(&track), track }).collect();
+    let tracks = index.fetch_tracks(&ids).await?.into_iter().filter(|(_, track)| capped.admits(track)).take(plan.limit);
+    let hits = tracks.map(|(id, track)| Hit { score: scores[&id], why: asked.why(&track), track }).collect();
     Ok(Answer { hits, total, is_total_exact, undecided: undecided(index, plan, narrowed).await? })
 }
 
@@ -108,13 +108,13 @@ struct Wording<'a> {
 /// What is known about the candidates so far.
 #[derive(Default)]
 struct Found {
-    similarity: BTreeMap<Isrc, f32>,
-    words: BTreeMap<Isrc, f32>,
-    sound: BTreeMap<Isrc, f32>,
+    similarity: BTreeMap<DocumentId, f32>,
+    words: BTreeMap<DocumentId, f32>,
+    sound: BTreeMap<DocumentId, f32>,
 }
 
 impl Wording<'_> {
-    async fn run(&self) -> Result<Candidates<Isrc>, IndexError> {
+    async fn run(&self) -> Result<Candidates<DocumentId>, IndexError> {
         let words = points::query_words(self.text);
         let n = CANDIDATES.max(2 * self.limit);
         let filter = self.narrowed.with([]);
@@ -127,22 +127,22 @@ impl Wording<'_> {
         found.read(&answers, &self.sounds)?;
         self.complete(&words, &mut found).await?;
         let sample: Vec<f32> = self.index.sample().await?.iter().map(|other| dot(self.vector, other)).collect();
-        let candidates: BTreeSet<&Isrc> = found.similarity.keys().chain(found.words.keys()).collect();
-        let evidence = |isrc: &Isrc| {
-            let of = |map: &BTreeMap<Isrc, f32>| map.get(isrc).copied().unwrap_or_default();
+        let candidates: BTreeSet<&DocumentId> = found.similarity.keys().chain(found.words.keys()).collect();
+        let evidence = |id: &DocumentId| {
+            let of = |map: &BTreeMap<DocumentId, f32>| map.get(id).copied().unwrap_or_default();
             let evidence =
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
-            (isrc.clone(), evidence)
+            (*id, evidence)
         };
         Ok(Candidates::new(self.text, Yardstick::new(&sample), candidates.into_iter().map(evidence)))
     }
 
     /// Asks each side about the candidates that only the other side knew.
     async fn complete(&self, words: &BTreeMap<u32, f32>, found: &mut Found) -> Result<(), IndexError> {
-        let lacking = |has: &BTreeMap<Isrc, f32>, other: &BTreeMap<Isrc, f32>| -> Vec<Isrc> {
-            other.keys().filter(|isrc| !has.contains_key(*isrc)).cloned().collect()
+        let lacking = |has: &BTreeMap<DocumentId, f32>, other: &BTreeMap<DocumentId, f32>| -> Vec<DocumentId> {
+            other.keys().filter(|id| !has.contains_key(*id)).copied().collect()
         };
-        let among = |isrcs: &[Isrc]| self.narrowed.with([points::is_one_of(isrcs)]);
+        let among = |ids: &[DocumentId]| self.narrowed.with([points::is_one_of(ids)]);
         let without_similarity = lacking(&found.similarity, &found.words);
         let without_words = lacking(&found.words, &found.similarity);
         let mut searches = Vec::new();
@@ -199,10 +199,10 @@ impl Found {
     fn read(&mut self, answers: &[BatchResult], wishes: &[SoundWish]) -> Result<(), IndexError> {
         for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
             for point in &answer.result {
-                let isrc = points::isrc(&point.payload)?;
+                let id = points::document(&point.payload)?;
                 let fit = sound_fit(wishes, |feature| sound_of(point.payload.get(feature.name())));
-                self.sound.insert(isrc.clone(), fit);
-                let best = side.entry(isrc).or_insert(point.score);
+                self.sound.insert(id, fit);
+                let best = side.entry(id).or_insert(point.score);
                 *best = best.max(point.score);
             }
         }
@@ -211,7 +211,7 @@ impl Found {
 }
 
 fn payload_fields() -> Vec<String> {
-    Feature::ALL.iter().map(|feature| feature.name()).chain(["isrc"]).map(String::from).collect()
+    Feature::ALL.iter().map(|feature| feature.name()).chain(["document"]).map(String::from).collect()
 }
 
 /// A round number may come back as a whole one.

@@ -113,6 +113,13 @@ pub struct Bits {
 }
 
 impl Bits {
+    /// Keeps what is in both.
+    pub fn keep(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
     pub fn none(n_slots: u32) -> Self {
         Self { words: vec![0; n_slots.div_ceil(64) as usize] }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use music::{AudioFeatures, Track};
+use music::{AudioFeatures, DocumentId, Track, TrackId};
 use query::{Feature, FeatureRange};
-use search::{Filter, Hit, SearchPlan, TrackIndex};
+use search::{Change, Filter, Hit, Scope, SearchPlan, TrackIndex, scope};
 
-use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics, with_sound};
+use crate::support::{deletion, document, shelf, track, upserts, with_lyrics, with_sound};
 
 async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
@@ -58,7 +58,8 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let feature =
         |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
-    let only = |n: &[u32]| Filter { isrcs: Some(n.iter().map(|n| isrc(*n)).collect()), ..Filter::default() };
+    let only =
+        |n: &[u32]| Filter { tracks: Some(n.iter().map(|n| TrackId(document(*n).0)).collect()), ..Filter::default() };
     let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
     for (filter, expected) in [
         (feature(Feature::Energy, Some(0.5), None), vec!["Engine Room"]),
@@ -161,10 +162,73 @@ pub(crate) async fn what_is_denied_is_neither_found_nor_a_reason(index: &dyn Tra
 pub(crate) async fn what_is_like_a_track_is_not_the_track(index: &dyn TrackIndex) {
     let calm = with_sound(track(21, "Slow Run", "Steel Parade", "Pounding music for running, but gently."), 0.4, 120.0);
     index.apply(&upserts(&[shelf(), vec![calm]].concat(), 1)).await.unwrap();
-    let seed = index.get(&[isrc(2)]).await.unwrap().remove(0);
+    let seed = index.get(&[document(2)]).await.unwrap().remove(0);
     let plan = SearchPlan::like(&seed, &query::parse("like Engine Room but calmer", 2026), 10);
     let titles = found(index, plan).await;
     assert_eq!(titles, ["Slow Run", "Harbour Lights"], "less energy than the seed, and known to have it");
+}
+
+pub(crate) async fn a_scope_shows_own_documents_and_hides_the_rest(index: &dyn TrackIndex) {
+    let marks = |marks: &[&str]| marks.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (ann, bob) = (scope::reader("ann"), scope::reader("bob"));
+    let not_ann = scope::shadowed("ann");
+    let readers = [
+        marks(&[scope::PUBLIC, &ann, &bob]),
+        marks(&[scope::PUBLIC, &bob]),
+        marks(&[&ann]),
+        marks(&[scope::PUBLIC, scope::SAMPLE]),
+        marks(&[scope::PUBLIC, &bob, &not_ann]),
+    ];
+    let document = |(n, readers): (usize, Vec<String>)| {
+        let track = track(n as u32, &format!("Boat {n}"), "Someone", "A song about a boat on the river.");
+        Change { readers, ..Change::public(n as i64 + 1, track) }
+    };
+    let changes: Vec<_> = readers.into_iter().enumerate().map(document).collect();
+    index.apply(&changes).await.unwrap();
+    let seen = async |scope: Scope, limit| {
+        let mut titles = found(index, SearchPlan::new("a boat on the river", limit).within(scope)).await;
+        titles.sort();
+        titles
+    };
+    assert_eq!(seen(Scope::of("ann", false, false), 10).await, ["Boat 0", "Boat 2"]);
+    assert_eq!(seen(Scope::of("bob", true, false), 10).await, ["Boat 0", "Boat 1", "Boat 3", "Boat 4"]);
+    assert_eq!(seen(Scope::of("ann", true, true), 10).await, ["Boat 0", "Boat 1", "Boat 2", "Boat 3"]);
+    assert_eq!(seen(Scope::of("eve", false, false), 10).await, [""; 0]);
+    assert_eq!(seen(Scope::of("ann", false, false), 1).await.len(), 1, "the limit counts what is in scope");
+    let by = Filter { title: Some("2".into()), ..Filter::default() };
+    let both = SearchPlan::new("a boat", 10).only(by).within(Scope::of("bob", true, true));
+    assert!(found(index, both).await.is_empty(), "a filter does not widen a scope");
+    index.apply(&[Change { revision: 9, readers: marks(&[&bob]), ..changes[2].clone() }]).await.unwrap();
+    assert_eq!(seen(Scope::of("ann", false, false), 10).await, ["Boat 0"]);
+}
+
+pub(crate) async fn a_scope_holds_for_lists_totals_and_what_is_undecided(index: &dyn TrackIndex) {
+    let (ann, bob) = (scope::reader("ann"), scope::reader("bob"));
+    let readers = [vec![ann.clone()], vec![bob.clone()], vec![ann.clone(), bob.clone()], vec![bob.clone()]];
+    let document = |(n, (track, readers)): (usize, (Track, Vec<String>))| Change {
+        readers,
+        ..Change::public(n as i64 + 1, track)
+    };
+    let changes: Vec<_> = dated().into_iter().zip(readers).enumerate().map(document).collect();
+    index.apply(&changes).await.unwrap();
+    let seen = async |message: &str, user: &str, only: Filter| {
+        let plan = SearchPlan::of(&query::parse(message, 2026), 10).within(Scope::of(user, false, false));
+        let filter = Filter { mark: only.mark, not_mark: only.not_mark, ..plan.filter.clone() };
+        let found = index.find(&plan.only(filter)).await.unwrap();
+        let mut titles: Vec<String> = found.hits.into_iter().map(|hit| hit.track.title).collect();
+        titles.sort();
+        (titles.join(", "), found.total, found.undecided)
+    };
+    let all = Filter::default;
+    // The track of which nothing is known is Bob's: Ann is not told that there is one.
+    assert_eq!(seen("the sea from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
+    assert_eq!(seen("from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
+    assert_eq!(seen("from the 90s", "bob", all()).await, ("Wordless Tide".into(), 1, 1));
+    assert_eq!(seen("&&&", "ann", all()).await, (String::new(), 0, 0));
+    let own = |mark: &String| Filter { mark: Some(mark.clone()), ..all() };
+    let new = |mark: &String| Filter { not_mark: Some(mark.clone()), ..all() };
+    assert_eq!(seen("the sea", "ann", own(&bob)).await.0, "Wordless Tide");
+    assert_eq!(seen("the sea", "ann", new(&bob)).await.0, "Old Tide");
 }
 
 pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
@@ -176,13 +240,15 @@ pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
 pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn TrackIndex) {
     let tracks: Vec<_> = (0..150).map(|n| track(n, &format!("Song {n}"), "Someone", "Words.")).collect();
     index.apply(&upserts(&tracks, 1)).await.unwrap();
-    let asked: Vec<_> = (0..100).rev().map(|n| isrc(n * 2)).collect();
+    let asked: Vec<_> = (0..100).rev().map(|n| document(n * 2)).collect();
     let got = index.get(&asked).await.unwrap();
-    let expected: Vec<_> = asked.iter().filter(|code| tracks.iter().any(|track| track.isrc == **code)).collect();
-    assert_eq!(got.iter().map(|track| &track.isrc).collect::<Vec<_>>(), expected);
+    let id = |track: &music::Track| DocumentId::public(track.id);
+    let expected: Vec<_> =
+        asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
+    assert_eq!(got.iter().map(id).collect::<Vec<_>>(), expected);
     assert_eq!(got[0], tracks[148]);
-    let known = index.contains(&[isrc(3), isrc(999), isrc(149)]).await.unwrap();
-    assert_eq!(known, BTreeSet::from([isrc(3), isrc(149)]));
+    let known = index.contains(&[document(3), document(999), document(149)]).await.unwrap();
+    assert_eq!(known, BTreeSet::from([document(3), document(149)]));
 }
 
 pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
@@ -192,17 +258,17 @@ pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIn
     index.apply(&[deletion(1, 21), deletion(404, 22)]).await.unwrap();
     let info = index.info().await.unwrap();
     assert_eq!((info.n_tracks, info.revision), (7, 22));
-    assert_eq!(index.get(&[isrc(8), isrc(1)]).await.unwrap(), [rewritten]);
+    assert_eq!(index.get(&[document(8), document(1)]).await.unwrap(), [rewritten]);
     assert_eq!(found(index, SearchPlan::new("volcanoes lava", 1)).await, ["Paper Boats"]);
     assert!(!found(index, SearchPlan::new("lullaby ships harbour", 10)).await.contains(&"Harbour Lights".into()));
     index.apply(&[deletion(8, 23), upserts(&shelf()[7..], 24).remove(0)]).await.unwrap();
-    assert_eq!(index.get(&[isrc(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
+    assert_eq!(index.get(&[document(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
 }
 
 pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {
     assert_eq!(index.info().await.unwrap().n_tracks, 0);
     assert!(found(index, SearchPlan::new("anything", 5)).await.is_empty());
-    assert!(index.get(&[isrc(1)]).await.unwrap().is_empty());
+    assert!(index.get(&[document(1)]).await.unwrap().is_empty());
     index.apply(&[]).await.unwrap();
 }
 
@@ -211,7 +277,8 @@ macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
-            filters_narrow_both_sides more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
+            filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
+            more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };
     ($attributes:tt $fresh:path; $($promise:ident)*) => {

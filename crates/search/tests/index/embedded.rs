@@ -13,7 +13,7 @@ use search::{
 };
 use tempfile::TempDir;
 
-use crate::support::{Better, Truth, deletion, isrc, shelf, takes_over, track, upserts};
+use crate::support::{Better, Truth, deletion, document, shelf, takes_over, track, upserts};
 
 struct Fresh {
     index: EmbeddedIndex,
@@ -143,7 +143,7 @@ async fn vectors_of_unchanged_text_are_kept() {
         index.apply(&upserts(&same_words, 100 + round * 10)).await.unwrap();
     }
     assert_eq!(index.memory_bytes(), before);
-    assert_eq!(index.get(&[isrc(4)]).await.unwrap()[0].artwork_url, same_words[3].artwork_url);
+    assert_eq!(index.get(&[document(4)]).await.unwrap()[0].artwork_url, same_words[3].artwork_url);
     assert_eq!(titles(&index, "folding boats").await[0], "Paper Boats");
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use music::{AudioFeatures, Isrc, Track};
+use music::{AudioFeatures, DocumentId, Isrc, Track, TrackId};
 use search::{
     Change, LiveIndex, SearchPlan, Successor, TrackIndex, TrackSource,
     embed::{EmbedError, Embedder, EmbedderId, Kind, StaticTable},
@@ -11,6 +11,10 @@ use search::{
 
 pub(crate) fn isrc(n: u32) -> Isrc {
     format!("ZZSEG26{n:05}").parse().unwrap()
+}
+
+pub(crate) fn document(n: u32) -> DocumentId {
+    DocumentId::public(TrackId::of_isrc(&isrc(n)))
 }
 
 pub(crate) fn track(n: u32, title: &str, artist: &str, interpretation: &str) -> Track {
@@ -56,13 +60,11 @@ pub(crate) fn shelf() -> Vec<Track> {
 }
 
 pub(crate) fn upserts(tracks: &[Track], first_revision: i64) -> Vec<Change> {
-    let change =
-        |(track, revision): (&Track, i64)| Change { revision, isrc: track.isrc.clone(), track: Some(track.clone()) };
-    tracks.iter().zip(first_revision..).map(change).collect()
+    tracks.iter().zip(first_revision..).map(|(track, revision)| Change::public(revision, track.clone())).collect()
 }
 
 pub(crate) fn deletion(n: u32, revision: i64) -> Change {
-    Change { revision, isrc: isrc(n), track: None }
+    Change { revision, id: document(n), readers: vec![], track: None }
 }
 
 /// An embedder of another id, standing for the better model that was fetched later.

@@ -64,7 +64,7 @@ struct About {
     agents: Vec<AgentAbout>,
     /// Whether the Tidal catalogue can be searched.
     tidal: bool,
-    /// What can be searched; absent while the index does not answer.
+    /// What can be searched; absent while the index does not answer, and where several people share this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<IndexStatus>,
     /// What this server offers beyond the basics.
@@ -105,9 +105,17 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
         model: ModelAbout { id, offline, hint: offline.then_some(hint) },
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
-        index: state.index_status.get(async { state.app.library().index_status().await.ok() }).await,
+        index: state.index_status.get(index_of(&state)).await,
         features: features(&state),
     })
+}
+
+/// How much there is in all, only where all of it is one person's.
+async fn index_of(state: &AppState) -> Option<IndexStatus> {
+    match state.app.config.auth {
+        AuthMode::Local => state.app.library().index_status().await.ok(),
+        AuthMode::Accounts | AuthMode::Jwt => None,
+    }
 }
 
 fn features(state: &AppState) -> Vec<&'static str> {

@@ -16,7 +16,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::UserId;
-use music::Isrc;
+use music::TrackRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -167,8 +167,8 @@ struct EntryPath {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// One of the candidates, or any recording that is known.
-    isrc: Isrc,
+    /// One of the candidates, or any recording that is known: an ISRC or a trackId.
+    isrc: TrackRef,
 }
 
 async fn choose(

@@ -90,6 +90,7 @@ impl From<PlaylistDetails> for OpenPlaylist {
 fn as_file(playlist: &Playlist, format: Format) -> Response {
     let entries = playlist.tracks.iter().map(|choice| playlist_file::Entry {
         isrc: choice.track.isrc.clone(),
+        id: choice.track.id,
         title: choice.track.title.clone(),
         artist: choice.track.artist.clone(),
         album: Some(choice.track.album.clone()).filter(|album| !album.is_empty()),

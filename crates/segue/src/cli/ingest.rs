@@ -5,7 +5,7 @@ use std::{
     io::{IsTerminal, Write},
     process::ExitCode,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use app::{
@@ -63,6 +63,7 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Re
     app.start_ingestion().await?;
     let bars = Bars::new();
     let mut news = app.library().ingest_news();
+    let mut still = Still::new();
     loop {
         let status = app.library().ingest_status(owner).await?;
         bars.show(&status);
@@ -70,9 +71,37 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Re
             bars.finish();
             return Ok(status);
         }
+        if still.is_over(&status) {
+            bars.finish();
+            eprintln!("The rest waits for sources that do not answer. What is known is indexed; run this again later.");
+            return Ok(status);
+        }
         // Often enough to look alive; other nodes work too, and do not tell us.
         let _ = tokio::time::timeout(Duration::from_secs(1), news.changed()).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Without a network nothing moves: it is waited for only so long.
+struct Still {
+    n_ended: u64,
+    since: Instant,
+}
+
+const LONGEST_STILL: Duration = Duration::from_secs(30);
+
+impl Still {
+    fn new() -> Self {
+        Self { n_ended: 0, since: Instant::now() }
+    }
+
+    fn is_over(&mut self, status: &IngestStatus) -> bool {
+        let steps = status.steps.values();
+        let n_ended = status.index.tracks + steps.map(|step| step.done + step.failed + step.off).sum::<u64>();
+        if n_ended != self.n_ended {
+            *self = Self { n_ended, since: Instant::now() };
+        }
+        self.since.elapsed() > LONGEST_STILL
     }
 }
 

@@ -1,22 +1,33 @@
-//! `segue sample`: loads the sample library.
+//! `segue sample`: loads or removes the sample library.
 
 use std::process::ExitCode;
 
 use app::{config::Config, sample};
-use clap::Command;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::UserId;
 
 use crate::{auth::LOCAL_USER, telemetry};
 
 pub(super) fn command() -> Command {
-    Command::new("sample").about("Load the sample library: three hundred tracks of fiction to try everything with")
+    Command::new("sample")
+        .about("Load or remove the sample library: three hundred tracks of fiction to try everything with")
+        .arg(Arg::new("remove").long("remove").action(ArgAction::SetTrue).help("Remove it; it stays away"))
+        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("For whom"))
 }
 
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
-pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open(config).await?;
-    let loaded = sample::load(app.library(), &UserId::new(LOCAL_USER)).await?;
+    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
+    if args.get_flag("remove") {
+        let n_removed = app.library().remove_sample(&owner).await?;
+        app.catch_up().await?;
+        println!("The sample library is removed; {n_removed} of its tracks left the library");
+        app.stop().await;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let loaded = sample::load(app.library(), &owner).await?;
     app.catch_up().await?;
     let status = app.library().index_status().await?;
     println!(

@@ -8,6 +8,7 @@ use app::{
     config::{AuthMode, Config},
 };
 use clap::Command;
+use engine::UserId;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -15,6 +16,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use crate::{
+    auth::LOCAL_USER,
     router::router,
     server::{self, ConnectionLimits},
     telemetry,
@@ -31,6 +33,10 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     app.start_ingestion().await?;
+    let owner = (app.config.auth == AuthMode::Local).then(|| UserId::new(LOCAL_USER));
+    if app::sample::offer(app.library(), owner.as_ref()).await? {
+        info!("The sample library is loaded; remove it with 'segue sample --remove' or in the page");
+    }
     // Before anyone knows that we are here: a signal that nobody hears yet would kill.
     let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.models.active().id(), app.database_kind());

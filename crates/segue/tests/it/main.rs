@@ -11,6 +11,7 @@ mod auth;
 mod backup;
 mod bounds;
 mod chatkit;
+mod collection;
 mod conversations;
 mod discover;
 mod errors;

@@ -128,6 +128,11 @@ fn rows() -> Vec<Row> {
         row("GET /api/library/tracks/{isrc}", Own, 200),
         row("DELETE /api/library/tracks/{isrc}", Thing, 204),
         row("POST /api/library/tracks/{isrc}/restore", Thing, 200),
+        row("GET /api/library/artists", Own, 200),
+        row("GET /api/library/genres", Own, 200),
+        row("DELETE /api/library/sample", Own, 204),
+        row("POST /api/library/sample/restore", Own, 204),
+        row("GET /api/tracks/{isrc}/similar", Own, 200),
         row("GET /api/library/albums", Own, 200),
         with(row("POST /api/library/albums", Own, 201), |things| Some(json!({"albumId": things.album_id}))),
         row("GET /api/library/albums/{album_id}", Thing, 200),
@@ -251,7 +256,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
-    let path = if path == "/api/search" { "/api/search?q=rain".to_owned() } else { path };
+    let path = if path == "/api/search" { format!("/api/search?q={CANARY}") } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
 

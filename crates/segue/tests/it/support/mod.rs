@@ -99,7 +99,9 @@ impl World {
 
     /// Steps of ingestion whose result is kept, by code: what must never be done again.
     pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
-        const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";
+        const SQL: &str = "SELECT s.step, COALESCE(l.isrc, '') FROM ingest_steps s
+            JOIN ingested_tracks i ON i.id = s.document_id JOIN library_tracks l ON l.recording_id = i.recording_id
+            WHERE s.state = 'done'";
         use sqlx::Connection;
         let rows: Vec<(String, String)> = match &self.database_url {
             Some(url) => {

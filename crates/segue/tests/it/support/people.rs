@@ -59,6 +59,14 @@ impl Person<'_> {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
+    /// Sends a file as the body itself.
+    pub(crate) async fn upload(&self, name: &str, bytes: Vec<u8>) -> (u16, Value) {
+        let request = self.app.client.post(format!("{}/api/library/import", self.app.url)).query(&[("name", name)]);
+        let request = self.token.iter().fold(request, |request, token| request.bearer_auth(token));
+        let response = request.body(bytes).send().await.expect("the server answers");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Value {
         let (status, body) = self.answer(Method::GET, path, None).await;
         assert_eq!(status, 200, "GET {path}: {body}");

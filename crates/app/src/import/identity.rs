@@ -1,0 +1,162 @@
+//! Which recording of its owner an entry is: one that is there already, one that its code names, or a new one.
+
+use std::collections::HashMap;
+
+use engine::UserId;
+
+use super::matching::{Match, Outcome};
+use formats::ImportedTrack;
+use music::{
+    Isrc, TrackId,
+    identity::{RecordingName, same_length},
+};
+use store::{OwnTrack, Store, StoreError};
+
+/// What the owner has under the names and codes of one file.
+#[derive(Default)]
+pub struct OwnTracks {
+    by_name: HashMap<String, Vec<OwnTrack>>,
+    by_id: HashMap<TrackId, String>,
+}
+
+impl OwnTracks {
+    pub(crate) async fn read(
+        store: &Store,
+        owner: &UserId,
+        entries: &[ImportedTrack],
+        matches: &[Match],
+    ) -> Result<Self, StoreError> {
+        let names: Vec<String> = entries.iter().map(|entry| name_of(entry).to_string()).collect();
+        let isrcs: Vec<&Isrc> = matches.iter().filter_map(|found| found.isrc.as_ref()).collect();
+        let mut own = Self::default();
+        for (names, isrcs) in names.chunks(AT_ONCE).zip(isrcs.chunks(AT_ONCE).chain(std::iter::repeat(&[][..]))) {
+            for track in store.own_tracks(owner, isrcs, names).await? {
+                own.add(track);
+            }
+        }
+        Ok(own)
+    }
+
+    fn add(&mut self, track: OwnTrack) {
+        self.by_id.insert(track.id, track.name.clone());
+        let of_name = self.by_name.entry(track.name.clone()).or_default();
+        if of_name.iter().all(|other| other.id != track.id) {
+            of_name.push(track);
+        }
+    }
+
+    fn named(&self, name: &str, duration: Option<f64>) -> Option<&OwnTrack> {
+        self.by_name.get(name)?.iter().find(|track| same_length(track.duration, duration))
+    }
+
+    /// The recording of an entry. An entry of the same name and length is the same track, in whichever file it stands.
+    pub(super) fn identify(&mut self, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
+        let name = name_of(entry);
+        let text = name.to_string();
+        let known = self.named(&text, entry.duration).cloned();
+        let id = match (found.outcome, &found.isrc) {
+            (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
+            _ => match (&known, entry.isrcs.first()) {
+                (Some(known), _) => known.id,
+                (None, Some(isrc)) => TrackId::of_shared_isrc(isrc, &name),
+                (None, None) => TrackId::of_owner(owner.as_str(), &says(entry, &text)),
+            },
+        };
+        let was = known.filter(|known| known.is_open && known.id != id && found.outcome == Outcome::Matched);
+        let is_open = found.outcome != Outcome::Matched;
+        self.add(OwnTrack { id, name: text, duration: entry.duration, is_open });
+        Identity { id, was: was.map(|known| known.id) }
+    }
+
+    /// The id alone, where nothing moves.
+    pub(crate) fn id_of(&mut self, owner: &UserId, entry: &ImportedTrack, found: &Match) -> TrackId {
+        self.identify(owner, entry, found).id
+    }
+
+    /// A code that already means something else to this owner is shared by several recordings, unless a catalogue says
+    /// that they are one.
+    fn of_code(&self, isrc: &Isrc, name: &RecordingName, is_confirmed: bool) -> TrackId {
+        let first = TrackId::of_isrc(isrc);
+        let text = name.to_string();
+        match self.by_id.get(&first) {
+            Some(other) if !is_confirmed && *other != text && !name.title().is_empty() => {
+                TrackId::of_shared_isrc(isrc, name)
+            }
+            _ => first,
+        }
+    }
+}
+
+pub(super) struct Identity {
+    pub(super) id: TrackId,
+    /// What the same track was called before a catalogue or its file said which recording it is.
+    pub(super) was: Option<TrackId>,
+}
+
+/// Names that are looked up at once.
+const AT_ONCE: usize = 2000;
+
+fn name_of(entry: &ImportedTrack) -> RecordingName {
+    RecordingName::new(&entry.title, None, &entry.artist())
+}
+
+/// What tells a track without a code from every other: its name and length; without an artist also where it is from.
+fn says(entry: &ImportedTrack, name: &str) -> String {
+    let seconds = entry.duration.map_or(0, |seconds| seconds.round() as u64);
+    let place = if entry.artists.is_empty() || entry.title.is_empty() {
+        let ids = [&entry.album, &entry.ids.location, &entry.ids.spotify, &entry.ids.tidal, &entry.ids.music_brainz];
+        ids.into_iter().flatten().cloned().collect::<Vec<_>>().join("\n")
+    } else {
+        String::new()
+    };
+    format!("{name}\n{seconds}\n{place}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(title: &str, isrc: Option<&str>) -> ImportedTrack {
+        let isrcs = isrc.map(|isrc| isrc.parse().unwrap()).into_iter().collect();
+        ImportedTrack { title: title.into(), artists: vec!["Ensemble".into()], isrcs, ..ImportedTrack::default() }
+    }
+
+    fn identified(own: &mut OwnTracks, entry: &ImportedTrack) -> TrackId {
+        let found = super::super::judge(entry, &[]);
+        own.identify(&UserId::new("ann"), entry, &found).id
+    }
+
+    #[test]
+    fn movements_that_share_a_code_are_tracks_of_their_own_and_the_same_entry_is_the_same_track() {
+        let own = &mut OwnTracks::default();
+        let code = Some("GBAYE6800001");
+        let first = identified(own, &entry("I. Allegro", code));
+        let second = identified(own, &entry("II. Adagio", code));
+        assert_ne!(first, second);
+        assert_eq!(identified(own, &entry("I. Allegro", code)), first);
+        assert_eq!(identified(own, &entry("II. Adagio", code)), second);
+    }
+
+    #[test]
+    fn a_track_without_a_code_is_known_by_name_and_length() {
+        let own = &mut OwnTracks::default();
+        let long = |seconds| ImportedTrack { duration: Some(seconds), ..entry("Memo", None) };
+        let memo = identified(own, &long(100.0));
+        assert_eq!(identified(own, &long(101.0)), memo);
+        assert_eq!(identified(own, &entry("memo", None)), memo, "a length that is not known contradicts nothing");
+        assert_ne!(identified(own, &long(200.0)), memo, "another take");
+        let other =
+            OwnTracks::default().identify(&UserId::new("bob"), &long(100.0), &super::super::judge(&long(100.0), &[]));
+        assert_ne!(other.id, memo, "another user's recording is another recording");
+    }
+
+    #[test]
+    fn a_line_that_was_mended_with_a_code_takes_the_place_of_the_open_one() {
+        let own = &mut OwnTracks::default();
+        let before = identified(own, &entry("Memo", None));
+        let mended = entry("Memo", Some("GBAYE6800001"));
+        let found = super::super::judge(&mended, &[]);
+        let Identity { id, was } = own.identify(&UserId::new("ann"), &mended, &found);
+        assert_eq!((id, was), (TrackId::of_isrc(&mended.isrcs[0]), Some(before)));
+    }
+}

@@ -1,0 +1,328 @@
+//! Documents: what is searched about a recording, and who may read it. The only writer of `documents`.
+//!
+//! A document is a projection of what enrichment knows and of who has the recording. Everything that changes either
+//! calls [`project`] at the end of its transaction, so that what is searched follows from what is owned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sqlx::types::Json;
+
+use super::{
+    StoreError,
+    db::Tx,
+    found::{Found, assembled, overlaid},
+    now,
+};
+use music::{Track, scope};
+
+macro_rules! known_so_far {
+    ($ids:literal) => {
+        concat!(
+            "SELECT t.id, t.recording_id, t.owner, t.is_overlay, t.track, l.result AS lyrics, l.settled_at AS lyrics_at,
+                f.result AS features, f.settled_at AS features_at, d.result AS description
+             FROM ingested_tracks t
+             LEFT JOIN ingest_steps l ON l.document_id = t.id AND l.step = 'lyrics'
+             LEFT JOIN ingest_steps f ON f.document_id = t.id AND f.step = 'features'
+             LEFT JOIN ingest_steps d ON d.document_id = t.id AND d.step = 'describe'
+             WHERE ",
+            $ids
+        )
+    };
+}
+
+pub(crate) const KNOWN_BY_ID_SQLITE: &str = known_so_far!("t.id IN (SELECT value FROM json_each($1))");
+pub(crate) const KNOWN_BY_ID_POSTGRES: &str = known_so_far!("t.id IN (SELECT jsonb_array_elements_text($1))");
+const KNOWN_SQLITE: &str = known_so_far!("t.recording_id IN (SELECT value FROM json_each($1))");
+const KNOWN_POSTGRES: &str = known_so_far!("t.recording_id IN (SELECT jsonb_array_elements_text($1))");
+
+const OWNERS_SQLITE: &str = "SELECT recording_id, user_id FROM library_tracks
+        WHERE removed_at IS NULL AND recording_id IN (SELECT value FROM json_each($1))
+    UNION SELECT t.recording_id, t.user_id FROM library_album_tracks t
+        JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+        WHERE t.recording_id IN (SELECT value FROM json_each($1))";
+const OWNERS_POSTGRES: &str = "SELECT recording_id, user_id FROM library_tracks
+        WHERE removed_at IS NULL AND recording_id IN (SELECT jsonb_array_elements_text($1))
+    UNION SELECT t.recording_id, t.user_id FROM library_album_tracks t
+        JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+        WHERE t.recording_id IN (SELECT jsonb_array_elements_text($1))";
+
+const DOCUMENTS_SQLITE: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
+    WHERE recording_id IN (SELECT value FROM json_each($1))";
+const DOCUMENTS_POSTGRES: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
+    WHERE recording_id IN (SELECT jsonb_array_elements_text($1))";
+
+/// A document that is gone keeps no words: only its id, until every index has seen it go.
+const PUT: &str = "INSERT INTO documents
+        (id, recording_id, owner, revision, name, is_sample, readers, track, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, name = excluded.name, readers = excluded.readers,
+        is_sample = excluded.is_sample, track = excluded.track, updated_at = excluded.updated_at";
+
+const PUT_NAME: &str = "INSERT INTO recording_names (kind, value, recording_id) VALUES ($1, $2, $3)
+    ON CONFLICT (kind, value, recording_id) DO NOTHING";
+
+const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
+
+/// Recordings of which documents are made at once.
+const AT_ONCE: usize = 500;
+
+#[derive(sqlx::FromRow)]
+pub(crate) struct KnownRow {
+    pub(crate) id: String,
+    pub(crate) recording_id: String,
+    pub(crate) owner: String,
+    is_overlay: bool,
+    track: Json<Track>,
+    lyrics: Option<Json<Value>>,
+    lyrics_at: Option<DateTime<Utc>>,
+    features: Option<Json<Value>>,
+    features_at: Option<DateTime<Utc>>,
+    description: Option<Json<Value>>,
+}
+
+impl KnownRow {
+    /// The track with everything that its steps found.
+    pub(crate) fn track(self) -> Result<Track, sqlx::Error> {
+        let found = Found {
+            lyrics: read(self.lyrics)?.zip(self.lyrics_at),
+            features: read(self.features)?.zip(self.features_at),
+            description: read(self.description)?,
+        };
+        Ok(assembled(self.track.0, found))
+    }
+}
+
+fn read<T: DeserializeOwned>(json: Option<Json<Value>>) -> Result<Option<T>, sqlx::Error> {
+    json.map(|Json(value)| serde_json::from_value(value)).transpose().map_err(|error| sqlx::Error::Decode(error.into()))
+}
+
+/// A document as it is, or as it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Document {
+    pub(crate) id: String,
+    pub(crate) recording_id: String,
+    /// Empty: it is public.
+    pub(crate) owner: String,
+    pub(crate) is_sample: bool,
+    pub(crate) readers: Vec<String>,
+    /// None: it is gone.
+    pub(crate) track: Option<Track>,
+}
+
+#[derive(sqlx::FromRow)]
+struct DocumentRow {
+    id: String,
+    recording_id: String,
+    owner: String,
+    is_sample: bool,
+    readers: Json<Vec<String>>,
+    track: Option<Json<Track>>,
+}
+
+/// What enrichment knows about one recording for one reader.
+struct Described {
+    id: String,
+    owner: String,
+    is_overlay: bool,
+    track: Track,
+}
+
+/// Makes the documents of these recordings what they should be now.
+pub(crate) async fn project(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
+    let recordings: BTreeSet<&str> = recordings.iter().map(String::as_str).collect();
+    let recordings: Vec<&str> = recordings.into_iter().collect();
+    if recordings.is_empty() {
+        return Ok(());
+    }
+    // Two transactions that change one recording come one after the other, and the second sees the first's owners.
+    reserve_revisions(tx, 0).await?;
+    for part in recordings.chunks(AT_ONCE) {
+        project_part(tx, part).await?;
+    }
+    Ok(())
+}
+
+async fn project_part(tx: &mut Tx, recordings: &[&str]) -> Result<(), StoreError> {
+    let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
+    let known: Vec<KnownRow> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
+    let sql = tx.in_dialect(OWNERS_SQLITE, OWNERS_POSTGRES);
+    let owners: Vec<(String, String)> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
+    let sql = tx.in_dialect(DOCUMENTS_SQLITE, DOCUMENTS_POSTGRES);
+    let documents: Vec<DocumentRow> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
+    let mut parts: BTreeMap<String, Parts> = BTreeMap::new();
+    for row in known {
+        let (id, owner, is_overlay) = (row.id.clone(), row.owner.clone(), row.is_overlay);
+        let part = parts.entry(row.recording_id.clone()).or_default();
+        part.described.push(Described { id, owner, is_overlay, track: row.track()? });
+    }
+    for (recording, owner) in owners {
+        parts.entry(recording).or_default().owners.insert(owner);
+    }
+    for DocumentRow { id, recording_id, owner, is_sample, readers: Json(readers), track } in documents {
+        let track = track.map(|Json(track)| track);
+        let document = Document { id, recording_id: recording_id.clone(), owner, is_sample, readers, track };
+        parts.entry(recording_id).or_default().documents.push(document);
+    }
+    let changed: Vec<Document> = parts.into_iter().flat_map(|(recording, parts)| parts.changes(&recording)).collect();
+    put(tx, &changed).await
+}
+
+pub(crate) async fn put(tx: &mut Tx, documents: &[Document]) -> Result<(), StoreError> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let first = reserve_revisions(tx, documents.len()).await?;
+    for (revision, document) in (first..).zip(documents) {
+        let name = document.track.as_ref().map(|track| track.recording_name().to_string()).unwrap_or_default();
+        tx.query(PUT)
+            .bind(&document.id)
+            .bind(&document.recording_id)
+            .bind(&document.owner)
+            .bind(revision)
+            .bind(name)
+            .bind(document.is_sample)
+            .bind(Json(&document.readers))
+            .bind(document.track.as_ref().map(Json))
+            .bind(now())
+            .execute()
+            .await?;
+        let Some(track) = document.track.as_ref().filter(|_| document.owner.is_empty()) else { continue };
+        let names = [("isrc", track.isrc.as_ref().map(|isrc| isrc.as_str())), ("tidal", track.tidal_id.as_deref())];
+        for (kind, value) in names.into_iter().filter_map(|(kind, value)| Some((kind, value?))) {
+            tx.query(PUT_NAME).bind(kind).bind(value).bind(&document.recording_id).execute().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Reserves `n` revisions and returns the first. The counter's row lock is held to the end of the transaction.
+pub(crate) async fn reserve_revisions(tx: &mut Tx, n: usize) -> Result<i64, StoreError> {
+    let n = n as i64;
+    let (last,): (i64,) = tx.query(NEXT_REVISIONS).bind(n).fetch_one().await?;
+    Ok(last - n + 1)
+}
+
+/// Everything about one recording.
+#[derive(Default)]
+struct Parts {
+    described: Vec<Described>,
+    owners: BTreeSet<String>,
+    documents: Vec<Document>,
+}
+
+impl Parts {
+    /// The documents that must be written.
+    fn changes(self, recording: &str) -> Vec<Document> {
+        let wanted = self.wanted(recording);
+        let gone = self.documents.iter().filter(|old| old.track.is_some());
+        let gone = gone.filter(|old| wanted.iter().all(|new| new.id != old.id));
+        let gone = gone.map(|old| Document { readers: vec![], track: None, is_sample: false, ..old.clone() });
+        let gone: Vec<_> = gone.collect();
+        wanted.into_iter().filter(|new| !self.documents.contains(new)).chain(gone).collect()
+    }
+
+    fn wanted(&self, recording: &str) -> Vec<Document> {
+        let public = self.public();
+        let mut wanted: Vec<Document> = Vec::new();
+        for described in self.described.iter().filter(|described| self.owners.contains(&described.owner)) {
+            let track = match &public {
+                Some(public) if described.is_overlay => overlaid(&described.track, &public.track),
+                _ => described.track.clone(),
+            };
+            wanted.push(Document {
+                id: described.id.clone(),
+                recording_id: recording.to_owned(),
+                owner: described.owner.clone(),
+                is_sample: false,
+                readers: vec![scope::reader(&described.owner)],
+                track: Some(track),
+            });
+        }
+        if let Some(public) = public.filter(|public| public.is_sample || !self.owners.is_empty()) {
+            let shadowed = wanted.iter().map(|private| scope::shadowed(&private.owner));
+            let mut readers = vec![scope::PUBLIC.to_owned()];
+            readers.extend(public.is_sample.then(|| scope::SAMPLE.to_owned()));
+            readers.extend(self.owners.iter().map(|owner| scope::reader(owner)));
+            readers.extend(shadowed);
+            wanted.push(Document {
+                id: public.id,
+                recording_id: recording.to_owned(),
+                owner: String::new(),
+                is_sample: public.is_sample,
+                readers,
+                track: Some(public.track),
+            });
+        }
+        wanted
+    }
+
+    /// What is known publicly: by enrichment, or because it is part of the sample.
+    fn public(&self) -> Option<Public> {
+        let described = self.described.iter().find(|described| described.owner.is_empty());
+        let indexed = self.documents.iter().find(|document| document.owner.is_empty());
+        let is_sample = indexed.is_some_and(|document| document.is_sample);
+        match described {
+            Some(described) => Some(Public { id: described.id.clone(), track: described.track.clone(), is_sample }),
+            None => indexed.and_then(|document| {
+                Some(Public { id: document.id.clone(), track: document.track.clone()?, is_sample })
+            }),
+        }
+    }
+}
+
+struct Public {
+    id: String,
+    track: Track,
+    is_sample: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const R: &str = "58534755-4532-8363-8039-303030000000";
+
+    fn track(title: &str) -> Track {
+        let json = serde_json::json!({"trackId": R, "title": title, "artist": "Artist", "album": ""});
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn described(owner: &str, title: &str, is_overlay: bool) -> Described {
+        Described { id: format!("document of {owner}"), owner: owner.into(), is_overlay, track: track(title) }
+    }
+
+    fn parts(described: Vec<Described>, owners: &[&str], documents: Vec<Document>) -> Parts {
+        Parts { described, owners: owners.iter().map(ToString::to_string).collect(), documents }
+    }
+
+    #[test]
+    fn a_public_document_names_its_owners_and_leaves_out_those_with_words_of_their_own() {
+        let parts = parts(vec![described("", "Title", false), described("ann", "Mine", true)], &["ann", "bob"], vec![]);
+        let changes = parts.changes(R);
+        assert_eq!(changes[0].readers, ["u:ann"]);
+        assert_eq!(changes[0].track.as_ref().unwrap().title, "Mine");
+        assert_eq!(changes[1].readers, ["public", "u:ann", "u:bob", "x:ann"]);
+        assert_eq!(changes[1].track.as_ref().unwrap().title, "Title");
+    }
+
+    #[test]
+    fn what_only_a_file_says_is_read_by_its_owner_alone_and_goes_with_the_track() {
+        let before = parts(vec![described("ann", "Memo", false)], &["ann", "bob"], vec![]).changes(R);
+        assert_eq!((before.len(), &before[0].readers), (1, &vec!["u:ann".to_owned()]));
+        let after = parts(vec![described("ann", "Memo", false)], &["bob"], before.clone()).changes(R);
+        assert_eq!(after, [Document { readers: vec![], track: None, ..before[0].clone() }]);
+        assert!(parts(vec![], &["bob"], after).changes(R).is_empty(), "it is gone once");
+    }
+
+    #[test]
+    fn a_document_that_is_as_it_should_be_is_not_written_again() {
+        let known = || vec![described("", "Title", false)];
+        let documents = parts(known(), &["ann"], vec![]).changes(R);
+        assert!(parts(known(), &["ann"], documents.clone()).changes(R).is_empty());
+        assert_eq!(parts(known(), &["ann", "bob"], documents.clone()).changes(R).len(), 1, "a new reader is a change");
+        assert_eq!(parts(known(), &[], documents).changes(R)[0].track, None, "nobody has it");
+    }
+}

@@ -1,0 +1,181 @@
+//! Tracks enter a library: what the owner's file says stays with the owner, what a catalogue says is shared.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use engine::UserId;
+use sqlx::types::Json;
+
+use super::{
+    Priority, StoreError,
+    db::Tx,
+    documents::project,
+    found::differs,
+    library::searchable,
+    now,
+    plan::{Key, Known, NewDocument},
+    schedule::{known_of, schedule},
+};
+use music::{Track, identity::same_length};
+
+/// A track on its way into a library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewLibraryTrack {
+    /// As its owner calls it.
+    pub track: Track,
+    /// What a catalogue says about the recording, if one was asked and knows it.
+    pub public: Option<Track>,
+    /// Whether `track` is what a file or export of the owner says.
+    pub is_own: bool,
+    /// Whose album it is, where the tracks on it are by several artists.
+    pub album_artist: Option<String>,
+    pub disc_number: Option<u32>,
+    pub n_plays: u32,
+    pub played_at: Option<DateTime<Utc>>,
+    pub added_at: Option<DateTime<Utc>>,
+}
+
+impl NewLibraryTrack {
+    /// A track as a catalogue knows it.
+    pub fn catalogued(track: Track) -> Self {
+        let public = Some(track.clone());
+        Self {
+            track,
+            public,
+            is_own: false,
+            album_artist: None,
+            disc_number: None,
+            n_plays: 0,
+            played_at: None,
+            added_at: None,
+        }
+    }
+}
+
+/// What becomes of a track that the owner had and removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    ComesBack,
+    StaysRemoved,
+}
+
+const EXISTING_SQLITE: &str = "SELECT recording_id, removed_at FROM library_tracks
+    WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
+const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at FROM library_tracks
+    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
+
+/// The owner's newest file says it best. Plays are counted by the history that counts most of them.
+const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tidal_id, name, duration, title, artist,
+        album, searchable, genre, year, track_number, own, is_sample, n_plays, last_played_at, added_at,
+        album_artist, disc_number)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19, $20)
+    ON CONFLICT (user_id, recording_id) DO UPDATE SET
+        title = CASE WHEN excluded.own IS NULL THEN library_tracks.title ELSE excluded.title END,
+        artist = CASE WHEN excluded.own IS NULL THEN library_tracks.artist ELSE excluded.artist END,
+        album = CASE WHEN excluded.own IS NULL OR excluded.album = '' THEN library_tracks.album
+            ELSE excluded.album END,
+        name = CASE WHEN excluded.own IS NULL THEN library_tracks.name ELSE excluded.name END,
+        searchable = CASE WHEN excluded.own IS NULL THEN library_tracks.searchable ELSE excluded.searchable END,
+        own = COALESCE(excluded.own, library_tracks.own),
+        isrc = COALESCE(library_tracks.isrc, excluded.isrc),
+        tidal_id = COALESCE(library_tracks.tidal_id, excluded.tidal_id),
+        duration = COALESCE(excluded.duration, library_tracks.duration),
+        genre = COALESCE(excluded.genre, library_tracks.genre),
+        year = COALESCE(excluded.year, library_tracks.year),
+        track_number = COALESCE(excluded.track_number, library_tracks.track_number),
+        album_artist = COALESCE(excluded.album_artist, library_tracks.album_artist),
+        disc_number = COALESCE(excluded.disc_number, library_tracks.disc_number),
+        n_plays = CASE WHEN excluded.n_plays > library_tracks.n_plays THEN excluded.n_plays
+            ELSE library_tracks.n_plays END,
+        last_played_at = COALESCE(excluded.last_played_at, library_tracks.last_played_at),
+        added_at = CASE WHEN library_tracks.removed_at IS NULL THEN library_tracks.added_at ELSE excluded.added_at END,
+        removed_at = NULL";
+
+const FORGET: &str = "DELETE FROM ingested_tracks WHERE recording_id = $1 AND owner = $2";
+
+/// Adds tracks to a library and schedules their enrichment. Returns how many are new there.
+pub(crate) async fn insert_tracks(
+    tx: &mut Tx,
+    owner: &UserId,
+    tracks: &[NewLibraryTrack],
+    removed: Removed,
+    priority: Priority,
+) -> Result<u64, StoreError> {
+    let ids: Vec<String> = tracks.iter().map(|new| new.track.id.to_string()).collect();
+    let sql = tx.in_dialect(EXISTING_SQLITE, EXISTING_POSTGRES);
+    let existing: Vec<(String, Option<DateTime<Utc>>)> =
+        tx.query(sql).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;
+    let mut existing: HashMap<String, bool> =
+        existing.into_iter().map(|(id, removed_at)| (id, removed_at.is_some())).collect();
+    let known = known_of(tx, &ids).await?;
+    let (mut n_added, mut documents, mut changed) = (0, vec![], vec![]);
+    for (new, id) in tracks.iter().zip(ids) {
+        match existing.get(&id) {
+            Some(true) if removed == Removed::StaysRemoved => continue,
+            Some(false) => {}
+            Some(true) | None => n_added += 1,
+        }
+        existing.insert(id.clone(), false);
+        put(tx, owner, new).await?;
+        documents.extend(new.public.clone().map(NewDocument::public));
+        match own_document(owner, new, &known) {
+            Some(document) => documents.push(document),
+            None if new.is_own => _ = tx.query(FORGET).bind(&id).bind(owner.as_str()).execute().await?,
+            None => {}
+        }
+        changed.push(id);
+    }
+    schedule(tx, &documents, priority).await?;
+    project(tx, &changed).await?;
+    Ok(n_added)
+}
+
+/// What only this owner reads, if their file says anything that is not known publicly.
+fn own_document(owner: &UserId, new: &NewLibraryTrack, known: &HashMap<Key, Known>) -> Option<NewDocument> {
+    if !new.is_own {
+        return None;
+    }
+    let own = |is_overlay| NewDocument { owner: owner.as_str().to_owned(), is_overlay, track: new.track.clone() };
+    let agrees = |public: &Track| {
+        public.recording_name() == new.track.recording_name() && same_length(public.duration, new.track.duration)
+    };
+    let over = |public: &Track| differs(&new.track, public).then(|| own(true));
+    if let Some(public) = &new.public {
+        return over(public);
+    }
+    match known.get(&(new.track.id.to_string(), String::new())) {
+        Some(Known::Enriched { track, .. }) if agrees(track) => over(track),
+        Some(Known::Indexed) => Some(own(true)),
+        Some(Known::Enriched { .. }) | None => Some(own(false)),
+    }
+}
+
+async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), StoreError> {
+    let track = &new.track;
+    let year = track.release_date.as_deref().and_then(|date| date.get(..4)?.parse::<i32>().ok());
+    tx.query(PUT)
+        .bind(owner.as_str())
+        .bind(track.id.to_string())
+        .bind(track.isrc.as_ref().map(|isrc| isrc.as_str()))
+        .bind(track.tidal_id.as_deref())
+        .bind(track.recording_name().to_string())
+        .bind(track.duration)
+        .bind(&track.title)
+        .bind(&track.artist)
+        .bind(&track.album)
+        .bind(searchable(&[&track.title, &track.artist, &track.album]))
+        .bind(track.tags.first())
+        .bind(year)
+        .bind(track.track_number.and_then(|number| i32::try_from(number).ok()))
+        .bind(new.is_own.then_some(Json(track)))
+        .bind(track.is_sample)
+        .bind(i32::try_from(new.n_plays).unwrap_or(i32::MAX))
+        .bind(new.played_at)
+        .bind(new.added_at.unwrap_or_else(now))
+        .bind(new.album_artist.as_deref())
+        .bind(new.disc_number.and_then(|number| i32::try_from(number).ok()))
+        .execute()
+        .await?;
+    Ok(())
+}

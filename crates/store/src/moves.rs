@@ -1,0 +1,55 @@
+//! One user's track turns out to be another recording: the track, its files, its playlists and its words move along.
+
+use engine::UserId;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{PlaylistTrack, StoreError, db::Tx, documents::project, imports::listed};
+use music::Track;
+
+/// Takes a track of one user from one recording to another. Other users keep what they have.
+pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
+    const MERGE: &str = "UPDATE library_tracks SET
+            n_plays = n_plays + COALESCE((SELECT n_plays FROM library_tracks o
+                WHERE o.user_id = $1 AND o.recording_id = $2), 0),
+            added_at = COALESCE((SELECT MIN(added_at) FROM library_tracks o WHERE o.user_id = $1
+                AND o.recording_id IN ($2, $3)), added_at)
+        WHERE user_id = $1 AND recording_id = $3";
+    const DROP: &str = "DELETE FROM library_tracks WHERE user_id = $1 AND recording_id = $2";
+    const MOVE: &str = "UPDATE library_tracks SET recording_id = $3, isrc = COALESCE($4, isrc)
+        WHERE user_id = $1 AND recording_id = $2";
+    const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2";
+    const FORGET: &str = "DELETE FROM ingested_tracks WHERE owner = $1 AND recording_id = $2";
+    let into = to.id.to_string();
+    if from == into {
+        return Ok(());
+    }
+    let merged = tx.query(MERGE).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
+    if merged > 0 {
+        tx.query(DROP).bind(owner.as_str()).bind(from).execute().await?;
+    } else {
+        let isrc = to.isrc.as_ref().map(|isrc| isrc.as_str());
+        tx.query(MOVE).bind(owner.as_str()).bind(from).bind(&into).bind(isrc).execute().await?;
+    }
+    tx.query(FILES).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
+    tx.query(FORGET).bind(owner.as_str()).bind(from).execute().await?;
+    replace_in_playlists(tx, owner, from, to).await?;
+    project(tx, &[from.to_owned(), into]).await
+}
+
+async fn replace_in_playlists(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
+    const HOLDING_SQLITE: &str = "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks LIKE '%' || $2 || '%'";
+    const HOLDING_POSTGRES: &str =
+        "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks::text LIKE '%' || $2 || '%'";
+    const PUT: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
+    let sql = tx.in_dialect(HOLDING_SQLITE, HOLDING_POSTGRES);
+    let lists: Vec<(Uuid, Json<Vec<PlaylistTrack>>)> =
+        tx.query(sql).bind(owner.as_str()).bind(from).fetch_all().await?;
+    for (id, Json(mut tracks)) in lists {
+        for listed_track in tracks.iter_mut().filter(|listed| listed.track.id.to_string() == from) {
+            listed_track.track = listed(to).track;
+        }
+        tx.query(PUT).bind(id).bind(Json(&tracks)).execute().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! The sample library: offered once to an empty installation, removed by each user for themselves.
+
+use engine::UserId;
+
+use super::{
+    Store, StoreError,
+    documents::project,
+    now,
+    schedule::{park, wake},
+};
+
+impl Store {
+    /// Whether this installation has never held anything, so that the sample may be loaded. True once: the answer is
+    /// remembered.
+    pub async fn take_sample_offer(&self) -> Result<bool, StoreError> {
+        const SQL: &str = "INSERT INTO sample_offers (one, offered_at)
+            SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM library_tracks)
+            ON CONFLICT (one) DO NOTHING";
+        Ok(self.write(SQL).bind(now()).execute().await? == 1)
+    }
+
+    /// Removes the sample for one user: it is found no more, and its tracks leave the library. Returns how many did.
+    pub async fn remove_sample(&self, owner: &UserId) -> Result<u64, StoreError> {
+        const MARK: &str = "INSERT INTO sample_removals (user_id, removed_at) VALUES ($1, $2)
+            ON CONFLICT (user_id) DO NOTHING";
+        const TRACKS: &str = "UPDATE library_tracks SET removed_at = $2
+            WHERE user_id = $1 AND is_sample AND own IS NULL AND removed_at IS NULL RETURNING recording_id";
+        let mut tx = self.begin().await?;
+        tx.query(MARK).bind(owner.as_str()).bind(now()).execute().await?;
+        let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(now()).fetch_all().await?;
+        let recordings: Vec<String> = removed.into_iter().map(|(id,)| id).collect();
+        park(&mut tx, &recordings).await?;
+        project(&mut tx, &recordings).await?;
+        tx.commit().await?;
+        Ok(recordings.len() as u64)
+    }
+
+    /// The user wants the sample back, as it was when it was removed.
+    pub async fn restore_sample(&self, owner: &UserId) -> Result<(), StoreError> {
+        const UNMARK: &str = "DELETE FROM sample_removals WHERE user_id = $1 RETURNING removed_at";
+        const TRACKS: &str = "UPDATE library_tracks SET removed_at = NULL
+            WHERE user_id = $1 AND is_sample AND removed_at >= $2 RETURNING recording_id";
+        let mut tx = self.begin().await?;
+        let removed: Option<(chrono::DateTime<chrono::Utc>,)> =
+            tx.query(UNMARK).bind(owner.as_str()).fetch_optional().await?;
+        let Some((removed_at,)) = removed else { return Ok(()) };
+        let back: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(removed_at).fetch_all().await?;
+        let recordings: Vec<String> = back.into_iter().map(|(id,)| id).collect();
+        wake(&mut tx, &recordings).await?;
+        project(&mut tx, &recordings).await?;
+        tx.commit().await
+    }
+
+    /// Whether there is a sample that this user sees.
+    pub async fn has_sample(&self, owner: &UserId) -> Result<bool, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM documents WHERE is_sample AND track IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM sample_removals WHERE user_id = $1)";
+        let (n,): (i64,) = self.read(SQL).bind(owner.as_str()).fetch_one().await?;
+        Ok(n > 0)
+    }
+}

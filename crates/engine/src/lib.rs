@@ -2,9 +2,12 @@
 
 mod event;
 mod foreign;
+mod halt;
 mod ids;
 mod message;
 mod model;
+mod progress;
+mod prompt;
 mod reply;
 pub mod script;
 mod tool;
@@ -12,11 +15,12 @@ mod toolbox;
 mod turn;
 pub mod untrusted;
 
-pub use event::{Event, FailureCode, Kind, StopReason};
+pub use event::{AskedCall, Event, FailureCode, Kind, StopReason};
 pub use foreign::{ForeignOutput, ForeignTool};
 pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
 pub use message::{Block, Message, Role};
 pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage};
+pub use progress::{OpenCall, Progress, Recorded};
 pub use tool::{Effect, Report, Timings, Tool, ToolContext, ToolError};
 pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Toolbox};
 pub use turn::{End, Finished, Limits, Turn, run};

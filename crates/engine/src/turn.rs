@@ -1,15 +1,19 @@
-//! The turn loop: ask, call tools, ask again.
+//! The turn loop: ask, call tools, ask again. A turn that another node began goes on where its log ends.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
-    Outcome, Prompt, StopReason, ToolContext, Toolbox, Usage, UserId, reply::Reply, untrusted,
+    Block, Call, Delta, Failure, FailureCode, Journal, JournalError, Kind, Message, MessageId, Model, ModelError,
+    OpenCall, Outcome, Progress, Prompt, Recorded, StopReason, ToolContext, Toolbox, Usage, UserId,
+    halt::Halt,
+    progress::{Next, closing_event},
+    prompt,
+    reply::Reply,
+    toolbox,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -21,6 +25,10 @@ pub struct Turn<'a> {
     pub message: MessageId,
     pub prompt: Prompt,
     pub limits: Limits,
+    /// What an earlier node has done of this turn; nothing for a new one.
+    pub progress: Progress,
+    /// How long the turn has run on earlier nodes.
+    pub elapsed: Duration,
     /// Cancelled when someone stops the turn.
     pub cancel: CancellationToken,
 }
@@ -48,9 +56,19 @@ impl Default for Limits {
 /// A turn that is over, with everything the answer holds.
 #[derive(Debug)]
 pub struct Finished {
-    pub content: Vec<Block>,
-    pub usage: Usage,
+    /// Calls are open in it only when the journal could not be written: what became of them is for the caller to find out.
+    pub progress: Progress,
     pub end: End,
+}
+
+impl Finished {
+    pub fn content(&self) -> Vec<Block> {
+        self.progress.content()
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.progress.usage()
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -59,9 +77,6 @@ pub enum End {
     Failed { code: FailureCode, message: String, retryable: bool },
 }
 
-/// One call that is over, with the name of its tool.
-type Ended<'g> = (CallId, &'g str, Result<Outcome, JournalError>);
-
 /// The third time a model makes the very same call, it is told so instead.
 const SAME_CALL_LIMIT: u32 = 2;
 
@@ -69,198 +84,174 @@ const SAME_CALL_LIMIT: u32 = 2;
 /// the answer is stored before anyone sees that it is complete.
 pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finished {
     let mut run = Run {
-        deadline: Instant::now() + turn.limits.whole_turn,
-        content: Vec::new(),
-        usage: Usage::default(),
-        n_texts: 0,
-        seen: HashMap::new(),
+        deadline: Instant::now() + turn.limits.whole_turn.saturating_sub(turn.elapsed),
+        progress: turn.progress.clone(),
+        n_before: turn.prompt.messages.len(),
         turn,
         emit,
     };
     let end = run.all_steps().await;
-    Finished { content: run.content, usage: run.usage, end }
+    Finished { progress: run.progress, end }
 }
 
 struct Run<'a, 'e> {
     turn: Turn<'a>,
     emit: &'e mut (dyn FnMut(Kind) + Send),
     deadline: Instant,
-    content: Vec<Block>,
-    usage: Usage,
-    n_texts: u32,
-    /// How often each call was made with the same input.
-    seen: HashMap<(String, String), u32>,
+    progress: Progress,
+    /// How many messages of the prompt come before the answer.
+    n_before: usize,
 }
 
 impl Run<'_, '_> {
     async fn all_steps(&mut self) -> End {
-        self.turn.prompt.messages.push(crate::Message::assistant(Vec::new()));
-        for step in 0..=self.turn.limits.max_steps {
-            self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
-            (self.emit)(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
-            let (reply, halt) = self.ask().await;
-            let step_usage = reply.usage.unwrap_or_default();
-            self.usage += step_usage;
-            self.n_texts = reply.next_text_block();
-            let calls = if halt.is_none() && self.turn.prompt.may_call_tools { reply.calls() } else { Vec::new() };
-            // A call that will not be made is no part of the answer.
-            let is_kept = |block: &Block| !matches!(block, Block::ToolUse { .. }) || !calls.is_empty();
-            self.keep(reply.blocks.into_iter().filter(is_kept));
-            let answered = match halt {
-                Some(halt) => Err(halt),
-                None => self.answer(&calls).await,
+        let max_steps = self.turn.limits.max_steps;
+        loop {
+            let result = match self.progress.next() {
+                Next::End { step } if step == 0 || step < max_steps => return End::Answered(StopReason::Complete),
+                Next::End { .. } => return End::Answered(StopReason::MaxSteps),
+                Next::Ask { step, .. } if step > max_steps => return End::Answered(StopReason::MaxSteps),
+                Next::Ask { step, is_open } => self.ask(step, is_open).await,
+                Next::Call => self.call_all().await,
+                Next::CloseStep { step, usage } => {
+                    self.tell(Kind::StepDone { step, usage });
+                    Ok(())
+                }
             };
-            // Also after a halt: a protocol that opens a step must be able to close it.
-            (self.emit)(Kind::StepDone { step, usage: step_usage });
-            if let Err(halt) = answered {
+            if let Err(halt) = result {
+                if !matches!(halt, Halt::Journal(_)) {
+                    // No call is left without its result, and a protocol that opens a step must be able to close it.
+                    let toolbox = self.turn.toolbox;
+                    self.progress.closing(|name| toolbox.title(name)).into_iter().for_each(|kind| self.tell(kind));
+                }
                 return halt.into_end();
             }
-            if calls.is_empty() {
-                let used_up = step > 0 && !self.turn.prompt.may_call_tools;
-                return End::Answered(if used_up { StopReason::MaxSteps } else { StopReason::Complete });
-            }
         }
-        End::Answered(StopReason::MaxSteps)
     }
 
-    /// One reply, as far as it came. A halt leaves the text so far in it.
-    async fn ask(&mut self) -> (Reply, Option<Halt>) {
-        let mut reply = Reply::new(self.n_texts);
+    fn tell(&mut self, kind: Kind) {
+        self.progress.apply(&kind);
+        (self.emit)(kind);
+    }
+
+    /// One reply, as far as it came. A halt leaves the text so far open.
+    async fn ask(&mut self, step: u32, is_open: bool) -> Result<(), Halt> {
+        self.halted()?;
+        self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
+        if !is_open {
+            self.tell(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
+        }
+        self.write_answer_so_far();
+        let mut reply = Reply::new(self.progress.open_text(), self.progress.n_texts());
         let mut deltas = self.turn.model.reply(&self.turn.prompt);
         let mut patience = self.turn.limits.first_delta;
-        let halt = loop {
+        while reply.usage.is_none() {
             let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
             let next = tokio::select! {
                 biased;
-                () = self.turn.cancel.cancelled() => break Some(Halt::Stopped),
+                () = self.turn.cancel.cancelled() => return Err(Halt::Stopped),
                 next = timeout(patience_left, deltas.next()) => next,
             };
             patience = self.turn.limits.silence;
-            match next {
-                Err(_) => break Some(Halt::TimedOut),
-                Ok(Some(Ok(delta))) => {
-                    let is_end = matches!(delta, Delta::End { .. });
-                    reply.push(delta, self.emit);
-                    if is_end {
-                        break None;
-                    }
-                }
-                Ok(Some(Err(error))) => break Some(Halt::Model(error)),
-                Ok(None) => break Some(Halt::Model(ModelError::Unavailable("its stream was cut".into()))),
-            }
-        };
-        reply.close_text(self.emit);
-        (reply, halt)
-    }
-
-    /// Runs the calls of one reply: reads together, writes one after the other. After a halt the rest are
-    /// closed as interrupted, so that no call is left without its result.
-    async fn answer(&mut self, calls: &[(CallId, String, Value)]) -> Result<(), Halt> {
-        let toolbox = self.turn.toolbox;
-        let mut halt = None;
-        for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.1) && toolbox.only_reads(&b.1)) {
-            halt = halt.or_else(|| self.halted());
-            for (id, name, input) in group {
-                let title = toolbox.spec(name).map_or(name.as_str(), |spec| spec.title).to_owned();
-                (self.emit)(Kind::ToolStarted { call: *id, name: name.clone(), title, input: Arc::new(input.clone()) });
-            }
-            let results = match halt {
-                None => self.call_together(group).await,
-                Some(_) => self.interrupt(group),
+            let delta = match next {
+                Err(_) => return Err(Halt::TimedOut),
+                Ok(Some(delta)) => delta.map_err(Halt::Model)?,
+                Ok(None) => return Err(Halt::Model(ModelError::Unavailable("its stream was cut".into()))),
             };
-            for (id, name, result) in results {
-                let outcome = result.unwrap_or_else(|error| {
-                    halt.get_or_insert(Halt::Journal(error));
-                    interrupted()
-                });
-                self.keep_result(id, name, outcome);
+            self.take(&mut reply, delta);
+        }
+        // A call that will not be made is no part of the answer.
+        let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
+        self.tell(Kind::Replied { step, usage: reply.usage.unwrap_or_default(), calls });
+        Ok(())
+    }
+
+    fn take(&mut self, reply: &mut Reply, delta: Delta) {
+        let (progress, emit) = (&mut self.progress, &mut self.emit);
+        reply.push(delta, &mut |kind| {
+            progress.apply(&kind);
+            emit(kind);
+        });
+    }
+
+    /// The model reads what the answer holds. Where that ends in words, an earlier reply was cut off and is to go on.
+    fn write_answer_so_far(&mut self) {
+        let messages = &mut self.turn.prompt.messages;
+        messages.truncate(self.n_before);
+        let content = self.turn.toolbox.answer_for_model(&self.progress.content());
+        let cut_text = match content.last() {
+            Some(Block::Text { text }) => Some(text.clone()),
+            _ => None,
+        };
+        messages.push(Message::assistant(content));
+        messages.extend(cut_text.map(|text| prompt::go_on_after(&text)));
+    }
+
+    /// Runs the calls of one reply: reads together, writes one after the other.
+    async fn call_all(&mut self) -> Result<(), Halt> {
+        let toolbox = self.turn.toolbox;
+        let calls = self.progress.open_calls().to_vec();
+        for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.name) && toolbox.only_reads(&b.name)) {
+            self.halted()?;
+            for call in group.iter().filter(|call| !call.is_shown) {
+                self.tell(call.started(toolbox.title(&call.name)));
+            }
+            self.call_together(group).await.map_err(Halt::Journal)?;
+        }
+        self.halted()
+    }
+
+    /// Results are streamed and stored in the order the calls ended.
+    async fn call_together(&mut self, group: &[OpenCall]) -> Result<(), JournalError> {
+        let (turn, deadline) = (&self.turn, self.deadline);
+        let (progress, emit) = (&mut self.progress, &mut self.emit);
+        let mut running: FuturesUnordered<_> =
+            group.iter().map(async |call| (call, call_one(turn, deadline, call).await)).collect();
+        let mut unwritten = None;
+        while let Some((call, result)) = running.next().await {
+            match result {
+                Ok(outcome) => {
+                    let kind = closing_event(call.id, &call.name, &outcome);
+                    progress.apply(&kind);
+                    emit(kind);
+                }
+                Err(error) => unwritten = Some(error),
             }
         }
-        halt.or_else(|| self.halted()).map_or(Ok(()), Err)
+        unwritten.map_or(Ok(()), Err)
     }
 
-    fn interrupt<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
-        for (id, name, _) in group {
-            (self.emit)(closing_event(*id, name, &interrupted()));
-        }
-        group.iter().map(|(id, name, _)| (*id, name.as_str(), Ok(interrupted()))).collect()
-    }
-
-    /// The results in the order the calls ended, which is the order they are streamed and stored in.
-    async fn call_together<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
-        let repeated: Vec<bool> = group.iter().map(|(_, name, input)| self.is_repeated(name, input)).collect();
-        let (turn, deadline) = (&self.turn, self.deadline);
-        let mut running: FuturesUnordered<_> = group
-            .iter()
-            .zip(repeated)
-            .map(async |((id, name, input), repeated)| {
-                let outcome =
-                    if repeated { Ok(said_before(name)) } else { call_one(turn, deadline, *id, name, input).await };
-                (*id, name.as_str(), outcome)
-            })
-            .collect();
-        let mut ended = Vec::with_capacity(group.len());
-        while let Some((id, name, outcome)) = running.next().await {
-            let shown = outcome.as_ref().map_or_else(|_| interrupted(), Outcome::clone);
-            (self.emit)(closing_event(id, name, &shown));
-            ended.push((id, name, outcome));
-        }
-        ended
-    }
-
-    fn is_repeated(&mut self, name: &str, input: &Value) -> bool {
-        let n_before = self.seen.entry((name.to_owned(), input.to_string())).or_default();
-        *n_before += 1;
-        *n_before > SAME_CALL_LIMIT
-    }
-
-    fn keep_result(&mut self, id: CallId, name: &str, outcome: Outcome) {
-        let for_model = match &outcome {
-            Outcome::Done(done) => self.turn.toolbox.for_model(name, &done.output),
-            Outcome::Failed(failure) => Value::String(untrusted::clean(&failure.error)),
-        };
-        let is_error = matches!(outcome, Outcome::Failed(_));
-        self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });
-        self.content.push(Block::ToolResult { tool_use_id: id, content: stored(outcome), is_error });
-    }
-
-    fn keep(&mut self, blocks: impl Iterator<Item = Block>) {
-        for block in blocks {
-            self.for_model(block.clone());
-            self.content.push(block);
-        }
-    }
-
-    fn for_model(&mut self, block: Block) {
-        let answer = self.turn.prompt.messages.last_mut().expect("the answer was pushed when the turn began");
-        answer.content.push(block);
-    }
-
-    fn halted(&self) -> Option<Halt> {
+    fn halted(&self) -> Result<(), Halt> {
         if self.turn.cancel.is_cancelled() {
-            return Some(Halt::Stopped);
+            return Err(Halt::Stopped);
         }
-        (Instant::now() >= self.deadline).then_some(Halt::TimedOut)
+        if Instant::now() >= self.deadline { Err(Halt::TimedOut) } else { Ok(()) }
     }
 }
 
-async fn call_one(
-    turn: &Turn<'_>,
-    deadline: Instant,
-    id: CallId,
-    name: &str,
-    input: &Value,
-) -> Result<Outcome, JournalError> {
-    let cancel = turn.cancel.child_token();
-    let mut cx = ToolContext::new(turn.owner.clone(), id, cancel.clone());
-    cx.answer = Some(turn.message);
+/// Calls a tool, or finds out what an earlier node did about it.
+async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result<Outcome, JournalError> {
     let call = Call {
-        id,
+        id: open.id,
         owner: turn.owner.clone(),
         message: Some(turn.message),
-        name: name.to_owned(),
-        input: Arc::new(input.clone()),
+        name: open.name.clone(),
+        input: open.input.clone(),
     };
+    match &open.recorded {
+        Some(Recorded::Closed(outcome)) => return Ok(outcome.clone()),
+        Some(Recorded::Begun | Recorded::Effect(_)) if turn.toolbox.is_foreign(&open.name) => {
+            return toolbox::close(turn.journal, &call, Outcome::Failed(Failure::outcome_unknown())).await;
+        }
+        // Reads run again. A write whose effect is committed finds it under the id of the call.
+        Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
+    }
+    if open.n_same > SAME_CALL_LIMIT {
+        return Ok(said_before(&open.name));
+    }
+    let cancel = turn.cancel.child_token();
+    let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone());
+    cx.answer = Some(turn.message);
     let work = turn.toolbox.call(turn.journal, &cx, &call);
     tokio::pin!(work);
     tokio::select! {
@@ -273,71 +264,9 @@ async fn call_one(
     }
 }
 
-fn closing_event(call: CallId, name: &str, outcome: &Outcome) -> Kind {
-    match outcome {
-        Outcome::Done(done) => Kind::ToolDone { call, name: name.to_owned(), done: done.clone() },
-        Outcome::Failed(failure) => Kind::ToolFailed { call, name: name.to_owned(), failure: failure.clone() },
-    }
-}
-
-fn stored(outcome: Outcome) -> Value {
-    match outcome {
-        Outcome::Done(done) => Arc::try_unwrap(done).map_or_else(|done| done.output.clone(), |done| done.output),
-        Outcome::Failed(failure) => serde_json::to_value(failure).expect("a failure is plain data"),
-    }
-}
-
-fn interrupted() -> Outcome {
-    Outcome::Failed(Failure { error: "Interrupted".into(), retryable: true, was_retried: false, duration_ms: 0 })
-}
-
 fn said_before(name: &str) -> Outcome {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );
     Outcome::Failed(Failure { error, retryable: false, was_retried: false, duration_ms: 0 })
-}
-
-/// Why a turn ends before its answer is complete.
-enum Halt {
-    Stopped,
-    TimedOut,
-    Model(ModelError),
-    Journal(JournalError),
-}
-
-impl Halt {
-    fn into_end(self) -> End {
-        let (code, message, retryable) = match self {
-            Halt::Stopped => return End::Answered(StopReason::Stopped),
-            Halt::TimedOut | Halt::Model(ModelError::TimedOut) => {
-                (FailureCode::Timeout, "The answer took too long. Please try again.", true)
-            }
-            Halt::Model(error) => {
-                tracing::error!("The turn failed: {error}");
-                match error {
-                    ModelError::RateLimited(_) => (
-                        FailureCode::RateLimited,
-                        "The model is at its rate limit. Please try again in a moment.",
-                        true,
-                    ),
-                    ModelError::Refused(_) => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model refused the request. Please check its settings.",
-                        false,
-                    ),
-                    ModelError::Unavailable(_) | ModelError::TimedOut => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model is unavailable right now. Please try again.",
-                        true,
-                    ),
-                }
-            }
-            Halt::Journal(error) => {
-                tracing::error!("The turn failed: {error}");
-                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.", true)
-            }
-        };
-        End::Failed { code, message: message.into(), retryable }
-    }
 }

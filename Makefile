@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check faults bench bench-index bench-ingest eval fuzz setup web models demo-services fmt
+.PHONY: run test check faults bench bench-index bench-ingest eval fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building parts of it would build shared dependencies again with other features.
@@ -9,28 +9,28 @@ WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-
 
 ## Start Segue on http://127.0.0.1:8080 with the sample library: no key, no server, no account.
 run: setup web/dist/index.html models
-	$(CARGO) build --release --quiet --workspace --bin segue
+	$(CARGO) build --release --workspace --bin segue
 	$(RELEASE)/segue sample
 	$(RELEASE)/segue serve
 
 ## Every test, on SQLite and on a throw-away PostgreSQL, and the page in a real browser.
-test: setup web/dist/index.html
+test: setup-test web/dist/index.html
 	tools/test
 
 ## Every fault rehearsed, on both databases: what the user saw, what was kept, how long until well again.
-faults: setup web/dist/index.html
+faults: setup-test web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
 ## What must hold before a change is handed over: format, lints, licences and where dependencies come from.
-check: setup web/dist/index.html
+check: setup-test web/dist/index.html
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) deny --log-level error check bans licenses sources
 
 ## Turns per second, CPU per turn, memory per open stream, beside a bare relay in the same run.
-bench: setup web/dist/index.html
+bench: setup-test web/dist/index.html
 	tools/bench
 
 ## Search quality on real data: BM25, dense and hybrid with a paired bootstrap.
@@ -57,9 +57,13 @@ demo-services:
 	$(CARGO) build --release --quiet --workspace --bin doubles
 	$(RELEASE)/doubles --sample crates/app/assets/sample
 
-## What the machine lacks: Debian packages, and nothing twice.
+## Installs the Debian packages that running needs, if they are missing.
 setup:
-	@tools/setup
+	@tools/setup run
+
+## The same for the tests: also a browser, PostgreSQL and HAProxy.
+setup-test:
+	@tools/setup test
 
 ## The page, built once for each change of its sources.
 web: web/dist/index.html

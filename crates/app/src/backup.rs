@@ -9,7 +9,8 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use crate::{config::Config, node::Node, store};
+use crate::{config::Config, node::Node};
+use store;
 
 /// What a copy holds.
 #[derive(Debug, Serialize)]

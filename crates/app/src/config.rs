@@ -7,7 +7,6 @@ use engine::Limits;
 
 use crate::{
     enrich::SourceUrls,
-    limits::TurnLimits,
     mcp_client::{self, OutsideServer},
     observe::Content,
 };
@@ -15,6 +14,7 @@ use sources::{
     deezer, lrclib, musicbrainz, reccobeats,
     tidal::{Credentials, TidalConfig},
 };
+use store::TurnLimits;
 
 /// One setting, as the reference (`--help`) shows it.
 pub struct Setting {

@@ -17,14 +17,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::{
-    App,
+    App, Error,
     agents::{Agent, agent},
     history,
-    limits::Limited,
     observe::{EndedCall, EndedTurn},
-    store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::LiveTurn,
 };
+use store::{MessageStatus, NewTurn, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]
@@ -49,24 +48,11 @@ const MAX_CLIENT_ID_CHARS: usize = 200;
 const END_PATIENCE: Duration = Duration::from_secs(15);
 const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
-#[derive(Debug, thiserror::Error)]
-pub enum ConverseError {
-    /// The caller can mend it: which field, and how.
-    #[error("{field}: {problem}")]
-    Invalid { field: &'static str, problem: String },
-    /// The caller must wait.
-    #[error(transparent)]
-    Limited(#[from] Limited),
-    #[error("the server is shutting down")]
-    Closing,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
-    pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, ConverseError> {
-        let _starting = self.turns.enter().ok_or(ConverseError::Closing)?;
+    #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
+    pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
+        let _starting = self.turns.enter().ok_or(Error::Closing)?;
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         let new = NewTurn {
@@ -79,7 +65,7 @@ impl App {
             node: &self.turns.node,
             limits: self.config.turn_limits,
         };
-        let started = match self.store.start_turn(owner, &new).await? {
+        let started = match self.store.start_turn(owner, &new).await.map_err(turn_running)? {
             Start::Existing(started) => return Ok(started),
             Start::New(started) => started,
             Start::Limited(limited) => return Err(limited.into()),
@@ -93,11 +79,11 @@ impl App {
         let (app, owner) = (self.clone(), owner.clone());
         let is_new = ask.conversation.is_none();
         let asked = text.to_owned();
-        self.tasks.spawn(async move { app.run(agent, owner, live, asked, is_new).await });
+        self.spawned.spawn(async move { app.run(agent, owner, live, asked, is_new).await });
         Ok(started)
     }
 
-    async fn agent_for(&self, owner: &UserId, ask: &Ask) -> Result<&'static Agent, ConverseError> {
+    async fn agent_for(&self, owner: &UserId, ask: &Ask) -> Result<&'static Agent, Error> {
         let id = match ask.conversation {
             Some(conversation) => self.store.conversation(owner, conversation).await?.agent,
             None => ask.agent.clone().unwrap_or_else(|| "discover".into()),
@@ -220,19 +206,22 @@ impl App {
 
 impl App {
     /// One tool call without an agent, journalled like any other.
-    pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, ConverseError> {
+    pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
         self.call_tool_until(owner, name, input, self.shutdown.child_token()).await
     }
 
     /// The same, for a caller who may change their mind.
+    #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
         &self,
         owner: &UserId,
         name: &str,
         input: Value,
         cancel: CancellationToken,
-    ) -> Result<Outcome, ConverseError> {
-        self.store.admit_call(owner, self.config.turn_limits).await?;
+    ) -> Result<Outcome, Error> {
+        if let Some(limited) = self.store.call_exceeding(owner, self.config.turn_limits).await? {
+            return Err(limited.into());
+        }
         let id = CallId::new();
         let cx = ToolContext::new(owner.clone(), id, cancel);
         let call = Call { id, owner: owner.clone(), message: None, name: name.to_owned(), input: Arc::new(input) };
@@ -244,7 +233,7 @@ impl App {
         }
         outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {
             Ok(error) => error.into(),
-            Err(other) => StoreError::Database(sqlx::Error::Protocol(other.to_string())).into(),
+            Err(other) => Error::Database(sqlx::Error::Protocol(other.to_string())),
         })
     }
 }
@@ -285,7 +274,7 @@ fn journal_error(error: StoreError) -> JournalError {
     JournalError(error.into())
 }
 
-fn checked_text(ask: &Ask) -> Result<&str, ConverseError> {
+fn checked_text(ask: &Ask) -> Result<&str, Error> {
     let text = ask.text.trim();
     if text.is_empty() {
         return Err(invalid("message", "Message cannot be empty".into()));
@@ -302,8 +291,16 @@ fn checked_text(ask: &Ask) -> Result<&str, ConverseError> {
     Ok(text)
 }
 
-fn invalid(field: &'static str, problem: String) -> ConverseError {
-    ConverseError::Invalid { field, problem }
+/// A turn cannot start only because another one runs.
+fn turn_running(error: StoreError) -> Error {
+    match error.into() {
+        Error::Conflict(why) => Error::TurnRunning(why),
+        other => other,
+    }
+}
+
+fn invalid(field: &'static str, problem: String) -> Error {
+    Error::Invalid { field, problem }
 }
 
 fn failed(code: FailureCode, message: &str) -> Finished {

@@ -5,13 +5,10 @@ use engine::{ConversationId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    library::SavedAlbum,
-    store::{
-        Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
-        TaskFilter,
-    },
-    tools::results::AlbumResult,
+use crate::library::{SavedAlbum, results::AlbumResult};
+use store::{
+    Conversation, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
+    TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -54,7 +51,7 @@ const PAGE: u32 = 100;
 const EVERYTHING: Listing<'static> = Listing { words: None, sort: LibrarySort::Added, offset: 0, limit: u32::MAX };
 
 impl Export {
-    pub async fn of(store: &Store, owner: &UserId) -> Result<Self, StoreError> {
+    pub(crate) async fn of(store: &Store, owner: &UserId) -> Result<Self, StoreError> {
         Ok(Self {
             user: owner.clone(),
             exported_at: Utc::now(),

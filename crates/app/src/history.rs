@@ -3,7 +3,7 @@
 use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId, untrusted};
 use serde_json::Value;
 
-use crate::store::{MessageStatus, Store, StoreError, StoredMessage};
+use store::{MessageStatus, Store, StoreError, StoredMessage};
 
 /// More messages than any budget holds are not even read.
 const MAX_MESSAGES: u32 = 400;

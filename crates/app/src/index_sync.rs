@@ -11,13 +11,13 @@ use tracing::{info, warn};
 use crate::{
     App,
     config::{Config, Endpoint},
-    store::{Store, StoreError},
 };
 use http_client::client_builder;
 use search::{
     Change, EmbeddedIndex, IndexError, LiveIndex, QdrantIndex, QdrantSettings, Successor, TrackIndex, TrackSource,
     embed::{self, Cached, Embedder, EmbedderId, RemoteEmbedder, StaticTable, remote::RemoteSettings},
 };
+use store::{Store, StoreError, TrackChange};
 
 /// Other processes may write tracks too; nobody tells us, so we look.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -90,7 +90,7 @@ impl Indexing {
         let _reading = self.reading.lock().await;
         self.check_that_it_is_behind(store).await?;
         let followed = match &self.shared_as {
-            None => self.index.follow(store).await,
+            None => self.index.follow(&StoredTracks(store)).await,
             Some(name) => self.follow_alone(store, name, node).await,
         };
         match followed {
@@ -103,7 +103,7 @@ impl Indexing {
     /// after claiming it, so that nothing is written twice.
     async fn follow_alone(&self, store: &Store, name: &str, node: &str) -> Result<usize, IndexError> {
         let bug = |error: StoreError| IndexError::Bug(error.into());
-        if !self.index.is_behind(store).await? || !store.claim_index(name, node).await.map_err(bug)? {
+        if !self.index.is_behind(&StoredTracks(store)).await? || !store.claim_index(name, node).await.map_err(bug)? {
             return Ok(0);
         }
         let followed = self.index.follow(&WhileWeMay { store, name, node }).await;
@@ -151,6 +151,18 @@ impl Indexing {
     }
 }
 
+/// The tracks of the database, as an index reads them.
+struct StoredTracks<'a>(&'a Store);
+
+impl TrackSource for StoredTracks<'_> {
+    fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
+        Box::pin(async move {
+            let changes = self.0.track_changes(revision, limit).await?.into_iter();
+            Ok(changes.map(|TrackChange { revision, isrc, track }| Change { revision, isrc, track }).collect())
+        })
+    }
+}
+
 /// The database, as long as no other node is filling the index that we share.
 struct WhileWeMay<'a> {
     store: &'a Store,
@@ -161,7 +173,7 @@ struct WhileWeMay<'a> {
 impl TrackSource for WhileWeMay<'_> {
     fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
         Box::pin(async move {
-            let changes = self.store.changes_after(revision, limit).await?;
+            let changes = StoredTracks(self.store).changes_after(revision, limit).await?;
             let may = changes.is_empty() || self.store.claim_index(self.name, self.node).await?;
             Ok(if may { changes } else { Vec::new() })
         })
@@ -188,10 +200,10 @@ async fn first_there(
     Ok(None)
 }
 
-/// Several houses may use one server; each has collections of its own.
+/// Several installations may use one server; each has collections of its own.
 async fn settings_of(qdrant: &Endpoint, store: &Store) -> anyhow::Result<QdrantSettings> {
     let settings = QdrantSettings::new(&qdrant.url, qdrant.key.as_ref().map(|key| key.expose().to_owned()));
-    Ok(QdrantSettings { prefix: format!("segue-{}", store.house().await?), ..settings })
+    Ok(QdrantSettings { prefix: format!("segue-{}", store.installation_id().await?), ..settings })
 }
 
 /// What the settings lead to, for the doctor: opened, looked at, closed.

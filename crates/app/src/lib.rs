@@ -1,78 +1,89 @@
-//! What the house can do: every service, built once.
+//! The application: every service, built once.
 
 pub mod agents;
 pub mod backup;
 pub mod config;
 mod converse;
 pub mod enrich;
+mod error;
 pub mod export;
 mod history;
 pub mod import;
 mod index_sync;
 pub mod library;
-pub mod limits;
 pub mod mcp_client;
 pub mod models;
 mod node;
 pub mod observe;
 mod recovery;
 pub mod sample;
-pub mod store;
-pub mod tools;
+pub mod services;
+pub mod text_limit;
+mod tools;
 pub mod turns;
 mod wordings;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use engine::{Model, ToolSpec, Toolbox};
+use engine::{Model, ToolSpec, Toolbox, UserId};
+use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent},
     config::{Config, ModelChoice},
-    enrich::{Counters, Describer, Pipeline, Sources},
+    enrich::{Describer, Pipeline, Sources},
+    export::Export,
     index_sync::Indexing,
+    library::Library,
     mcp_client::Outside,
     node::Node,
     observe::{
         Observer,
         metrics::{IndexReading, Reading},
     },
-    store::Store,
-    tools::Shelf,
+    services::{
+        Services, accounts::Accounts, conversations::Conversations, imports::Imports, playlists::Playlists,
+        tasks::Tasks,
+    },
     turns::Turns,
     wordings::Wordings,
 };
-use sources::tidal::Tidal;
+pub use search::IndexError;
+pub use sources::tidal::{Tidal, TidalError};
+use store::Store;
 
 pub use crate::{
-    converse::{Ask, ConverseError, MAX_MESSAGE_CHARS},
+    converse::{Ask, MAX_MESSAGE_CHARS},
+    error::Error,
     history::window,
-    index_sync::{IndexOf, index_of},
+    index_sync::IndexOf,
 };
 
-/// What was told to end may take this long to do so: a turn to be stored, spans to be sent.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// How long cancelled work may take to end: a turn to be stored, spans to be sent.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The tools of each agent, by its id.
+type AgentTools = HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>;
 
 pub struct App {
     pub config: Config,
-    pub store: Store,
+    store: Store,
     pub model: Arc<dyn Model>,
     pub toolbox: Toolbox,
-    pub shelf: Shelf,
-    pub tidal: Tidal,
+    services: Services,
     indexing: Indexing,
     pipeline: Arc<Pipeline>,
     pub turns: Arc<Turns>,
     pub observer: Arc<Observer>,
     /// Everything spawned, so that stopping waits for it.
-    pub tasks: TaskTracker,
+    spawned: TaskTracker,
     /// Cancelled when the process is to end: no new turns.
     pub shutdown: CancellationToken,
     /// Cancelled when the last turn has ended: background work may go.
     background: CancellationToken,
-    agents: HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>,
+    agents: AgentTools,
     node: Node,
 }
 
@@ -84,32 +95,31 @@ impl App {
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
-        let shelf = Shelf { store: store.clone(), index: indexing.index() };
         let tidal = Tidal::new(&config.tidal)?;
+        let sources = Sources::new(&config.sources)?;
+        let describer = Describer::new(&config.model, &model);
+        let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline);
         let outside = Outside::find(&config.mcp).await;
         let has_real_model = config.model != ModelChoice::Offline;
         let wordings = Wordings::new(has_real_model.then(|| model.clone()));
-        let toolbox = outside.join(tools::toolbox(&store, &shelf, &tidal, wordings));
+        let toolbox = outside.join(services.toolbox(wordings));
         let observer = Observer::new(&config, &node.name, toolbox.specs().iter().map(|spec| spec.name))?;
         let shutdown = CancellationToken::new();
-        let sources = Sources::new(&config.sources)?;
-        let describer = Describer::new(&config.model, &model);
-        let pipeline = Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer);
         let app = Arc::new(Self {
             observer: Arc::new(observer),
-            agents: AGENTS.iter().map(|agent| (agent.id, outfit(&toolbox, &outside, agent))).collect(),
+            agents: tools_by_agent(AGENTS, &toolbox, &outside)?,
             turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
-            tasks: TaskTracker::new(),
+            spawned: TaskTracker::new(),
             shutdown,
             background: CancellationToken::new(),
             config,
             store,
             model,
             toolbox,
-            shelf,
-            tidal,
+            services,
             indexing,
-            pipeline: Arc::new(pipeline),
+            pipeline,
             node,
         });
         let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
@@ -120,27 +130,22 @@ impl App {
 
     fn start_background_work(&self) {
         let (turns, token) = (self.turns.clone(), self.background.clone());
-        self.tasks.spawn(async move { turns.keep_saving(token).await });
+        self.spawned.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
-        self.tasks.spawn(async move { turns.keep_listening_for_stops(token).await });
+        self.spawned.spawn(async move { turns.keep_listening_for_stops(token).await });
         let (store, token) = (self.store.clone(), self.background.clone());
-        self.tasks.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
+        self.spawned.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         let put = self.pipeline.put.clone();
         let node = self.node.name.clone();
-        self.tasks.spawn(async move { indexing.keep_up(store, node, put, token).await });
-        self.tasks.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
-        self.observer.start(&self.tasks, self.background.clone());
+        self.spawned.spawn(async move { indexing.keep_up(store, node, put, token).await });
+        self.spawned.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
+        self.observer.start(&self.spawned, self.background.clone());
     }
 
     /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
-    pub async fn start_ingestion(&self) -> Result<(), store::StoreError> {
-        self.pipeline.start(self.node.is_reborn, &self.tasks, &self.background).await
-    }
-
-    /// What this process has ingested since it started.
-    pub fn ingest_counters(&self) -> &Counters {
-        &self.pipeline.counters
+    pub async fn start_ingestion(&self) -> Result<(), Error> {
+        Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
     }
 
     /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
@@ -151,7 +156,7 @@ impl App {
         }
         let n_cut = self.turns.cut_all();
         tracing::warn!("{n_cut} turns ran longer than the server could wait and were interrupted");
-        if !self.quiet_within(FAREWELL).await {
+        if !self.quiet_within(STOP_TIMEOUT).await {
             tracing::warn!("Left with turns still running; other nodes will close them as interrupted");
         }
     }
@@ -175,8 +180,8 @@ impl App {
     pub async fn stop(&self) {
         self.drain().await;
         self.background.cancel();
-        self.tasks.close();
-        if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
+        self.spawned.close();
+        if tokio::time::timeout(STOP_TIMEOUT, self.spawned.wait()).await.is_err() {
             tracing::warn!("Left with work still running");
         }
         self.pipeline.let_go().await;
@@ -200,7 +205,7 @@ impl App {
 
     /// None while the index or the database does not answer.
     async fn index_reading(&self) -> Option<IndexReading> {
-        let info = self.shelf.index.info().await.ok()?;
+        let info = self.services.library.index.info().await.ok()?;
         let newest = self.store.track_revision().await.ok()?;
         Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
     }
@@ -219,9 +224,80 @@ async fn soon<T>(asked: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::from_secs(2), asked).await.ok()
 }
 
-fn outfit(toolbox: &Toolbox, outside: &Outside, agent: &Agent) -> (Toolbox, Arc<[ToolSpec]>) {
-    let names: Vec<_> = agent.tools.iter().copied().chain(outside.names_for(agent.id)).collect();
-    let toolbox = toolbox.only(&names);
-    let specs = toolbox.specs().into();
-    (toolbox, specs)
+/// The tools of each agent. An agent that names a tool that does not exist is a mistake in its definition.
+fn tools_by_agent(agents: &[Agent], toolbox: &Toolbox, outside: &Outside) -> anyhow::Result<AgentTools> {
+    let of = |agent: &Agent| {
+        let names: Vec<_> = agent.tools.iter().copied().chain(outside.names_for(agent.id)).collect();
+        let toolbox = toolbox.only(&names).with_context(|| format!("the agent '{}' cannot be set up", agent.id))?;
+        let specs = toolbox.specs().into();
+        Ok((agent.id, (toolbox, specs)))
+    };
+    agents.iter().map(of).collect()
+}
+
+/// The services, and what concerns the process as a whole.
+impl App {
+    pub fn tasks(&self) -> &Tasks {
+        &self.services.tasks
+    }
+
+    pub fn library(&self) -> &Library {
+        &self.services.library
+    }
+
+    pub fn playlists(&self) -> &Playlists {
+        &self.services.playlists
+    }
+
+    pub fn conversations(&self) -> &Conversations {
+        &self.services.conversations
+    }
+
+    pub fn imports(&self) -> &Imports {
+        &self.services.imports
+    }
+
+    pub fn accounts(&self) -> &Accounts {
+        &self.services.accounts
+    }
+
+    /// Everything a user owns.
+    #[tracing::instrument(name = "export", skip_all, fields(user.id = %owner))]
+    pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
+        Ok(Export::of(&self.store, owner).await?)
+    }
+
+    /// Whether the Tidal catalogue can be searched.
+    pub fn has_catalogue(&self) -> bool {
+        self.services.library.tidal.is_configured()
+    }
+
+    pub async fn ping_database(&self) -> Result<(), Error> {
+        Ok(self.store.ping().await?)
+    }
+
+    /// "sqlite" or "postgres".
+    pub fn database_kind(&self) -> &'static str {
+        self.store.kind()
+    }
+
+    /// Runs `work` to its end: stopping waits for it.
+    pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.spawned.spawn(work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_names_an_unknown_tool_cannot_start() {
+        let agent = Agent { tools: &["add_tsak"], ..AGENTS[0] };
+        let error = tools_by_agent(&[agent], &Toolbox::default(), &Outside::default()).err().expect("refused");
+        assert_eq!(
+            format!("{error:#}"),
+            "the agent 'discover' cannot be set up: there is no tool 'add_tsak'; the tools are: "
+        );
+    }
 }

@@ -8,9 +8,9 @@ use tracing::{info, warn};
 
 use crate::{
     observe::{EndedTurn, Observer},
-    store::{DeadTurn, MessageStatus, StartedTurn, Store, StoreError, TurnEnd, TurnError},
     turns::{Turns, from_rows, pause, to_rows},
 };
+use store::{DeadTurn, MessageStatus, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 const SWEEP_EVERY: u32 = 12;

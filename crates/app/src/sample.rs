@@ -3,7 +3,7 @@
 use engine::UserId;
 use serde::Deserialize;
 
-use crate::store::{Store, StoreError};
+use crate::{Error, library::Library};
 use music::Track;
 
 const FILES: [&str; 3] = [
@@ -32,12 +32,12 @@ pub struct Loaded {
 
 /// Loads the sample tracks and puts a third of them into a library. A second time changes nothing: what the owner has
 /// removed since stays removed.
-pub async fn load(store: &Store, owner: &UserId) -> Result<Loaded, StoreError> {
+pub async fn load(library: &Library, owner: &UserId) -> Result<Loaded, Error> {
     let sample = tracks();
     let all: Vec<Track> = sample.iter().map(|sample| sample.track.clone()).collect();
-    let n_new = store.put_tracks(&all).await?;
+    let n_new = library.put_tracks(&all).await?;
     let owned: Vec<Track> = sample.into_iter().filter(|sample| sample.in_library).map(|sample| sample.track).collect();
-    let n_added = store.add_new_to_library(owner, &owned).await?;
+    let n_added = library.add_new_tracks(owner, &owned).await?;
     Ok(Loaded { n_tracks: all.len(), n_new, n_added })
 }
 

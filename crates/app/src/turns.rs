@@ -16,7 +16,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use crate::store::{StartedTurn, Store, StoreError, TurnRow};
+use crate::Error;
+use store::{EventRow, StartedTurn, Store, StoreError, TurnRow};
 
 /// How long an event may be in memory only.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
@@ -70,15 +71,6 @@ struct Log {
 
 /// Events as they come, several at once when several are there.
 pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
-
-#[derive(Debug, thiserror::Error)]
-pub enum FollowError {
-    /// The turn ended so long ago that the conversation is the record.
-    #[error("the turn has ended; the conversation is the record")]
-    Gone,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 impl Turns {
     pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
@@ -149,16 +141,17 @@ impl Turns {
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
-    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, FollowError> {
+    #[tracing::instrument(name = "turns.follow", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, Error> {
         let row = self.store.turn(owner, turn).await?;
         if row.is_forgotten() {
-            return Err(FollowError::Gone);
+            return Err(Error::Gone);
         }
         Ok(self.follow_known(turn, row, after))
     }
 
     /// The turn a caller has just started, from its beginning.
-    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, FollowError> {
+    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, Error> {
         match self.live_turn(started.turn) {
             Some(live) => Ok(live.follow(0).boxed()),
             None => self.follow(owner, started.turn, 0).await,
@@ -177,7 +170,8 @@ impl Turns {
     }
 
     /// Stops a turn wherever it runs. Stopping what has ended already is fine.
-    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), StoreError> {
+    #[tracing::instrument(name = "turns.stop", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), Error> {
         self.store.turn(owner, turn).await?;
         match self.live_turn(turn) {
             Some(live) => live.cancel.cancel(),
@@ -221,7 +215,7 @@ impl Turns {
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
-                () = self.store.notices.wait_for_stop() => {}
+                () = self.store.wait_for_stop() => {}
                 () = shutdown.cancelled() => return,
             }
             if self.n_live() == 0 {
@@ -281,7 +275,7 @@ impl LiveTurn {
 
     /// The events that are not saved yet and `closing` after them, for the transaction that ends the turn.
     /// No one else saves while the guard is held.
-    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, Vec<Row>) {
+    pub(crate) async fn last_events(&self, closing: &Event) -> (tokio::sync::MutexGuard<'_, usize>, Vec<EventRow>) {
         let saved = self.saved.lock().await;
         let log = self.log();
         let rows = to_rows(*saved, log.events[*saved..].iter().map(AsRef::as_ref).chain([closing]));
@@ -315,7 +309,7 @@ impl LiveTurn {
         }
     }
 
-    fn unsaved(&self, n_saved: usize) -> Option<(Vec<Row>, usize)> {
+    fn unsaved(&self, n_saved: usize) -> Option<(Vec<EventRow>, usize)> {
         let log = self.log();
         // The closing event is saved before it is published: then more is saved than the log holds.
         let new = log.events.get(n_saved..).filter(|new| !new.is_empty())?;
@@ -343,7 +337,7 @@ fn follow_saved(
     leaving: CancellationToken,
 ) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
     async_stream::stream! {
-        let mut news = store.notices.news_of(turn);
+        let mut news = store.news_of(turn);
         let mut position = 0_i64;
         loop {
             // Asked before reading: what is saved after this answer belongs to the next round.
@@ -391,12 +385,9 @@ fn is_interrupted(kind: &Kind) -> bool {
     matches!(kind, Kind::Failed { code: FailureCode::Interrupted, .. })
 }
 
-/// A row of the saved log: where its first event stands, and its events as a JSON array.
-pub(crate) type Row = (i64, String);
-
 /// Events as rows keep them. A row that is large enough is closed, so that whoever reads a few holds little.
-pub(crate) fn to_rows<'a>(first: usize, events: impl Iterator<Item = &'a Event>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub(crate) fn to_rows<'a>(first: usize, events: impl Iterator<Item = &'a Event>) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> = Vec::new();
     for (n, event) in events.enumerate() {
         let event = serde_json::to_string(event).expect("events are plain data");
         match rows.last_mut().filter(|(_, text)| text.len() < ROW_BYTES) {

@@ -22,5 +22,5 @@ pub use message::{Block, Message, Role};
 pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage};
 pub use progress::{OpenCall, Progress, Recorded};
 pub use tool::{Effect, Report, Timings, Tool, ToolContext, ToolError};
-pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Toolbox};
+pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Toolbox, UnknownTool};
 pub use turn::{End, Finished, Limits, Turn, run};

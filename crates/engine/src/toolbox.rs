@@ -120,6 +120,14 @@ impl Journal for NoJournal {
     }
 }
 
+/// A tool was named that does not exist.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool '{name}'; the tools are: {}", known.join(", "))]
+pub struct UnknownTool {
+    pub name: String,
+    known: Vec<&'static str>,
+}
+
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: BTreeMap<&'static str, Arc<dyn AnyTool>>,
@@ -138,9 +146,12 @@ impl Toolbox {
     }
 
     /// The tools named in `names`: what one agent may use.
-    pub fn only(&self, names: &[&str]) -> Self {
-        let tools = self.tools.iter().filter(|(name, _)| names.contains(name));
-        Self { tools: tools.map(|(name, tool)| (*name, tool.clone())).collect() }
+    pub fn only(&self, names: &[&str]) -> Result<Self, UnknownTool> {
+        let found = names.iter().map(|name| match self.tools.get(*name) {
+            Some(tool) => Ok((tool.spec().name, tool.clone())),
+            None => Err(UnknownTool { name: (*name).to_owned(), known: self.tools.keys().copied().collect() }),
+        });
+        Ok(Self { tools: found.collect::<Result<_, _>>()? })
     }
 
     pub fn specs(&self) -> Vec<ToolSpec> {

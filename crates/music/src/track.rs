@@ -43,6 +43,10 @@ pub struct Track {
 }
 
 impl Track {
+    pub fn recording_name(&self) -> RecordingName {
+        RecordingName::new(&self.title, None, &self.artist)
+    }
+
     /// A track of which no more is known than its names.
     pub fn named(isrc: Isrc, title: String, artist: String, album: String) -> Self {
         Self {
@@ -91,10 +95,4 @@ pub struct AudioFeatures {
     pub tempo: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valence: Option<f64>,
-}
-
-impl Track {
-    pub fn recording_name(&self) -> RecordingName {
-        RecordingName::new(&self.title, None, &self.artist)
-    }
 }

@@ -2,7 +2,7 @@
 //! from inside our own network.
 
 mod addresses;
-mod shelf;
+mod cache;
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,9 +11,9 @@ use bytes::Bytes;
 use reqwest::{Url, redirect};
 use tokio::sync::Semaphore;
 
-use crate::{error::ApiError, outbound};
+use crate::{error::ApiError, http};
 use addresses::{Reach, Resolver};
-use shelf::Shelf;
+use cache::Cache;
 
 const MAX_BYTES: usize = 5 * 1024 * 1024;
 const MAX_REDIRECTS: usize = 3;
@@ -28,7 +28,7 @@ pub(crate) struct Picture {
 pub(crate) struct Artwork {
     client: reqwest::Client,
     rules: Arc<Rules>,
-    shelf: Shelf,
+    cache: Cache,
     slots: Semaphore,
 }
 
@@ -61,7 +61,7 @@ impl Artwork {
             }
             attempt.follow()
         });
-        let client = outbound::client()
+        let client = http::client()
             .redirect(redirects)
             .timeout(Duration::from_secs(10))
             // A proxy would resolve names itself, past our check.
@@ -70,7 +70,7 @@ impl Artwork {
         Self {
             client: client.build().expect("a client with these settings can be built"),
             rules,
-            shelf: Shelf::default(),
+            cache: Cache::default(),
             slots: Semaphore::new(AT_ONCE),
         }
     }
@@ -80,12 +80,12 @@ impl Artwork {
         if !self.rules.allow(&url) {
             return Err(ApiError::invalid_field("url", "is not of a host artwork may come from"));
         }
-        if let Some(picture) = self.shelf.get(&url) {
+        if let Some(picture) = self.cache.get(&url) {
             return Ok(picture);
         }
         let _slot = self.slots.acquire().await.map_err(|_| ApiError::internal())?;
         let picture = self.fetch(url.clone()).await?;
-        self.shelf.keep(url, picture.clone());
+        self.cache.keep(url, picture.clone());
         Ok(picture)
     }
 
@@ -94,7 +94,7 @@ impl Artwork {
         if !response.status().is_success() {
             return Err(ApiError::not_found());
         }
-        let bytes = outbound::read_at_most(response, MAX_BYTES).await.map_err(unreachable)?;
+        let bytes = http::read_at_most(response, MAX_BYTES).await.map_err(unreachable)?;
         let bytes = bytes.ok_or_else(|| no_picture("The picture is too large."))?;
         let media_type = media_type_of(&bytes).ok_or_else(|| no_picture("This is not a picture."))?;
         Ok(Picture { bytes: bytes.into(), media_type })

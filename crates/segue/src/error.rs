@@ -1,18 +1,18 @@
-//! What goes wrong, as every door says it: one form, and the only place that picks HTTP statuses.
+//! Errors: one JSON form for every endpoint, and the only place that picks HTTP statuses.
 
 use aide::OperationOutput;
-use app::{ConverseError, import::ImportFailure, library::LibraryError, store::StoreError, turns::FollowError};
+use app::IndexError;
+use app::TidalError;
+use app::import::ImportError;
+use app::{Error, import::ImportFailure};
 use axum::{
     Json,
     extract::rejection::{JsonRejection, PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use formats::ImportError;
 use schemars::JsonSchema;
-use search::IndexError;
 use serde::Serialize;
-use sources::tidal::TidalError;
 use tracing::error;
 
 #[derive(Debug)]
@@ -127,12 +127,32 @@ impl OperationOutput for ApiError {
     }
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
         match error {
-            StoreError::NotFound => Self::not_found(),
-            StoreError::Conflict(why) => Self::new(StatusCode::CONFLICT, "CONFLICT", why),
-            StoreError::Database(cause) => {
+            Error::NotFound => Self::not_found(),
+            Error::Conflict(why) => Self::new(StatusCode::CONFLICT, "CONFLICT", why),
+            Error::TurnRunning(why) => Self::new(StatusCode::CONFLICT, "TURN_RUNNING", why),
+            Error::Invalid { field, problem } => Self::invalid_field(field, problem),
+            Error::WrongLength(error) => Self::invalid_field(error.field, error.rule()),
+            Error::Incomplete(what) => Self::invalid(what),
+            Error::Limited(limited) => Self::rate_limited(limited.message, limited.retry_after_seconds),
+            Error::Closing => Self {
+                retry_after_seconds: Some(5),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "SHUTTING_DOWN",
+                    "The server is restarting. Please try again.",
+                )
+            },
+            Error::Gone => Self::new(StatusCode::GONE, "GONE", error.to_string()),
+            Error::UnknownTrack(_) => Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", error.to_string()),
+            Error::Catalogue(error) => error.into(),
+            Error::Index(cause) => {
+                error!("The index failed: {cause}");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", IndexError::MESSAGE)
+            }
+            Error::Database(cause) => {
                 error!("The database failed: {cause}");
                 let message = "Something went wrong while reading or saving. Please try again.";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_ERROR", message)
@@ -141,43 +161,15 @@ impl From<StoreError> for ApiError {
     }
 }
 
-impl From<ConverseError> for ApiError {
-    fn from(error: ConverseError) -> Self {
+impl From<TidalError> for ApiError {
+    fn from(error: TidalError) -> Self {
         match error {
-            ConverseError::Invalid { field, problem } => Self::invalid_field(field, problem),
-            ConverseError::Limited(limited) => Self::rate_limited(limited.message, limited.retry_after_seconds),
-            ConverseError::Closing => Self {
-                retry_after_seconds: Some(5),
-                ..Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "SHUTTING_DOWN",
-                    "The server is restarting. Please try again.",
-                )
-            },
-            ConverseError::Store(StoreError::Conflict(why)) => Self::new(StatusCode::CONFLICT, "TURN_RUNNING", why),
-            ConverseError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<LibraryError> for ApiError {
-    fn from(error: LibraryError) -> Self {
-        let unavailable = |message: &str| Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message);
-        match error {
-            LibraryError::Store(error) => error.into(),
-            LibraryError::UnknownTrack(_) | LibraryError::Catalogue(TidalError::NotFound(_)) => {
-                Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", error.to_string())
-            }
-            LibraryError::Catalogue(TidalError::NotConfigured) => {
-                Self::new(StatusCode::CONFLICT, "NOT_CONFIGURED", error.to_string())
-            }
-            LibraryError::Catalogue(cause) => {
+            TidalError::NotFound(_) => Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", error.to_string()),
+            TidalError::NotConfigured => Self::new(StatusCode::CONFLICT, "NOT_CONFIGURED", error.to_string()),
+            cause => {
                 error!("The catalogue failed: {cause}");
-                unavailable("Tidal service is temporarily unavailable.")
-            }
-            LibraryError::Index(cause) => {
-                error!("The index failed: {cause}");
-                unavailable(IndexError::MESSAGE)
+                let message = "Tidal service is temporarily unavailable.";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message)
             }
         }
     }
@@ -186,7 +178,7 @@ impl From<LibraryError> for ApiError {
 impl From<ImportFailure> for ApiError {
     fn from(error: ImportFailure) -> Self {
         match error {
-            ImportFailure::Store(error) => error.into(),
+            ImportFailure::Service(error) => error.into(),
             ImportFailure::File(ImportError::Unreadable(cause)) => {
                 error!("An upload could not be read: {cause}");
                 Self::internal()
@@ -196,15 +188,6 @@ impl From<ImportFailure> for ApiError {
                 error!("An import died: {cause}");
                 Self::internal()
             }
-        }
-    }
-}
-
-impl From<FollowError> for ApiError {
-    fn from(error: FollowError) -> Self {
-        match error {
-            FollowError::Gone => Self::new(StatusCode::GONE, "GONE", error.to_string()),
-            FollowError::Store(error) => error.into(),
         }
     }
 }
@@ -234,7 +217,7 @@ impl From<PathRejection> for ApiError {
 }
 
 impl ApiError {
-    /// A turn that failed, for doors that answer when it is over.
+    /// A turn that failed, for protocols that answer when it is over.
     pub(crate) fn of_turn(code: engine::FailureCode, message: &str) -> Self {
         use engine::FailureCode as Code;
         let (status, code) = match code {

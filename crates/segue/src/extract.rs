@@ -1,27 +1,28 @@
-//! What handlers take: JSON bodies, queries and paths whose refusals have the form of every other error.
-//! None of them lets the character NUL in: it is in no honest text, and PostgreSQL cannot keep it.
+//! axum's extractors with our error form: `Json`, `Query` and `Path` answer a bad request like every other error.
+//! All three refuse the character NUL: no honest text contains it, and PostgreSQL cannot store it.
 
-use aide::{OperationInput, generate::GenContext, openapi::Operation};
+use aide::{OperationInput, OperationOutput, generate::GenContext, openapi};
 use axum::{
     body::Bytes,
-    extract::{FromRequest, FromRequestParts, Path, Query, Request, rejection::JsonRejection},
+    extract::{FromRequest, FromRequestParts, Request, rejection::JsonRejection},
     http::request::Parts,
+    response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::ApiError;
 
-/// A JSON body.
-pub(crate) struct Body<T>(pub(crate) T);
+/// A JSON body, of a request or of a response.
+pub(crate) struct Json<T>(pub(crate) T);
 
 /// The query string.
-pub(crate) struct Params<T>(pub(crate) T);
+pub(crate) struct Query<T>(pub(crate) T);
 
-/// What the path names.
-pub(crate) struct Named<T>(pub(crate) T);
+/// The parameters in the path.
+pub(crate) struct Path<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
@@ -37,26 +38,32 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Params<T> {
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         if parts.uri.query().is_some_and(|query| query.contains("%00")) {
             return Err(no_nul());
         }
-        let Query(value) = Query::from_request_parts(parts, state).await?;
+        let axum::extract::Query(value) = axum::extract::Query::from_request_parts(parts, state).await?;
         Ok(Self(value))
     }
 }
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         if parts.uri.path().contains("%00") {
             return Err(ApiError::not_found());
         }
-        let Path(value) = Path::from_request_parts(parts, state).await?;
+        let axum::extract::Path(value) = axum::extract::Path::from_request_parts(parts, state).await?;
         Ok(Self(value))
     }
 }
@@ -71,20 +78,35 @@ fn no_nul() -> ApiError {
     ApiError::invalid("The character NUL is not allowed.")
 }
 
-impl<T: JsonSchema> OperationInput for Body<T> {
-    fn operation_input(cx: &mut GenContext, operation: &mut Operation) {
+impl<T: JsonSchema> OperationInput for Json<T> {
+    fn operation_input(cx: &mut GenContext, operation: &mut openapi::Operation) {
         axum::Json::<T>::operation_input(cx, operation);
     }
 }
 
-impl<T: JsonSchema> OperationInput for Params<T> {
-    fn operation_input(cx: &mut GenContext, operation: &mut Operation) {
+impl<T: JsonSchema> OperationOutput for Json<T> {
+    type Inner = T;
+
+    fn operation_response(cx: &mut GenContext, operation: &mut openapi::Operation) -> Option<openapi::Response> {
+        axum::Json::<T>::operation_response(cx, operation)
+    }
+
+    fn inferred_responses(
+        cx: &mut GenContext,
+        operation: &mut openapi::Operation,
+    ) -> Vec<(Option<openapi::StatusCode>, openapi::Response)> {
+        axum::Json::<T>::inferred_responses(cx, operation)
+    }
+}
+
+impl<T: JsonSchema> OperationInput for Query<T> {
+    fn operation_input(cx: &mut GenContext, operation: &mut openapi::Operation) {
         axum::extract::Query::<T>::operation_input(cx, operation);
     }
 }
 
-impl<T: JsonSchema> OperationInput for Named<T> {
-    fn operation_input(cx: &mut GenContext, operation: &mut Operation) {
+impl<T: JsonSchema> OperationInput for Path<T> {
+    fn operation_input(cx: &mut GenContext, operation: &mut openapi::Operation) {
         axum::extract::Path::<T>::operation_input(cx, operation);
     }
 }

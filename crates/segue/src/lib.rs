@@ -1,16 +1,16 @@
-//! The doors of the house: HTTP, protocols and the terminal.
+//! The outer layer: HTTP routes, protocols, authentication and the terminal commands.
 
 pub mod api;
 mod artwork;
 pub mod auth;
 pub mod cli;
-mod counted;
 pub mod error;
 mod extract;
+mod http;
 mod open_requests;
 mod openapi;
-mod outbound;
 pub mod protocols;
+mod request_metrics;
 pub mod router;
 mod security_headers;
 pub mod server;

@@ -1,4 +1,4 @@
-//! The table of contents: every route of the house.
+//! The route table: every HTTP route of the server.
 
 use std::sync::Arc;
 
@@ -11,26 +11,25 @@ use crate::{
     api,
     artwork::Artwork,
     auth::{self, Auth},
-    counted,
     error::ApiError,
     open_requests::OpenRequests,
-    openapi, protocols, security_headers, ui,
+    openapi, protocols, request_metrics, security_headers, ui,
 };
 
 /// What handlers need.
-pub struct Doors {
+pub struct AppState {
     pub app: Arc<App>,
     pub auth: Auth,
     pub(crate) open_requests: OpenRequests,
     pub(crate) artwork: Artwork,
 }
 
-pub(crate) type Routes = ApiRouter<Arc<Doors>>;
+pub(crate) type Routes = ApiRouter<Arc<AppState>>;
 
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 pub fn router(app: Arc<App>) -> Router {
-    let doors = Arc::new(Doors {
+    let state = Arc::new(AppState {
         auth: Auth::new(&app.config),
         open_requests: OpenRequests::up_to(app.config.open_requests),
         artwork: Artwork::new(&app.config.artwork_hosts),
@@ -39,37 +38,37 @@ pub fn router(app: Arc<App>) -> Router {
     let mut document = openapi::beginning();
     let router = ApiRouter::new()
         .merge(
-            private(&doors)
-                .layer(middleware::from_fn_with_state(doors.clone(), auth::identify))
+            private(&state)
+                .layer(middleware::from_fn_with_state(state.clone(), auth::identify))
                 .layer(middleware::from_fn(protocols::resource_metadata::point_to)),
         )
         .merge(public())
         .merge(
-            api::health::operator_routes().layer(middleware::from_fn_with_state(doors.clone(), auth::operators_only)),
+            api::health::operator_routes().layer(middleware::from_fn_with_state(state.clone(), auth::operators_only)),
         )
         .fallback_service(page())
         .finish_api(&mut document)
-        .with_state(doors.clone());
-    openapi::serve(router, document, &doors.app.toolbox)
+        .with_state(state.clone());
+    openapi::serve(router, document, &state.app.toolbox)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(doors, counted::count))
+        .layer(middleware::from_fn_with_state(state, request_metrics::count))
         .layer(middleware::from_fn(security_headers::set))
 }
 
-/// For whoever has been let in.
-fn private(doors: &Arc<Doors>) -> Routes {
+/// Routes that require authentication.
+fn private(state: &Arc<AppState>) -> Routes {
     Routes::new()
         .merge(protocols::native::routes())
         .merge(protocols::user_chat::routes())
         .merge(protocols::ai_sdk::routes())
         .merge(protocols::chatkit::routes())
         .merge(protocols::ag_ui::routes())
-        .merge(protocols::mcp::routes(doors))
+        .merge(protocols::mcp::routes(state))
         .merge(api::routes())
 }
 
-/// For everyone: nothing here belongs to anyone.
+/// Routes without authentication: they return no user data.
 fn public() -> Routes {
     Routes::new().merge(api::health::routes()).merge(api::public_routes()).merge(protocols::resource_metadata::routes())
 }

@@ -29,7 +29,7 @@ pub struct ConnectionLimits {
     /// A client that takes nothing for this long is cut. It can come back and resume.
     pub stalled_write: Duration,
     /// How long open connections may go on when the process is asked to end.
-    pub farewell: Duration,
+    pub drain: Duration,
 }
 
 impl ConnectionLimits {
@@ -39,7 +39,7 @@ impl ConnectionLimits {
             head_bytes: 32 * 1024,
             head_time: Duration::from_secs(75),
             stalled_write: Duration::from_secs(30),
-            farewell: Duration::from_secs(5),
+            drain: Duration::from_secs(5),
         }
     }
 }
@@ -96,7 +96,7 @@ pub async fn serve(
         });
     }
     drop(listener);
-    if tokio::time::timeout(limits.farewell, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(limits.drain, graceful.shutdown()).await.is_err() {
         tracing::warn!("Left with connections still open");
     }
     Ok(())

@@ -23,7 +23,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "app",
         &["engine", "formats", "http_client", "music", "offline", "providers", "query", "search", "sources", "store"],
     ),
-    ("segue", &["app", "engine"]),
+    ("segue", &["app", "engine", "music"]),
     ("doubles", &[]),
     ("bench", &["doubles"]),
 ];

@@ -9,13 +9,12 @@ use serde::Deserialize;
 
 use super::{
     extract::{self, extract},
-    found::Description,
-    step::{Claimed, Ending},
     worker::{again_or_failed, done},
 };
 use crate::config::ModelChoice;
 use formats::spelling::{clean, clean_lines};
 use music::Track;
+use store::{Claimed, Description, Ending};
 
 /// To be raised with every change of [`PROMPT`] or of how its answer is read: what older ones made is made again.
 const PROMPT_VERSION: u32 = 1;

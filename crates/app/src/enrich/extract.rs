@@ -1,7 +1,7 @@
 //! A description without a model: what tags, numbers and the first words of the lyrics say, and that it is no more.
 
-use super::found::Description;
 use music::{AudioFeatures, Track};
+use store::Description;
 
 /// To be raised with every change of the words below: what older ones made is made again.
 pub(super) const VERSION: u32 = 1;

@@ -1,12 +1,9 @@
 //! How does it sound? ReccoBeats is asked about forty tracks at once, unless the file brought the numbers.
 
-use super::{
-    found::FeaturesFound,
-    step::{Claimed, Ending},
-    worker::{done, ending_of},
-};
+use super::worker::{done, ending_of};
 use music::Isrc;
 use sources::reccobeats::ReccoBeats;
+use store::{Claimed, Ending, FeaturesFound};
 
 /// One ending for each, in their order.
 pub(super) async fn find(reccobeats: Option<&ReccoBeats>, claimed: &[Claimed]) -> Vec<Ending> {

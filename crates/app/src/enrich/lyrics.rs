@@ -1,13 +1,10 @@
 //! Which words does it have? LRCLIB is asked unless the file brought them.
 
-use super::{
-    found::LyricsFound,
-    step::{Claimed, Ending},
-    worker::{done, ending_of},
-};
+use super::worker::{done, ending_of};
 use formats::spelling::clean_lines;
 use http_client::service::SourceError;
 use sources::lrclib::{Lrclib, Lyrics, Song};
+use store::{Claimed, Ending, LyricsFound};
 
 pub(super) async fn find(lrclib: Option<&Lrclib>, claimed: &Claimed) -> Ending {
     let Some(lrclib) = lrclib else { return Ending::Off };

@@ -6,12 +6,10 @@
 mod describe;
 mod extract;
 mod features;
-mod found;
 mod lyrics;
 mod progress;
 mod rematch;
 mod sources;
-mod step;
 mod worker;
 
 use std::sync::Arc;
@@ -20,23 +18,15 @@ use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 
-pub(crate) use self::{
-    describe::Describer,
-    found::{Found, assembled, with_gaps_filled},
-    progress::progress,
-    sources::Sources,
-    step::{Claimed, Ending, Priority},
-};
+pub(crate) use self::{describe::Describer, progress::progress, sources::Sources};
 pub use self::{
     progress::{Counters, Progress, StepProgress},
     sources::SourceUrls,
-    step::Step,
 };
-use crate::{
-    store::{Store, StoreError},
-    turns::pause,
-};
+use crate::{import::KnownTracks, turns::pause};
 use ::sources::tidal::Tidal;
+pub use store::Step;
+use store::{Priority, Store, StoreError};
 
 /// How often leases of nodes that died are looked for.
 const LOOK_FOR_DEAD_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
@@ -64,8 +54,8 @@ impl Pipeline {
     }
 
     /// The first catalogue that is asked.
-    pub(crate) fn home(&self) -> &Store {
-        &self.store
+    pub(crate) fn home(&self) -> KnownTracks<'_> {
+        KnownTracks(&self.store)
     }
 
     /// Wakes the workers: something was scheduled, or a step has ended.

@@ -8,8 +8,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::step::{Ending, Step};
-use crate::store::StepCounts;
+use store::{Ending, Step, StepCounts};
 
 /// How far one step has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

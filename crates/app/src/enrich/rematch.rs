@@ -9,11 +9,13 @@ use tracing::{info, warn};
 
 use super::Pipeline;
 use crate::{
-    import::{Catalogue, Matches, Outcome, Remembering, add_codes, match_all, track_of},
-    store::{LEASE, OpenClaim, Resolution, StoreError},
+    import::{Catalogue, Matches, Outcome, Remembering, add_codes, encoded, kind_of, match_all, track_of},
     turns::pause,
 };
-use formats::Gathered;
+use formats::{Gathered, ImportedTrack};
+use store::{LEASE, Resolution, StoreError};
+
+type OpenClaim = store::OpenClaim<ImportedTrack>;
 
 const AT_ONCE: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -78,11 +80,11 @@ impl Pipeline {
         for (claim, found) in claims.iter().zip(matches) {
             let resolution = match (found.outcome, found.isrc.clone()) {
                 (Outcome::Matched, Some(isrc)) => {
-                    Resolution::Matched(Box::new(track_of(&claim.entry, isrc, &found, claim.kind)))
+                    Resolution::Matched(Box::new(track_of(&claim.entry, isrc, &found, kind_of(&claim.kind)?)))
                 }
                 _ => {
                     let wait = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
-                    Resolution::Open { found: Box::new(found), due_at: chrono::Utc::now() + wait }
+                    Resolution::Open { found: encoded(&found)?, due_at: chrono::Utc::now() + wait }
                 }
             };
             match self.store.resolve_entry(owner, claim.id, &resolution).await {
@@ -101,7 +103,7 @@ impl Pipeline {
             info!("Codes behind Spotify's ids could not be looked up: {error}");
         }
         let elsewhere: Vec<_> = self.catalogues().into_iter().map(|catalogue| self.remembering(catalogue)).collect();
-        let home: &dyn Catalogue = &self.store;
+        let home: &dyn Catalogue = &self.home();
         let all: Vec<&dyn Catalogue> =
             std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         match_all(gathered, &all).await

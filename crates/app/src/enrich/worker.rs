@@ -7,14 +7,11 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{
-    Pipeline, features, lyrics,
-    step::{Claimed, Ending, Step},
-};
-use crate::store::{LEASE, StoreError};
+use super::{Pipeline, features, lyrics};
 use http_client::service::SourceError;
 use music::Isrc;
 use sources::reccobeats;
+use store::{Claimed, Ending, LEASE, Step, StoreError};
 
 /// Other nodes schedule steps too, and leases run out: nobody tells us, so we look.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

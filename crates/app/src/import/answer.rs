@@ -6,11 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::Imported;
-use crate::{
-    import::{Outcome, Report},
-    store::OpenLine,
-};
+use super::{Imported, OpenLine};
+use crate::import::{Outcome, Report};
 
 /// What an import did, for programs: counts first, then what needs a person.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::UserId;
-use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     catalogue::Matches,
     matching::{Match, Outcome},
 };
-use crate::store::StoreError;
 use formats::{Gathered, ImportedTrack, Kind};
 use music::{Isrc, Track};
+use store::{NewImport, NewOpenEntry, Store, StoreError};
 
 /// One file, ready to be kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,17 +49,6 @@ pub struct Kept {
     pub n_already_there: u64,
 }
 
-/// Where an import is kept.
-pub trait Keeper {
-    /// All of it or nothing, in one transaction, with the report that tells of it.
-    fn keep<'a>(
-        &'a self,
-        owner: &'a UserId,
-        import: &'a Import,
-        report: &'a serde_json::Value,
-    ) -> BoxFuture<'a, Result<Kept, StoreError>>;
-}
-
 impl Import {
     pub fn new(owner: &UserId, file: &str, kind: Kind, gathered: &Gathered, matches: &Matches) -> Self {
         let found = || gathered.tracks.iter().zip(&matches.matches);
@@ -83,6 +72,41 @@ impl Import {
             open: open.map(|(n, (entry, found))| OpenEntry::new(gathered, n, entry, found)).collect(),
         }
     }
+
+    /// Keeps all of it or nothing, in one transaction, with the report that tells of it.
+    pub(crate) async fn keep(&self, store: &Store, owner: &UserId, report: &Value) -> Result<Kept, StoreError> {
+        let open = self.open.iter().map(|open| {
+            let (entry, found) = (encoded(&open.entry)?, encoded(&open.found)?);
+            Ok(NewOpenEntry { id: open.id(owner), entry, found, playlists: &open.playlists })
+        });
+        let import = NewImport {
+            file: &self.file,
+            kind: &kind_id(self.kind)?,
+            tracks: &self.tracks,
+            playlists: &self.playlists,
+            open: open.collect::<Result<_, StoreError>>()?,
+            settled: &self.settled,
+        };
+        let n_added = store.keep_import(owner, &import, report).await?;
+        Ok(Kept { n_added, n_already_there: self.tracks.len() as u64 - n_added })
+    }
+}
+
+/// The name of a format in the database.
+pub(crate) fn kind_id(kind: Kind) -> Result<String, StoreError> {
+    match encoded(&kind)? {
+        Value::String(id) => Ok(id),
+        other => Err(sqlx::Error::Encode(format!("a format has a name, not {other}").into()).into()),
+    }
+}
+
+/// The format with this name in the database.
+pub(crate) fn kind_of(id: &str) -> Result<Kind, StoreError> {
+    serde_json::from_value(id.into()).map_err(|error| sqlx::Error::Decode(error.into()).into())
+}
+
+pub(crate) fn encoded(value: &impl Serialize) -> Result<Value, StoreError> {
+    serde_json::to_value(value).map_err(|error| sqlx::Error::Encode(error.into()).into())
 }
 
 impl OpenEntry {

@@ -1,4 +1,4 @@
-//! The house as a catalogue: what is indexed, on its way into the index, or was shown by Tidal before.
+//! The database as a catalogue: what is indexed, on its way into the index, or was shown by Tidal before.
 
 use futures::future::BoxFuture;
 
@@ -6,20 +6,23 @@ use super::{
     catalogue::{CannotAsk, Catalogue},
     matching::Candidate,
 };
-use crate::store::{Store, StoreError};
 use music::{Isrc, Track};
+use store::{Store, StoreError};
 
-impl Catalogue for Store {
+/// The tracks of the database as a catalogue: the first one that is asked.
+pub(crate) struct KnownTracks<'s>(pub(crate) &'s Store);
+
+impl Catalogue for KnownTracks<'_> {
     fn name(&self) -> &'static str {
         "library"
     }
 
     fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
-        Box::pin(async move { Ok(self.known_tracks(isrcs).await?.into_values().map(candidate).collect()) })
+        Box::pin(async move { Ok(self.0.known_tracks(isrcs).await?.into_values().map(candidate).collect()) })
     }
 
     fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>> {
-        Box::pin(async move { Ok(self.tracks_named(title, artist).await?.into_iter().map(candidate).collect()) })
+        Box::pin(async move { Ok(self.0.tracks_named(title, artist).await?.into_iter().map(candidate).collect()) })
     }
 }
 

@@ -13,13 +13,19 @@ mod score;
 mod service;
 mod sources;
 
-pub(crate) use self::remember::{Remembering, Until};
 pub use self::{
     answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem, open_entries_csv},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
-    keep::{Import, Keeper, Kept, OpenEntry, track_of},
+    keep::{Import, Kept, OpenEntry, track_of},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
-    service::{Given, ImportFailure, Imported},
+    service::{Given, ImportFailure, Imported, OpenLine},
     sources::add_codes,
+};
+pub use formats::ImportError;
+
+pub(crate) use self::{
+    keep::{encoded, kind_id, kind_of},
+    known::KnownTracks,
+    remember::{Remembering, Until},
 };

@@ -8,8 +8,8 @@ use super::{
     catalogue::{CannotAsk, Catalogue},
     matching::Candidate,
 };
-use crate::store::Store;
 use music::Isrc;
+use store::Store;
 
 /// What was found stays true for long; what was not may be added tomorrow.
 const FOUND_FOR: TimeDelta = TimeDelta::days(30);

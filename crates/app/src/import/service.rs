@@ -9,13 +9,17 @@ use uuid::Uuid;
 
 use super::answer::FileCounts;
 use crate::{
-    App,
+    Error,
     enrich::Pipeline,
-    import::{Catalogue, Import, Keeper, Kept, Match, Matches, Report, Until, add_codes, match_all, track_of},
-    store::{LibraryTrack, OpenLine, Resolution, StoreError},
+    import::{
+        Catalogue, Import, Kept, Match, Matches, Report, Until, add_codes, kind_id, kind_of, match_all, track_of,
+    },
+    library::LibraryEntry,
+    services::imports::Imports,
 };
 use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
 use music::Isrc;
+use store::{OpenEntry, Resolution};
 
 /// What someone gave us to import.
 pub enum Given {
@@ -34,10 +38,13 @@ pub enum ImportFailure {
     #[error(transparent)]
     File(#[from] ImportError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Service(#[from] Error),
     #[error("the import stopped in the middle: {0}")]
     Bug(#[from] tokio::task::JoinError),
 }
+
+/// An entry that is still open, as its owner sees it.
+pub type OpenLine = OpenEntry<ImportedTrack, Match>;
 
 /// What became of one file.
 pub struct Imported {
@@ -46,9 +53,10 @@ pub struct Imported {
     pub open: Vec<OpenLine>,
 }
 
-impl App {
+impl Imports {
     /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
     /// `patience`; what is open then is looked for in the background.
+    #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
         &self,
         owner: &UserId,
@@ -76,11 +84,12 @@ impl App {
         let import = Import::new(owner, &name, kind, &gathered, &matches);
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
-        let kept = self.store.keep(owner, &import, &stored).await?;
+        let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;
+        let kind = kind_id(kind).map_err(Error::from)?;
         let open = import.open.into_iter().map(|open| OpenLine {
             id: open.id(owner),
             file: name.clone(),
-            kind,
+            kind: kind.clone(),
             entry: open.entry,
             found: open.found,
         });
@@ -88,26 +97,22 @@ impl App {
     }
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
-    pub async fn choose(
-        &self,
-        owner: &UserId,
-        entry: Uuid,
-        isrc: &Isrc,
-    ) -> Result<LibraryTrack, crate::library::LibraryError> {
-        let open = self.store.open_entry(owner, entry).await?;
+    #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
+    pub async fn choose(&self, owner: &UserId, entry: Uuid, isrc: &Isrc) -> Result<LibraryEntry, Error> {
+        let open: OpenLine = self.store.open_entry(owner, entry).await?;
         let chosen = open.found.candidates.iter().find(|scored| scored.candidate.isrc == *isrc);
         let track = match chosen {
             Some(scored) => {
                 let found = Match { recording: Some(scored.candidate.clone()), ..open.found.clone() };
                 // The listener has read the catalogue's words and chosen by them.
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
-                track_of(&entry, isrc.clone(), &found, open.kind)
+                track_of(&entry, isrc.clone(), &found, kind_of(&open.kind)?)
             }
-            None => self.find_track(isrc).await?,
+            None => self.library.find_track(isrc).await?,
         };
         self.store.resolve_entry(owner, entry, &Resolution::Matched(Box::new(track))).await?;
         self.pipeline.tell();
-        Ok(self.store.library_track(owner, isrc).await?)
+        self.library.entry(self.store.library_track(owner, isrc).await?).await
     }
 }
 
@@ -124,7 +129,7 @@ impl Pipeline {
         let catalogues = self.catalogues();
         let remembering: Vec<_> = catalogues.into_iter().map(|catalogue| self.remembering(catalogue)).collect();
         let elsewhere: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
-        let home: &dyn Catalogue = self.home();
+        let home: &dyn Catalogue = &self.home();
         let all: Vec<&dyn Catalogue> =
             std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         let mut matches = match_all(&file.gathered, &all).await;

@@ -19,7 +19,7 @@ use prometheus_client::{
 };
 
 use super::EndedTurn;
-use crate::store::StepCounts;
+use store::{PoolReading, StepCounts};
 
 type Seconds = Family<Labels, Histogram, fn() -> Histogram>;
 type Float = Gauge<f64, AtomicU64>;
@@ -75,13 +75,6 @@ pub struct Reading {
     pub index: Option<IndexReading>,
     /// The steps of the tracks on their way into the index, by state.
     pub ingest: StepCounts,
-}
-
-#[derive(Debug)]
-pub struct PoolReading {
-    pub name: &'static str,
-    pub idle: usize,
-    pub used: usize,
 }
 
 #[derive(Debug)]

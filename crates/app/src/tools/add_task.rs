@@ -4,8 +4,8 @@ use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{checked_text, task_error};
-use crate::store::{Store, Task};
+use super::task_error;
+use crate::services::tasks::{NewTask, Task, TaskDescription, TaskTitle, Tasks};
 
 /// Add a task to the user's to-do list.
 ///
@@ -14,12 +14,10 @@ use crate::store::{Store, Task};
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// What is to be done, in the user's own words, 1 to 200 characters.
-    #[schemars(length(min = 1, max = 200))]
-    title: String,
+    title: TaskTitle,
     /// Details, if the user gave any, at most 2000 characters.
     #[serde(default)]
-    #[schemars(length(max = 2000))]
-    description: Option<String>,
+    description: Option<TaskDescription>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -38,7 +36,7 @@ impl Report for Output {
 }
 
 pub struct AddTask {
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Tool for AddTask {
@@ -49,16 +47,8 @@ impl Tool for AddTask {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let title = checked_text("title", &input.title, 200)?;
-        let description = description(input.description)?;
-        let task = self.store.add_task(&cx.owner, &title, &description, Some(cx.call)).await.map_err(task_error)?;
+        let new = NewTask { title: input.title, description: input.description.unwrap_or_default() };
+        let task = self.tasks.add(cx, new).await.map_err(task_error)?;
         Ok(Output { task })
-    }
-}
-
-fn description(text: Option<String>) -> Result<String, ToolError> {
-    match text.filter(|text| !text.trim().is_empty()) {
-        None => Ok(String::new()),
-        Some(text) => checked_text("description", &text, 2000),
     }
 }

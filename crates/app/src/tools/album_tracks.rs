@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    checked_text,
-    results::{TrackResult, counted, only},
-    shelf::Shelf,
+    format::{counted, only},
+    tool_error,
+};
+use crate::{
+    library::{Library, results::TrackResult},
+    text_limit::Text,
 };
 use sources::tidal::Tidal;
 
@@ -19,7 +22,7 @@ use sources::tidal::Tidal;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {
     /// Tidal album id, as returned by `tidalSearch`.
-    album_id: String,
+    album_id: Text<1, 100>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -42,7 +45,7 @@ impl Report for Output {
 
 pub struct AlbumTracks {
     pub tidal: Tidal,
-    pub shelf: Shelf,
+    pub library: Library,
 }
 
 impl Tool for AlbumTracks {
@@ -53,9 +56,9 @@ impl Tool for AlbumTracks {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let id = checked_text("albumId", &input.album_id, 100)?;
+        let id = input.album_id.checked("albumId").map_err(|error| tool_error(error.into()))?;
         let found = cx.timings.measure("tidalApiDurationMs", self.tidal.album(&id)).await?;
-        let tracks = self.shelf.catalogue_results(cx, &found.tracks).await?;
+        let tracks = self.library.catalogue_results(&cx.owner, &cx.timings, &found.tracks).await.map_err(tool_error)?;
         Ok(Output { album_id: id, artist: found.album.artist(), album_title: found.album.title, tracks })
     }
 

@@ -7,10 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    results::{IndexedTrackResult, only},
-    shelf::{Shelf, index_error},
-};
+use super::{format::only, tool_error};
+use crate::library::{Library, results::IndexedTrackResult};
 use music::Isrc;
 
 /// Get everything known about up to 100 tracks: lyrics, interpretation, tags and audio features.
@@ -52,7 +50,7 @@ impl Report for Output {
 }
 
 pub struct BatchMetadata {
-    pub shelf: Shelf,
+    pub library: Library,
 }
 
 const MAX_CODES: usize = 100;
@@ -73,9 +71,9 @@ impl Tool for BatchMetadata {
             return Err(ToolError::BadInput(error.into()));
         }
         let asked = Asked::read(input.isrcs);
-        let lookup = self.shelf.indexed_tracks(&asked.codes);
-        let tracks = cx.timings.measure("qdrantDurationMs", lookup).await.map_err(index_error)?;
-        let tracks = self.shelf.index_results(cx, tracks).await?;
+        let lookup = self.library.indexed_tracks(&asked.codes);
+        let tracks = cx.timings.measure("qdrantDurationMs", lookup).await.map_err(tool_error)?;
+        let tracks = self.library.index_results(&cx.owner, &cx.timings, tracks).await.map_err(tool_error)?;
         Ok(asked.answer(tracks))
     }
 

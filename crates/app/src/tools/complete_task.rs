@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{task_error, task_id};
-use crate::store::{Store, Task, TaskChange};
+use crate::services::tasks::{Task, Tasks};
 
 /// Mark one task as done. Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ impl Report for Output {
 }
 
 pub struct CompleteTask {
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Tool for CompleteTask {
@@ -42,9 +42,7 @@ impl Tool for CompleteTask {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let change = TaskChange { completed: Some(true), ..TaskChange::default() };
-        let id = task_id(&input.task_id)?;
-        let task = self.store.update_task(&cx.owner, id, &change, Some(cx.call)).await.map_err(task_error)?;
+        let task = self.tasks.complete(cx, task_id(&input.task_id)?).await.map_err(task_error)?;
         Ok(Output { task })
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{task_error, task_id};
-use crate::store::{Store, TaskId};
+use crate::services::tasks::{TaskId, Tasks};
 
 /// Delete one task. The user can undo it.
 ///
@@ -34,7 +34,7 @@ impl Report for Output {
 }
 
 pub struct DeleteTask {
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Tool for DeleteTask {
@@ -46,7 +46,7 @@ impl Tool for DeleteTask {
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let id = task_id(&input.task_id)?;
-        let task = self.store.delete_task(&cx.owner, id, Some(cx.call)).await.map_err(task_error)?;
+        let task = self.tasks.delete(cx, id).await.map_err(task_error)?;
         Ok(Output { task_id: id, message: format!("Deleted '{}'", task.title), title: task.title })
     }
 }

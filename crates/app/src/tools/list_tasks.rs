@@ -4,8 +4,8 @@ use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::store_error;
-use crate::store::{Store, Task, TaskFilter};
+use super::tool_error;
+use crate::services::tasks::{Task, TaskFilter, Tasks};
 
 /// List the user's tasks, oldest first, with the ids the other task tools need.
 ///
@@ -37,7 +37,7 @@ impl Report for Output {
 }
 
 pub struct ListTasks {
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Tool for ListTasks {
@@ -48,7 +48,7 @@ impl Tool for ListTasks {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let tasks = self.store.tasks(&cx.owner, input.filter).await.map_err(store_error)?;
+        let tasks = self.tasks.list(&cx.owner, input.filter).await.map_err(tool_error)?;
         Ok(Output { tasks })
     }
 }

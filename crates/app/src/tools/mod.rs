@@ -1,4 +1,4 @@
-//! The list of tools; one file each.
+//! The list of tools; one file each. A tool reads its input, calls a service and reports.
 
 mod album_tracks;
 mod batch_metadata;
@@ -12,36 +12,39 @@ mod delete_task;
 mod list_tasks;
 mod update_task;
 
-pub mod results;
-mod shelf;
+mod format;
 
 use engine::{ToolError, Toolbox};
+use tracing::error;
 
 use crate::{
-    store::{Store, StoreError, TaskId},
+    Error,
+    library::Library,
+    services::{
+        playlists::Playlists,
+        tasks::{TaskId, Tasks},
+    },
     wordings::Wordings,
 };
-use sources::tidal::Tidal;
-
-pub use shelf::Shelf;
-pub use suggest_playlist::PlaylistTrackResult;
+use search::IndexError;
 
 /// Every tool there is. Agents use some of them; MCP and the API offer all.
-pub fn toolbox(store: &Store, shelf: &Shelf, tidal: &Tidal, wordings: Wordings) -> Toolbox {
+pub(crate) fn toolbox(tasks: &Tasks, library: &Library, playlists: &Playlists, wordings: Wordings) -> Toolbox {
+    let tidal = &library.tidal;
     Toolbox::default()
-        .with(semantic_search::SemanticSearch { shelf: shelf.clone(), wordings })
-        .with(tidal_search::TidalSearch { tidal: tidal.clone(), shelf: shelf.clone() })
-        .with(album_tracks::AlbumTracks { tidal: tidal.clone(), shelf: shelf.clone() })
-        .with(batch_metadata::BatchMetadata { shelf: shelf.clone() })
-        .with(suggest_playlist::SuggestPlaylist { tidal: tidal.clone(), shelf: shelf.clone() })
-        .with(add_task::AddTask { store: store.clone() })
-        .with(list_tasks::ListTasks { store: store.clone() })
-        .with(complete_task::CompleteTask { store: store.clone() })
-        .with(update_task::UpdateTask { store: store.clone() })
-        .with(delete_task::DeleteTask { store: store.clone() })
+        .with(semantic_search::SemanticSearch { library: library.clone(), wordings })
+        .with(tidal_search::TidalSearch { tidal: tidal.clone(), library: library.clone() })
+        .with(album_tracks::AlbumTracks { tidal: tidal.clone(), library: library.clone() })
+        .with(batch_metadata::BatchMetadata { library: library.clone() })
+        .with(suggest_playlist::SuggestPlaylist { playlists: playlists.clone() })
+        .with(add_task::AddTask { tasks: tasks.clone() })
+        .with(list_tasks::ListTasks { tasks: tasks.clone() })
+        .with(complete_task::CompleteTask { tasks: tasks.clone() })
+        .with(update_task::UpdateTask { tasks: tasks.clone() })
+        .with(delete_task::DeleteTask { tasks: tasks.clone() })
 }
 
-/// What is not a task id and what is not this owner's task is the same to the model.
+/// A text that is no task id and the id of another user's task get the same answer.
 fn task_id(text: &str) -> Result<TaskId, ToolError> {
     text.trim().parse().map_err(|_| no_such_task())
 }
@@ -50,32 +53,40 @@ fn no_such_task() -> ToolError {
     ToolError::BadInput("There is no such task. Call list_tasks to see the tasks and their ids.".into())
 }
 
-/// What a store error means to a task tool.
-fn task_error(error: StoreError) -> ToolError {
+/// What a service error means to a task tool.
+fn task_error(error: Error) -> ToolError {
     match error {
-        StoreError::NotFound => no_such_task(),
-        other => store_error(other),
+        Error::NotFound => no_such_task(),
+        other => tool_error(other),
     }
 }
 
-fn store_error(error: StoreError) -> ToolError {
+/// What a service error means to a tool. The log gets the cause; the model gets what it can act on.
+fn tool_error(error: Error) -> ToolError {
     match error {
-        StoreError::Database(cause) => {
-            tracing::error!("The database failed during a tool call: {cause}");
+        Error::Database(cause) => {
+            error!("The database failed during a tool call: {cause}");
             ToolError::Unavailable { message: "The database is temporarily unavailable".into(), retryable: false }
         }
-        StoreError::NotFound | StoreError::Conflict(_) => ToolError::BadInput(error.to_string()),
+        Error::Index(cause) => {
+            error!("The index failed during a tool call: {cause}");
+            let message = IndexError::MESSAGE.to_owned();
+            if cause.is_passing() {
+                ToolError::Unavailable { message, retryable: false }
+            } else {
+                ToolError::Refused(message)
+            }
+        }
+        Error::Catalogue(cause) => cause.into(),
+        Error::NotFound
+        | Error::Conflict(_)
+        | Error::TurnRunning(_)
+        | Error::Invalid { .. }
+        | Error::WrongLength(_)
+        | Error::Incomplete(_)
+        | Error::Limited(_)
+        | Error::Closing
+        | Error::Gone
+        | Error::UnknownTrack(_) => ToolError::BadInput(error.to_string()),
     }
-}
-
-/// A text of at most `max` characters that is not only white space, or what is wrong with it.
-fn checked_text(field: &str, text: &str, max: usize) -> Result<String, ToolError> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(ToolError::BadInput(format!("{field} cannot be empty")));
-    }
-    if text.chars().count() > max {
-        return Err(ToolError::BadInput(format!("{field} must be at most {max} characters")));
-    }
-    Ok(text.to_owned())
 }

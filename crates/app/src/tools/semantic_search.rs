@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    checked_text,
-    results::{IndexedTrackResult, counted, only},
-    shelf::{Shelf, index_error},
+    format::{counted, only},
+    tool_error,
 };
-use crate::wordings::Wordings;
+use crate::{
+    library::{Library, results::IndexedTrackResult},
+    text_limit::Text,
+    wordings::Wordings,
+};
 use music::identity::recording_groups;
 use search::{Hit, SearchPlan};
 
@@ -23,8 +26,7 @@ use search::{Hit, SearchPlan};
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// What the music should be like, 1 to 2000 characters.
-    #[schemars(length(min = 1, max = 2000))]
-    query: String,
+    query: Text<1, 2000>,
     /// How many tracks at most, 1 to 50.
     #[serde(default = "twenty")]
     #[schemars(range(min = 1, max = 50))]
@@ -56,7 +58,7 @@ impl Report for Output {
 }
 
 pub struct SemanticSearch {
-    pub shelf: Shelf,
+    pub library: Library,
     pub wordings: Wordings,
 }
 
@@ -71,7 +73,7 @@ impl Tool for SemanticSearch {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let query = checked_text("Query", &input.query, 2000)?;
+        let query = input.query.checked("Query").map_err(|error| tool_error(error.into()))?;
         if !(1..=50).contains(&input.limit) {
             return Err(ToolError::BadInput("limit must be between 1 and 50".into()));
         }
@@ -80,7 +82,7 @@ impl Tool for SemanticSearch {
         let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2).timed(&cx.timings);
         let hits = distinct(self.search(cx, plan).await?, limit);
         let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
-        let mut results = self.shelf.index_results(cx, tracks).await?;
+        let mut results = self.library.index_results(&cx.owner, &cx.timings, tracks).await.map_err(tool_error)?;
         for (result, (score, why)) in results.iter_mut().zip(matches) {
             result.score = Some(score);
             result.why = Some(why);
@@ -106,7 +108,7 @@ impl SemanticSearch {
     }
 
     async fn look_up(&self, cx: &ToolContext, plan: &SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        cx.timings.measure("searchDurationMs", self.shelf.search(plan)).await.map_err(index_error)
+        cx.timings.measure("searchDurationMs", self.library.search(plan)).await.map_err(tool_error)
     }
 }
 

@@ -6,9 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    checked_text,
-    results::{AlbumResult, TrackResult, counted, only},
-    shelf::Shelf,
+    format::{counted, only},
+    tool_error,
+};
+use crate::{
+    library::{
+        Library,
+        results::{AlbumResult, TrackResult},
+    },
+    text_limit::Text,
 };
 use sources::tidal::{SearchFor, Tidal};
 
@@ -20,8 +26,7 @@ use sources::tidal::{SearchFor, Tidal};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {
     /// A name: artist, album, song, or several of them, 1 to 500 characters.
-    #[schemars(length(min = 1, max = 500))]
-    query: String,
+    query: Text<1, 500>,
     /// What to look for.
     search_type: SearchType,
     /// How many of each kind at most, 1 to 100.
@@ -76,7 +81,7 @@ impl Report for Output {
 
 pub struct TidalSearch {
     pub tidal: Tidal,
-    pub shelf: Shelf,
+    pub library: Library,
 }
 
 impl Tool for TidalSearch {
@@ -87,7 +92,7 @@ impl Tool for TidalSearch {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let query = checked_text("Query", &input.query, 500)?;
+        let query = input.query.checked("Query").map_err(|error| tool_error(error.into()))?;
         if !(1..=100).contains(&input.limit) {
             return Err(ToolError::BadInput("limit must be between 1 and 100".into()));
         }
@@ -98,8 +103,8 @@ impl Tool for TidalSearch {
         };
         let asked = self.tidal.search(&query, kind, input.limit as usize);
         let found = cx.timings.measure("tidalApiDurationMs", asked).await?;
-        let tracks = self.shelf.catalogue_results(cx, &found.tracks).await?;
-        let albums = self.shelf.album_results(cx, &found.albums).await?;
+        let tracks = self.library.catalogue_results(&cx.owner, &cx.timings, &found.tracks).await.map_err(tool_error)?;
+        let albums = self.library.album_results(&cx.owner, &cx.timings, &found.albums).await.map_err(tool_error)?;
         let total_found = TotalFound { tracks: tracks.len(), albums: albums.len() };
         Ok(Output {
             tracks: (kind != SearchFor::Albums).then_some(tracks),

@@ -4,8 +4,8 @@ use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{checked_text, task_error, task_id};
-use crate::store::{Store, Task, TaskChange};
+use super::{task_error, task_id};
+use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks};
 
 /// Change the title or the description of one task. Give at least one of them.
 #[derive(Deserialize, JsonSchema)]
@@ -15,12 +15,10 @@ pub struct Input {
     task_id: String,
     /// The new title, 1 to 200 characters.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
-    title: Option<String>,
+    title: Option<TaskTitle>,
     /// The new description, at most 2000 characters; an empty text removes it.
     #[serde(default)]
-    #[schemars(length(max = 2000))]
-    description: Option<String>,
+    description: Option<TaskDescription>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,7 +37,7 @@ impl Report for Output {
 }
 
 pub struct UpdateTask {
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Tool for UpdateTask {
@@ -53,17 +51,9 @@ impl Tool for UpdateTask {
         if input.title.is_none() && input.description.is_none() {
             return Err(ToolError::BadInput("Give a new title, a new description, or both".into()));
         }
-        let change = TaskChange {
-            title: input.title.map(|title| checked_text("title", &title, 200)).transpose()?,
-            description: input.description.map(description).transpose()?,
-            completed: None,
-        };
-        let id = task_id(&input.task_id)?;
-        let task = self.store.update_task(&cx.owner, id, &change, Some(cx.call)).await.map_err(task_error)?;
+        // Models send `null` for what they leave out, so `null` changes nothing here; an empty text clears.
+        let change = TaskChange { title: input.title, description: input.description.map(Some), completed: None };
+        let task = self.tasks.change(cx, task_id(&input.task_id)?, change).await.map_err(task_error)?;
         Ok(Output { task })
     }
-}
-
-fn description(text: String) -> Result<String, ToolError> {
-    if text.trim().is_empty() { Ok(String::new()) } else { checked_text("description", &text, 2000) }
 }

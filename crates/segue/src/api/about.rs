@@ -1,9 +1,9 @@
-//! Who you are, and what the house is made of.
+//! The current user, and what this server consists of.
 
 use std::sync::Arc;
 
 use aide::axum::routing::get_with;
-use app::{agents::AGENTS, config::AuthMode, export::Export, library::IndexStatus};
+use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
 use axum::{
     Json,
     extract::State,
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::{
     auth::Caller,
     error::ApiError,
-    router::{Doors, Routes},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -38,12 +38,12 @@ struct Me {
     mode: &'static str,
 }
 
-async fn me(State(doors): State<Arc<Doors>>, caller: Caller) -> Json<Me> {
-    Json(Me { id: caller.id, name: caller.name, mode: mode(&doors) })
+async fn me(State(state): State<Arc<AppState>>, caller: Caller) -> Json<Me> {
+    Json(Me { id: caller.id, name: caller.name, mode: mode(&state) })
 }
 
-async fn export(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Response, ApiError> {
-    let export = Export::of(&doors.app.store, &caller.id).await?;
+async fn export(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Response, ApiError> {
+    let export = state.app.export(&caller.id).await?;
     let disposition = "attachment; filename=\"segue-export.json\"";
     Ok(([(header::CONTENT_DISPOSITION, disposition)], Json(export)).into_response())
 }
@@ -80,8 +80,8 @@ struct AgentAbout {
     examples: &'static [&'static str],
 }
 
-async fn about(State(doors): State<Arc<Doors>>) -> Json<About> {
-    let id = doors.app.model.id().to_owned();
+async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
+    let id = state.app.model.id().to_owned();
     let offline = id == "offline";
     let hint = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or SEGUE_MODEL=openai:<model> with OPENAI_BASE_URL for a local \
                 server such as Ollama, and start Segue again.";
@@ -93,28 +93,28 @@ async fn about(State(doors): State<Arc<Doors>>) -> Json<About> {
     });
     Json(About {
         version: env!("CARGO_PKG_VERSION"),
-        mode: mode(&doors),
+        mode: mode(&state),
         model: ModelAbout { id, offline, hint: offline.then_some(hint) },
         agents: agents.collect(),
-        tidal: doors.app.tidal.is_configured(),
-        index: doors.app.index_status().await.ok(),
-        features: features(&doors),
+        tidal: state.app.has_catalogue(),
+        index: state.app.library().index_status().await.ok(),
+        features: features(&state),
     })
 }
 
-fn features(doors: &Doors) -> Vec<&'static str> {
+fn features(state: &AppState) -> Vec<&'static str> {
     let mut features = vec!["import", "ingest"];
-    if doors.app.tidal.is_configured() {
+    if state.app.has_catalogue() {
         features.push("catalogue");
     }
-    if doors.app.config.auth == AuthMode::Accounts {
+    if state.app.config.auth == AuthMode::Accounts {
         features.push("accounts");
     }
     features
 }
 
-fn mode(doors: &Doors) -> &'static str {
-    match doors.app.config.auth {
+fn mode(state: &AppState) -> &'static str {
+    match state.app.config.auth {
         AuthMode::Local => "local",
         AuthMode::Accounts => "accounts",
         AuthMode::Jwt => "jwt",

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aide::axum::routing::post_with;
+use app::services::accounts::{AccountName, checked_name};
 use axum::{
-    Json,
     extract::State,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
@@ -16,11 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     auth::{Caller, Peer, Session, clear_cookie, csrf, keys::hash_of, passwords, session, set_cookie},
     error::ApiError,
-    extract::Body,
-    router::{Doors, Routes},
+    extract::Json,
+    router::{AppState, Routes},
 };
-
-const MAX_NAME_CHARS: usize = 64;
 
 /// For whoever is not signed in yet.
 pub(crate) fn public_routes() -> Routes {
@@ -67,7 +65,7 @@ struct SignUp {
     /// From `segue user invite`.
     invitation: String,
     /// 1 to 64 characters.
-    name: String,
+    name: AccountName,
     /// At least 8 characters.
     password: String,
 }
@@ -94,62 +92,63 @@ impl SignedIn {
 }
 
 async fn sign_in(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     peer: Peer,
     headers: HeaderMap,
-    Body(body): Body<SignIn>,
+    Json(body): Json<SignIn>,
 ) -> Result<Response, ApiError> {
-    let accounts = doors.auth.accounts()?;
+    let accounts = state.auth.accounts()?;
     csrf::check_if_browser(&headers)?;
-    let (caller, session) = accounts.sign_in(&doors.app.store, peer, &body.name, body.password).await?;
+    let (caller, session) = accounts.sign_in(state.app.accounts(), peer, &body.name, body.password).await?;
     Ok(with_session(&headers, &session, SignedIn::new(caller.id, caller.name)))
 }
 
 async fn sign_up(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     peer: Peer,
     headers: HeaderMap,
-    Body(body): Body<SignUp>,
+    Json(body): Json<SignUp>,
 ) -> Result<Response, ApiError> {
-    let accounts = doors.auth.accounts()?;
+    let accounts = state.auth.accounts()?;
     csrf::check_if_browser(&headers)?;
-    let name = checked_name(&body.name)?;
+    checked_name(body.name.clone())?;
     check_new_password("password", &body.password)?;
-    let (account, session) = accounts.sign_up(&doors.app.store, peer, &body.invitation, name, body.password).await?;
+    let (account, session) =
+        accounts.sign_up(state.app.accounts(), peer, &body.invitation, body.name, body.password).await?;
     let signed_in = SignedIn::new(account.owner(), account.name);
     Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
 }
 
-async fn sign_out(State(doors): State<Arc<Doors>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
-    doors.auth.accounts()?;
+async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+    state.auth.accounts()?;
     if let Some(session) = session(&headers) {
-        doors.app.store.take_key_back(&hash_of(&session)).await?;
+        state.app.accounts().revoke_key(&hash_of(&session)).await?;
     }
     Ok(signed_out(&headers))
 }
 
 async fn sign_out_everywhere(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    doors.auth.accounts()?;
+    state.auth.accounts()?;
     let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
-    doors.app.store.take_all_keys_back(account).await?;
+    state.app.accounts().revoke_all_keys(account).await?;
     Ok(signed_out(&headers))
 }
 
 async fn change_password(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     peer: Peer,
     caller: Caller,
     headers: HeaderMap,
-    Body(body): Body<ChangePassword>,
+    Json(body): Json<ChangePassword>,
 ) -> Result<Response, ApiError> {
-    let accounts = doors.auth.accounts()?;
+    let accounts = state.auth.accounts()?;
     check_new_password("next", &body.next)?;
-    let store = &doors.app.store;
-    accounts.check_password(store, peer, &caller.name, body.current).await.map_err(|refusal| {
+    let service = state.app.accounts();
+    accounts.check_password(service, peer, &caller.name, body.current).await.map_err(|refusal| {
         // Signed in and mistaken is not the same as not signed in.
         if refusal.status == StatusCode::UNAUTHORIZED {
             ApiError::invalid_field("current", "This is not your password.")
@@ -157,7 +156,7 @@ async fn change_password(
             refusal
         }
     })?;
-    let session = accounts.change_password(store, &caller, body.next).await?;
+    let session = accounts.change_password(service, &caller, body.next).await?;
     Ok(with_session(&headers, &session, StatusCode::NO_CONTENT))
 }
 
@@ -167,18 +166,6 @@ fn with_session(headers: &HeaderMap, session: &Session, response: impl IntoRespo
 
 fn signed_out(headers: &HeaderMap) -> Response {
     ([(header::SET_COOKIE, clear_cookie(headers))], StatusCode::NO_CONTENT).into_response()
-}
-
-/// A name people can tell apart by looking at it.
-pub(crate) fn checked_name(name: &str) -> Result<&str, ApiError> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
-        return Err(ApiError::invalid_field("name", format!("must have 1 to {MAX_NAME_CHARS} characters")));
-    }
-    if engine::untrusted::clean(name) != name || name.contains(['\n', '\t']) {
-        return Err(ApiError::invalid_field("name", "cannot have invisible characters"));
-    }
-    Ok(name)
 }
 
 fn check_new_password(field: &'static str, password: &str) -> Result<(), ApiError> {

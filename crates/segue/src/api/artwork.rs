@@ -14,8 +14,8 @@ use serde::Deserialize;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::Params,
-    router::{Doors, Routes},
+    extract::Query,
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -24,12 +24,16 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct ArtworkQuery {
     url: String,
 }
 
-async fn show(State(doors): State<Arc<Doors>>, _: Caller, Params(query): Params<Query>) -> Result<Response, ApiError> {
-    let picture = doors.artwork.get(&query.url).await?;
+async fn show(
+    State(state): State<Arc<AppState>>,
+    _: Caller,
+    Query(query): Query<ArtworkQuery>,
+) -> Result<Response, ApiError> {
+    let picture = state.artwork.get(&query.url).await?;
     let headers = [
         (header::CONTENT_TYPE, picture.media_type),
         (header::CACHE_CONTROL, "private, max-age=604800, immutable"),

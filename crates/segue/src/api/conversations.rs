@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::store::{Conversation, StoredMessage};
-use axum::{Json, extract::State, http::StatusCode};
-use engine::ConversationId;
+use app::services::conversations::{Age, Conversation, ConversationTitle, StoredMessage};
+use axum::{extract::State, http::StatusCode};
+use engine::{ConversationId, MessageId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named, Params},
-    router::{Doors, Routes},
+    extract::{Json, Path, Query},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -31,9 +31,9 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-/// Messages of one conversation that a page shows at once.
-const MAX_MESSAGES: u32 = 1000;
-const MAX_TITLE_CHARS: usize = 200;
+/// Without `limit` and `cursor`: as many as clients that do not page have always got.
+const UNPAGED_MESSAGES: u32 = 1000;
+const MAX_PAGE: u32 = 200;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,66 +65,94 @@ struct ConversationPath {
 struct OpenConversation {
     #[serde(flatten)]
     conversation: Conversation,
+    /// Oldest first.
     messages: Vec<StoredMessage>,
+    /// The `cursor` of the page with the messages before these; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<MessageId>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MessageQuery {
+    /// 1 to 200 messages; without `limit` and `cursor` the newest 1000.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<MessageId>,
+}
+
+impl MessageQuery {
+    fn limit(&self) -> Result<u32, ApiError> {
+        match (self.limit, self.cursor) {
+            (None, None) => Ok(UNPAGED_MESSAGES),
+            (None, Some(_)) => Ok(MAX_PAGE),
+            (Some(limit), _) if (1..=MAX_PAGE).contains(&limit) => Ok(limit),
+            (Some(_), _) => Err(ApiError::invalid_field("limit", format!("must be between 1 and {MAX_PAGE}"))),
+        }
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Rename {
-    title: String,
+    title: ConversationTitle,
 }
 
 async fn list(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<ListQuery>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Json<ConversationList>, ApiError> {
     let limit = query.limit.unwrap_or(30);
     if !(1..=100).contains(&limit) {
         return Err(ApiError::invalid_field("limit", "must be between 1 and 100"));
     }
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let page = doors.app.store.conversations(&caller.id, words, query.before, limit).await?;
+    let page = state.app.conversations().list(&caller.id, query.q.as_deref(), query.before, limit).await?;
     Ok(Json(ConversationList { conversations: page.conversations, next: page.next }))
 }
 
 async fn open(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ConversationPath>,
+    Path(path): Path<ConversationPath>,
+    Query(query): Query<MessageQuery>,
 ) -> Result<Json<OpenConversation>, ApiError> {
-    let store = &doors.app.store;
-    let conversation = store.conversation(&caller.id, path.conversation_id).await?;
-    let messages = store.messages(&caller.id, path.conversation_id, MAX_MESSAGES).await?;
-    Ok(Json(OpenConversation { conversation, messages }))
+    let (id, limit) = (path.conversation_id, query.limit()?);
+    let conversations = state.app.conversations();
+    let conversation = conversations.get(&caller.id, id).await?;
+    let page = conversations.messages(&caller.id, id, Age::NewestFirst, query.cursor, limit).await?;
+    // The message that a cursor names is on its page, so an empty page means that there is no such message.
+    if query.cursor.is_some() && page.messages.is_empty() {
+        return Err(ApiError::invalid_field("cursor", "there is no such message in this conversation"));
+    }
+    let messages = page.messages.into_iter().rev().collect();
+    Ok(Json(OpenConversation { conversation, messages, next: page.next }))
 }
 
 async fn rename(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ConversationPath>,
-    Body(body): Body<Rename>,
+    Path(path): Path<ConversationPath>,
+    Json(body): Json<Rename>,
 ) -> Result<Json<Conversation>, ApiError> {
-    let title = body.title.trim();
-    if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
-        return Err(ApiError::invalid_field("title", format!("must have 1 to {MAX_TITLE_CHARS} characters")));
-    }
-    Ok(Json(doors.app.store.rename_conversation(&caller.id, path.conversation_id, title).await?))
+    Ok(Json(state.app.conversations().rename(&caller.id, path.conversation_id, body.title).await?))
 }
 
 async fn delete(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ConversationPath>,
+    Path(path): Path<ConversationPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.delete_conversation(&caller.id, path.conversation_id).await?;
+    state.app.conversations().delete(&caller.id, path.conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ConversationPath>,
+    Path(path): Path<ConversationPath>,
 ) -> Result<Json<Conversation>, ApiError> {
-    Ok(Json(doors.app.store.restore_conversation(&caller.id, path.conversation_id).await?))
+    Ok(Json(state.app.conversations().restore(&caller.id, path.conversation_id).await?))
 }

@@ -11,7 +11,7 @@ use axum::{
 };
 use serde_json::json;
 
-use crate::router::{Doors, Routes};
+use crate::router::{AppState, Routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
@@ -24,9 +24,9 @@ pub(crate) fn operator_routes() -> Routes {
     Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Numbers for Prometheus")))
 }
 
-async fn metrics(State(doors): State<Arc<Doors>>) -> ([(HeaderName, &'static str); 1], String) {
+async fn metrics(State(state): State<Arc<AppState>>) -> ([(HeaderName, &'static str); 1], String) {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], doors.app.metrics().await)
+    ([(header::CONTENT_TYPE, kind)], state.app.metrics().await)
 }
 
 async fn healthz() -> &'static str {
@@ -34,13 +34,13 @@ async fn healthz() -> &'static str {
 }
 
 /// Ready when requests can be served. A node that is leaving says so, and proxies send the next request elsewhere.
-async fn readyz(State(doors): State<Arc<Doors>>) -> Response {
+async fn readyz(State(state): State<Arc<AppState>>) -> Response {
     let mut causes = Vec::new();
-    if doors.app.shutdown.is_cancelled() {
+    if state.app.shutdown.is_cancelled() {
         causes.push("shutting down".to_owned());
     }
-    if doors.app.store.ping().await.is_err() {
-        causes.push(format!("the database ({}) does not answer", doors.app.store.kind()));
+    if state.app.ping_database().await.is_err() {
+        causes.push(format!("the database ({}) does not answer", state.app.database_kind()));
     }
     let status = if causes.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({"ready": causes.is_empty(), "causes": causes}))).into_response()

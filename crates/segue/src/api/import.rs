@@ -3,31 +3,28 @@
 use std::{sync::Arc, time::Duration};
 
 use aide::axum::routing::{get_with, post_with};
+use app::import::ImportError;
 use app::{
     import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
-    store::{ImportLine, OpenLine},
+    library::LibraryEntry,
+    services::imports::{ImportLine, OpenLine},
 };
 use axum::{
-    Json,
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use formats::ImportError;
 use music::Isrc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    library::{LibraryEntry, entry},
-    upload::Upload,
-};
+use super::upload::Upload;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named, Params},
-    router::{Doors, Routes},
+    extract::{Json, Path, Query},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -64,14 +61,14 @@ pub(super) fn routes() -> Routes {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn import(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
     upload: Upload,
 ) -> Result<(StatusCode, Json<ImportAnswer>), ApiError> {
     let (mut imported, mut refused): (Vec<Imported>, Vec<(String, ImportError)>) = (vec![], vec![]);
     for file in upload.files {
         let given = Given::Upload { file: file.file, name: file.name.clone() };
-        match doors.app.import(&caller.id, given, PATIENCE).await {
+        match state.app.imports().import(&caller.id, given, PATIENCE).await {
             Ok(files) => imported.extend(files),
             Err(ImportFailure::File(error)) => refused.push((file.name, error)),
             Err(error) => return Err(error.into()),
@@ -100,8 +97,8 @@ struct ImportList {
 
 const MOST_IMPORTS: u32 = 100;
 
-async fn imports(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Json<ImportList>, ApiError> {
-    Ok(Json(ImportList { imports: doors.app.store.imports(&caller.id, MOST_IMPORTS).await? }))
+async fn imports(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<ImportList>, ApiError> {
+    Ok(Json(ImportList { imports: state.app.imports().list(&caller.id, MOST_IMPORTS).await? }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -118,11 +115,11 @@ struct OpenList {
 }
 
 async fn unmatched(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<OpenQuery>,
+    Query(query): Query<OpenQuery>,
 ) -> Result<Response, ApiError> {
-    let open = doors.app.store.open_entries(&caller.id).await?;
+    let open = state.app.imports().open_entries(&caller.id).await?;
     match query.format.as_deref() {
         None => Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect() }).into_response()),
         Some("csv") => Ok(as_csv(&open)),
@@ -143,9 +140,8 @@ struct Retried {
     entries: u64,
 }
 
-async fn retry(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<(StatusCode, Json<Retried>), ApiError> {
-    let entries = doors.app.store.retry_entries(&caller.id).await?;
-    doors.app.library_changed();
+async fn retry(State(state): State<Arc<AppState>>, caller: Caller) -> Result<(StatusCode, Json<Retried>), ApiError> {
+    let entries = state.app.imports().retry(&caller.id).await?;
     Ok((StatusCode::ACCEPTED, Json(Retried { entries })))
 }
 
@@ -162,29 +158,28 @@ struct Choice {
 }
 
 async fn choose(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<EntryPath>,
-    Body(choice): Body<Choice>,
+    Path(path): Path<EntryPath>,
+    Json(choice): Json<Choice>,
 ) -> Result<Json<LibraryEntry>, ApiError> {
-    let chosen = doors.app.choose(&caller.id, path.entry_id, &choice.isrc).await?;
-    Ok(Json(entry(&doors, chosen).await?))
+    Ok(Json(state.app.imports().choose(&caller.id, path.entry_id, &choice.isrc).await?))
 }
 
 async fn dismiss(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<EntryPath>,
+    Path(path): Path<EntryPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.dismiss_entry(&caller.id, path.entry_id, true).await?;
+    state.app.imports().dismiss(&caller.id, path.entry_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<EntryPath>,
+    Path(path): Path<EntryPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.dismiss_entry(&caller.id, path.entry_id, false).await?;
+    state.app.imports().restore(&caller.id, path.entry_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

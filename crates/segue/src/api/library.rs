@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::{
-    library::SavedAlbum,
-    store::{LibrarySort, LibraryTrack, Listing},
-    tools::results::{AlbumResult, IndexedTrackResult, TrackResult},
+use app::library::{
+    AlbumDetails, LibraryEntry, LibrarySort, Listing,
+    results::{AlbumResult, IndexedTrackResult, TrackResult},
 };
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{extract::State, http::StatusCode};
 use chrono::{DateTime, Utc};
 use music::Isrc;
 use schemars::JsonSchema;
@@ -17,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named, Params},
-    router::{Doors, Routes},
+    extract::{Json, Path, Query},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -75,20 +74,6 @@ struct TrackPage {
     next: Option<u32>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LibraryEntry {
-    #[serde(flatten)]
-    track: TrackResult,
-    added_at: DateTime<Utc>,
-}
-
-impl From<(TrackResult, LibraryTrack)> for LibraryEntry {
-    fn from((track, row): (TrackResult, LibraryTrack)) -> Self {
-        Self { track, added_at: row.added_at }
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 struct TrackPath {
     isrc: Isrc,
@@ -101,9 +86,9 @@ struct NewTrack {
 }
 
 async fn tracks(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<ListQuery>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Json<TrackPage>, ApiError> {
     let limit = query.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
@@ -112,52 +97,42 @@ async fn tracks(
     let offset = query.cursor.unwrap_or(0);
     let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let listing = Listing { words, sort: query.sort, offset, limit };
-    let (rows, total) = doors.app.store.library_tracks(&caller.id, listing).await?;
-    let end = offset.saturating_add(u32::try_from(rows.len()).unwrap_or(limit));
-    let tracks = doors.app.with_flags(rows).await?.into_iter().map(LibraryEntry::from).collect();
+    let (tracks, total) = state.app.library().tracks(&caller.id, listing).await?;
+    let end = offset.saturating_add(u32::try_from(tracks.len()).unwrap_or(limit));
     Ok(Json(TrackPage { tracks, total, next: (i64::from(end) < total).then_some(end) }))
 }
 
 async fn track(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<TrackPath>,
+    Path(path): Path<TrackPath>,
 ) -> Result<Json<IndexedTrackResult>, ApiError> {
-    Ok(Json(doors.app.track_details(&caller.id, &path.isrc).await?))
+    Ok(Json(state.app.library().track_details(&caller.id, &path.isrc).await?))
 }
 
 async fn add_track(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Body(new): Body<NewTrack>,
+    Json(new): Json<NewTrack>,
 ) -> Result<(StatusCode, Json<LibraryEntry>), ApiError> {
-    let added = doors.app.add_track(&caller.id, &new.isrc).await?;
-    Ok((StatusCode::CREATED, Json(entry(&doors, added).await?)))
+    Ok((StatusCode::CREATED, Json(state.app.library().add_track(&caller.id, &new.isrc).await?)))
 }
 
 async fn remove_track(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<TrackPath>,
+    Path(path): Path<TrackPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.remove_from_library(&caller.id, &path.isrc).await?;
-    doors.app.library_changed();
+    state.app.library().remove_track(&caller.id, &path.isrc).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore_track(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<TrackPath>,
+    Path(path): Path<TrackPath>,
 ) -> Result<Json<LibraryEntry>, ApiError> {
-    let restored = doors.app.store.restore_to_library(&caller.id, &path.isrc).await?;
-    doors.app.library_changed();
-    Ok(Json(entry(&doors, restored).await?))
-}
-
-pub(super) async fn entry(doors: &Doors, track: LibraryTrack) -> Result<LibraryEntry, ApiError> {
-    let mut entries = doors.app.with_flags(vec![track]).await?;
-    entries.pop().map(LibraryEntry::from).ok_or_else(ApiError::not_found)
+    Ok(Json(state.app.library().restore_track(&caller.id, &path.isrc).await?))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -202,56 +177,47 @@ struct AlbumPath {
 }
 
 async fn albums(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<AlbumQuery>,
+    Query(query): Query<AlbumQuery>,
 ) -> Result<Json<AlbumList>, ApiError> {
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let saved = doors.app.store.albums::<SavedAlbum>(&caller.id, words).await?;
-    let albums = saved.into_iter().map(|saved| AlbumEntry { album: saved.album.album, added_at: Some(saved.added_at) });
+    let saved = state.app.library().albums(&caller.id, query.q.as_deref()).await?;
+    let albums = saved.into_iter().map(|(album, added_at)| AlbumEntry { album, added_at: Some(added_at) });
     Ok(Json(AlbumList { albums: albums.collect() }))
 }
 
 async fn album(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<AlbumPath>,
+    Path(path): Path<AlbumPath>,
 ) -> Result<Json<OpenAlbum>, ApiError> {
-    let saved = doors.app.store.albums::<SavedAlbum>(&caller.id, None).await?;
-    let found =
-        saved.into_iter().find(|saved| saved.album.album.id == path.album_id).ok_or_else(ApiError::not_found)?;
-    let isrcs: Vec<_> = found.album.tracks.iter().map(|track| track.isrc.clone()).collect();
-    let indexed = doors.app.shelf.indexed(&isrcs).await.map_err(app::library::LibraryError::from)?;
-    let tracks =
-        found.album.tracks.iter().map(|track| TrackResult::of_track(track, true, indexed.contains(&track.isrc)));
-    Ok(Json(OpenAlbum { tracks: tracks.collect(), album: found.album.album }))
+    let AlbumDetails { album, tracks } = state.app.library().album(&caller.id, &path.album_id).await?;
+    Ok(Json(OpenAlbum { album, tracks }))
 }
 
 async fn add_album(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Body(new): Body<NewAlbum>,
+    Json(new): Json<NewAlbum>,
 ) -> Result<(StatusCode, Json<AlbumEntry>), ApiError> {
-    let saved = doors.app.add_album(&caller.id, &new.album_id).await?;
-    Ok((StatusCode::CREATED, Json(AlbumEntry { album: saved.album, added_at: None })))
+    let album = state.app.library().add_album(&caller.id, &new.album_id).await?;
+    Ok((StatusCode::CREATED, Json(AlbumEntry { album, added_at: None })))
 }
 
 async fn remove_album(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<AlbumPath>,
+    Path(path): Path<AlbumPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.remove_album(&caller.id, &path.album_id).await?;
-    doors.app.library_changed();
+    state.app.library().remove_album(&caller.id, &path.album_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore_album(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<AlbumPath>,
+    Path(path): Path<AlbumPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.restore_album(&caller.id, &path.album_id).await?;
-    doors.app.library_changed();
+    state.app.library().restore_album(&caller.id, &path.album_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,4 +1,4 @@
-//! Plain JSON: conversations, tasks, music, tools, and what the house says about itself.
+//! The JSON API: conversations, tasks, music, tools, and facts about this server.
 
 mod about;
 mod accounts;
@@ -12,8 +12,6 @@ mod search;
 mod tasks;
 mod tools;
 mod upload;
-
-pub(crate) use accounts::checked_name;
 
 use crate::router::Routes;
 

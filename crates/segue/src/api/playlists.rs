@@ -3,26 +3,22 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::{
-    store::{Candidate, Playlist, PlaylistId, PlaylistLine},
-    tools::{PlaylistTrackResult, results::TrackResult},
-};
+use app::services::playlists::playlist_file::{self, Format};
+use app::services::playlists::{Playlist, PlaylistDetails, PlaylistId, PlaylistLine, PlaylistTrackResult};
 use axum::{
-    Json,
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use chrono::{DateTime, Utc};
-use formats::playlist_file::{self, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Named, Params},
-    router::{Doors, Routes},
+    extract::{Json, Path, Query},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -65,42 +61,30 @@ struct FormatQuery {
     format: Option<String>,
 }
 
-async fn list(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Json<PlaylistList>, ApiError> {
-    let playlists = doors.app.store.playlists(&caller.id).await?;
-    Ok(Json(PlaylistList { playlists: playlists.iter().map(PlaylistLine::from).collect() }))
+async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<PlaylistList>, ApiError> {
+    Ok(Json(PlaylistList { playlists: state.app.playlists().list(&caller.id).await? }))
 }
 
 async fn open(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<PlaylistPath>,
-    Params(query): Params<FormatQuery>,
+    Path(path): Path<PlaylistPath>,
+    Query(query): Query<FormatQuery>,
 ) -> Result<Response, ApiError> {
-    let playlist = doors.app.store.playlist(&caller.id, path.playlist_id).await?;
+    let (playlists, id) = (state.app.playlists(), path.playlist_id);
     let Some(format) = query.format else {
-        return Ok(Json(with_flags(&doors, &caller, playlist).await?).into_response());
+        return Ok(Json(OpenPlaylist::from(playlists.details(&caller.id, id).await?)).into_response());
     };
+    let playlist = playlists.get(&caller.id, id).await?;
     let format = Format::named(&format)
         .ok_or_else(|| ApiError::invalid_field("format", "must be one of m3u8, xspf, jspf and csv"))?;
     Ok(as_file(&playlist, format))
 }
 
-/// The flags are true now, not when the playlist was made.
-async fn with_flags(doors: &Doors, caller: &Caller, playlist: Playlist) -> Result<OpenPlaylist, ApiError> {
-    let candidates: Vec<_> = playlist.tracks.iter().map(|choice| Candidate::from(&choice.track)).collect();
-    let isrcs: Vec<_> = playlist.tracks.iter().map(|choice| choice.track.isrc.clone()).collect();
-    let owned = doors.app.store.owned(&caller.id, &candidates).await?;
-    let indexed = doors.app.shelf.indexed(&isrcs).await.map_err(app::library::LibraryError::from)?;
-    let tracks = playlist.tracks.into_iter().zip(owned).map(|(choice, owned)| PlaylistTrackResult {
-        track: TrackResult::of_track(&choice.track, owned, indexed.contains(&choice.track.isrc)),
-        reasoning: choice.reasoning,
-    });
-    Ok(OpenPlaylist {
-        tracks: tracks.collect(),
-        id: playlist.id,
-        title: playlist.title,
-        created_at: playlist.created_at,
-    })
+impl From<PlaylistDetails> for OpenPlaylist {
+    fn from(PlaylistDetails { id, title, created_at, tracks }: PlaylistDetails) -> Self {
+        Self { id, title, created_at, tracks }
+    }
 }
 
 fn as_file(playlist: &Playlist, format: Format) -> Response {
@@ -123,19 +107,19 @@ fn as_file(playlist: &Playlist, format: Format) -> Response {
 }
 
 async fn delete(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<PlaylistPath>,
+    Path(path): Path<PlaylistPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.delete_playlist(&caller.id, path.playlist_id).await?;
+    state.app.playlists().delete(&caller.id, path.playlist_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<PlaylistPath>,
+    Path(path): Path<PlaylistPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.store.restore_playlist(&caller.id, path.playlist_id).await?;
+    state.app.playlists().restore(&caller.id, path.playlist_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use aide::axum::routing::get_with;
 use app::{App, library::IngestStatus};
-use axum::{Json, extract::State, response::Response};
+use axum::{extract::State, response::Response};
 use engine::UserId;
 use futures::Stream;
 use schemars::JsonSchema;
@@ -15,9 +15,9 @@ use super::tools::answer;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::Params,
+    extract::{Json, Query},
     protocols::sse::{EventStream, respond_json},
-    router::{Doors, Routes},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -47,30 +47,30 @@ struct SearchQuery {
 
 /// The same as the tool `semanticSearch`, journalled and limited like it.
 async fn search(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<SearchQuery>,
+    Query(query): Query<SearchQuery>,
 ) -> Result<Response, ApiError> {
     let input = json!({"query": query.q, "limit": query.limit.unwrap_or(20)});
-    answer(doors.app.call_tool(&caller.id, "semanticSearch", input).await?)
+    answer(state.app.call_tool(&caller.id, "semanticSearch", input).await?)
 }
 
-async fn index(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Json<IngestStatus>, ApiError> {
-    Ok(Json(doors.app.ingest_status(&caller.id).await?))
+async fn index(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<IngestStatus>, ApiError> {
+    Ok(Json(state.app.library().ingest_status(&caller.id).await?))
 }
 
 /// Often enough to see it move; counting is work for the database.
 const NOT_OFTENER_THAN: Duration = Duration::from_millis(500);
 
-async fn follow(State(doors): State<Arc<Doors>>, caller: Caller) -> Result<Response, ApiError> {
-    let first = doors.app.ingest_status(&caller.id).await?;
-    Ok(respond_json(statuses(doors.app.clone(), caller.id, first)))
+async fn follow(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Response, ApiError> {
+    let first = state.app.library().ingest_status(&caller.id).await?;
+    Ok(respond_json(statuses(state.app.clone(), caller.id, first)))
 }
 
 /// A status whenever it has changed; the last one says that nothing is left.
 fn statuses(app: Arc<App>, owner: UserId, first: IngestStatus) -> impl Stream<Item = IngestStatus> + Send {
     async_stream::stream! {
-        let mut news = app.ingest_news();
+        let mut news = app.library().ingest_news();
         let mut is_done = first.is_done();
         yield first;
         while !is_done {
@@ -80,7 +80,7 @@ fn statuses(app: Arc<App>, owner: UserId, first: IngestStatus) -> impl Stream<It
             }
             // Other nodes work too, and do not tell us.
             let _ = tokio::time::timeout(NOT_OFTENER_THAN, news.changed()).await;
-            let status = match app.ingest_status(&owner).await {
+            let status = match app.library().ingest_status(&owner).await {
                 Ok(status) => status,
                 Err(error) => {
                     tracing::warn!("The progress of ingestion cannot be told: {error}");

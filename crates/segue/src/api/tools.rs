@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
 use axum::{
-    Json,
     extract::State,
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -17,8 +16,8 @@ use serde_json::Value;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named},
-    router::{Doors, Routes},
+    extract::{Json, Path},
+    router::{AppState, Routes},
 };
 
 pub(super) fn routes() -> Routes {
@@ -37,20 +36,20 @@ struct ToolPath {
     name: String,
 }
 
-async fn list(State(doors): State<Arc<Doors>>, _: Caller) -> Json<ToolList> {
-    Json(ToolList { tools: doors.app.toolbox.specs() })
+async fn list(State(state): State<Arc<AppState>>, _: Caller) -> Json<ToolList> {
+    Json(ToolList { tools: state.app.toolbox.specs() })
 }
 
 async fn call(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ToolPath>,
-    Body(input): Body<Value>,
+    Path(path): Path<ToolPath>,
+    Json(input): Json<Value>,
 ) -> Result<Response, ApiError> {
-    if doors.app.toolbox.spec(&path.name).is_none() {
+    if state.app.toolbox.spec(&path.name).is_none() {
         return Err(ApiError::not_found());
     }
-    answer(doors.app.call_tool(&caller.id, &path.name, input).await?)
+    answer(state.app.call_tool(&caller.id, &path.name, input).await?)
 }
 
 /// The output, or why there is none.

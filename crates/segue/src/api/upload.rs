@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 
-use crate::{error::ApiError, router::Doors};
+use crate::{error::ApiError, router::AppState};
 
 /// All files of a request together. The largest history anyone has shown us has 220 MB.
 pub(super) const MOST_BYTES: u64 = 512 << 20;
@@ -36,12 +36,12 @@ struct PlainQuery {
     name: Option<String>,
 }
 
-impl FromRequest<Arc<Doors>> for Upload {
+impl FromRequest<Arc<AppState>> for Upload {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, doors: &Arc<Doors>) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, ApiError> {
         let (mut head, body) = request.into_parts();
-        let folder = &doors.app.config.data_dir;
+        let folder = &state.app.config.data_dir;
         let content_type = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if let Some(content_type) = content_type
             && content_type.to_ascii_lowercase().starts_with("multipart/form-data")
@@ -50,7 +50,7 @@ impl FromRequest<Arc<Doors>> for Upload {
                 .map_err(|error| ApiError::invalid(format!("The form cannot be read: {error}.")))?;
             return from_form(Multipart::new(body.into_data_stream(), boundary), folder).await;
         }
-        let Query(query) = Query::<PlainQuery>::from_request_parts(&mut head, doors).await?;
+        let Query(query) = Query::<PlainQuery>::from_request_parts(&mut head, state).await?;
         let name = query.name.filter(|name| !name.contains('\0')).unwrap_or_else(|| "upload".into());
         let file = from_body(body, folder).await?;
         Ok(Self { files: vec![Uploaded { name, file }] })

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use app::store::{Account, KeyKind, NewKey, Store};
+use app::{
+    Error,
+    services::accounts::{self as service, Account, AccountName, KeyKind, NewKey},
+};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
@@ -41,28 +44,28 @@ impl Accounts {
     /// The same answer in the same time, whether the name or the password is wrong.
     pub(crate) async fn sign_in(
         &self,
-        store: &Store,
+        service: &service::Accounts,
         peer: Peer,
         name: &str,
         password: String,
     ) -> Result<(Caller, Session), ApiError> {
-        let caller = self.check_password(store, peer, name, password).await?;
+        let caller = self.check_password(service, peer, name, password).await?;
         let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
         let key = Key::new("").map_err(no_randomness)?;
-        store.add_key(account, &session_key(&key)).await?;
+        service.add_key(account, &session_key(&key)).await?;
         Ok((caller, Session(key.text)))
     }
 
     /// Throttled like a sign-in: otherwise a stolen session could try passwords.
     pub(crate) async fn check_password(
         &self,
-        store: &Store,
+        service: &service::Accounts,
         peer: Peer,
         name: &str,
         password: String,
     ) -> Result<Caller, ApiError> {
         self.refuse_if_throttled(name, peer)?;
-        let found = store.credentials(name).await?;
+        let found = service.credentials(name).await?;
         let hash = found.as_ref().map(|found| found.password_hash.clone());
         if self.passwords.verify(password, hash).await?
             && let Some(found) = found
@@ -77,40 +80,40 @@ impl Accounts {
     /// Accepts an invitation and signs in. Guessing invitations is throttled like guessing passwords.
     pub(crate) async fn sign_up(
         &self,
-        store: &Store,
+        service: &service::Accounts,
         peer: Peer,
         invitation: &str,
-        name: &str,
+        name: AccountName,
         password: String,
     ) -> Result<(Account, Session), ApiError> {
         const GUESSED: &str = "\0invitation";
         self.refuse_if_throttled(GUESSED, peer)?;
         let invitation = hash_of(invitation);
-        if !store.is_invited(&invitation).await? {
+        if !service.is_invited(&invitation).await? {
             self.throttle.failed(GUESSED, peer.address, Instant::now());
             return Err(no_invitation());
         }
         let hash = self.passwords.hash(password).await?;
-        let account = store.accept_invitation(&invitation, name, &hash).await.map_err(|error| match error {
-            app::store::StoreError::NotFound => no_invitation(),
+        let account = service.accept_invitation(&invitation, name, &hash).await.map_err(|error| match error {
+            Error::NotFound => no_invitation(),
             other => other.into(),
         })?;
         let key = Key::new("").map_err(no_randomness)?;
-        store.add_key(account.id, &session_key(&key)).await?;
+        service.add_key(account.id, &session_key(&key)).await?;
         Ok((account, Session(key.text)))
     }
 
     /// A new password ends every session and token; the one who changed it gets a new session.
     pub(crate) async fn change_password(
         &self,
-        store: &Store,
+        service: &service::Accounts,
         caller: &Caller,
         next: String,
     ) -> Result<Session, ApiError> {
         let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
         let hash = self.passwords.hash(next).await?;
         let key = Key::new("").map_err(no_randomness)?;
-        store.change_password(account, &hash, &session_key(&key)).await?;
+        service.change_password(account, &hash, &session_key(&key)).await?;
         Ok(Session(key.text))
     }
 
@@ -123,16 +126,20 @@ impl Accounts {
 }
 
 /// A token if there is one, else the cookie; never the other after one was refused.
-pub(super) async fn caller(store: &Store, method: &Method, headers: &HeaderMap) -> Result<Caller, ApiError> {
+pub(super) async fn caller(
+    service: &service::Accounts,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Caller, ApiError> {
     if let Some(token) = bearer(headers)? {
-        let holder = store.key_holder(&hash_of(token), KeyKind::Token).await?.ok_or_else(please_sign_in)?;
+        let holder = service.key_holder(&hash_of(token), KeyKind::Token).await?.ok_or_else(please_sign_in)?;
         return Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name });
     }
     let hash = hash_of(&session(headers).ok_or_else(please_sign_in)?);
-    let holder = store.key_holder(&hash, KeyKind::Session).await?.ok_or_else(please_sign_in)?;
+    let holder = service.key_holder(&hash, KeyKind::Session).await?.ok_or_else(please_sign_in)?;
     csrf::check(method, headers)?;
     if holder.expires_at.is_some_and(|at| at < Utc::now() + TimeDelta::days(EXTEND_BELOW_DAYS)) {
-        store.extend_key(&hash, session_end()).await?;
+        service.extend_key(&hash, session_end()).await?;
     }
     Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name })
 }

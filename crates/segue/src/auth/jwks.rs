@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::jwt::TrustedKey;
-use crate::outbound;
+use crate::http;
 
 /// Keys are asked for again after this long, so that one that was withdrawn does not stay.
 const FRESH_FOR: Duration = Duration::from_secs(10 * 60);
@@ -49,7 +49,7 @@ pub(super) enum Found {
 
 impl Jwks {
     pub(super) fn new(url: Url) -> Self {
-        let client = outbound::client().timeout(Duration::from_secs(5)).build();
+        let client = http::client().timeout(Duration::from_secs(5)).build();
         Self {
             url,
             client: client.expect("a client with these settings can be built"),
@@ -101,7 +101,7 @@ impl Jwks {
         }
         let response = self.client.get(self.url.clone()).send().await?.error_for_status()?;
         anyhow::ensure!(response.status().is_success(), "the issuer answered {}", response.status());
-        let body = outbound::read_at_most(response, MAX_BYTES).await?;
+        let body = http::read_at_most(response, MAX_BYTES).await?;
         let set: KeySet = serde_json::from_slice(&body.ok_or_else(|| anyhow::anyhow!("the key set is too large"))?)?;
         let keys: HashMap<_, _> = set.keys.into_iter().filter_map(trusted).collect();
         anyhow::ensure!(!keys.is_empty(), "the key set has no key we can use");

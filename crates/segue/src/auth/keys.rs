@@ -1,6 +1,6 @@
 //! Keys: random texts that let someone in, shown once, stored as a hash.
 
-use app::store::Hash;
+use app::services::accounts::Hash;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 

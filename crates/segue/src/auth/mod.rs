@@ -30,7 +30,7 @@ pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookie, session
 pub use operator::operators_only;
 pub(crate) use peer::Peer;
 
-use crate::{error::ApiError, router::Doors};
+use crate::{error::ApiError, router::AppState};
 
 /// The one person of `local` mode.
 pub const LOCAL_USER: &str = "local";
@@ -74,7 +74,7 @@ impl Auth {
                 local::check(&request.headers)?;
                 Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() })
             }
-            Auth::Accounts(_) => accounts::caller(&app.store, &request.method, &request.headers).await,
+            Auth::Accounts(_) => accounts::caller(app.accounts(), &request.method, &request.headers).await,
             Auth::Jwt(verifier) => {
                 let token = bearer(&request.headers)?.ok_or_else(please_sign_in)?;
                 verifier.caller(token).await
@@ -84,13 +84,13 @@ impl Auth {
 }
 
 /// Lets a request in, or says why not, before any handler sees it.
-pub async fn identify(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let caller = match doors.auth.caller(&doors.app, &parts).await {
+    let caller = match state.auth.caller(&state.app, &parts).await {
         Ok(caller) => caller,
         Err(refusal) => return refusal.into_response(),
     };
-    let place = match doors.open_requests.enter(&caller.id) {
+    let place = match state.open_requests.enter(&caller.id) {
         Ok(place) => place,
         Err(refusal) => return refusal.into_response(),
     };

@@ -9,11 +9,11 @@ use axum::{
 };
 
 use super::{Peer, bearer, keys::hash_of};
-use crate::{error::ApiError, router::Doors};
+use crate::{error::ApiError, router::AppState};
 
 /// A layer for `/metrics`. Users are not operators: their tokens do not open it.
-pub async fn operators_only(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
-    let expected = doors.app.config.metrics_token.as_ref();
+pub async fn operators_only(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    let expected = state.app.config.metrics_token.as_ref();
     let given = bearer(request.headers()).ok().flatten();
     // Hashes are compared: how long that takes says nothing about the token.
     let is_operator = match (expected, given) {

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use app::Tidal;
 use app::{
     config::{Config, ModelChoice},
     mcp_client::{self, OutsideServer},
-    store::Store,
+    services::admin::Admin,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Serialize;
-use sources::tidal::Tidal;
 
 use crate::telemetry;
 
@@ -77,15 +77,15 @@ fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
 }
 
 async fn database(config: &Config) -> Finding {
-    let store = match Store::open(&config.database_url, 1).await {
-        Ok(store) => store,
+    let admin = match Admin::open(config).await {
+        Ok(admin) => admin,
         Err(error) => return ill("database", format!("{error}; check DATABASE_URL and that the server is up")),
     };
-    let finding = match store.ping().await {
-        Ok(()) => well("database", format!("{} answers, schema up to date", store.kind())),
+    let finding = match admin.ping().await {
+        Ok(()) => well("database", format!("{} answers, schema up to date", admin.database_kind())),
         Err(error) => ill("database", error.to_string()),
     };
-    store.close().await;
+    admin.close().await;
     finding
 }
 
@@ -107,9 +107,9 @@ async fn index(config: &Config) -> [Finding; 2] {
 }
 
 async fn index_status(config: &Config) -> anyhow::Result<app::IndexOf> {
-    let store = Store::open(&config.database_url, 1).await.context("cannot be told without the database")?;
-    let status = app::index_of(config, &store).await;
-    store.close().await;
+    let admin = Admin::open(config).await.context("cannot be told without the database")?;
+    let status = admin.index_status(config).await;
+    admin.close().await;
     status
 }
 

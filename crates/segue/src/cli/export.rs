@@ -2,7 +2,7 @@
 
 use std::{io::Write, process::ExitCode};
 
-use app::{config::Config, export::Export, store::Store};
+use app::{config::Config, services::admin::Admin};
 use clap::{Arg, ArgMatches, Command};
 use engine::UserId;
 
@@ -16,9 +16,9 @@ pub(super) fn command() -> Command {
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
-    let store = Store::open(&config.database_url, 1).await?;
-    let export = Export::of(&store, &owner).await?;
-    store.close().await;
+    let admin = Admin::open(&config).await?;
+    let export = admin.export(&owner).await?;
+    admin.close().await;
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &export)?;
     writeln!(out)?;

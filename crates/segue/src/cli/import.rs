@@ -61,7 +61,7 @@ async fn import_all(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Res
     let as_json = args.get_flag("json");
     let (mut all, mut n_refused) = (vec![], 0);
     for path in args.get_many::<PathBuf>("files").into_iter().flatten() {
-        match app.import(owner, Given::Path(path.clone()), patience).await {
+        match app.imports().import(owner, Given::Path(path.clone()), patience).await {
             Ok(imported) => {
                 if !as_json {
                     print_reports(&imported)?;
@@ -96,7 +96,7 @@ fn print_reports(imported: &[Imported]) -> anyhow::Result<()> {
 }
 
 async fn list_open(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Result<()> {
-    let open = app.store.open_entries(owner).await?;
+    let open = app.imports().open_entries(owner).await?;
     let mut out = std::io::stdout().lock();
     if args.get_flag("csv") {
         write!(out, "{}", open_entries_csv(&open))?;

@@ -44,21 +44,21 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
 
 async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Result<IngestStatus> {
     if args.get_flag("status") {
-        return Ok(app.ingest_status(owner).await?);
+        return Ok(app.library().ingest_status(owner).await?);
     }
     if args.get_flag("retry-failed") {
-        let n = app.store.retry_failed_steps().await?;
+        let n = app.library().retry_failed_steps().await?;
         eprintln!("{n} failed steps are tried again.");
     }
     if args.get_flag("force") {
-        let n = app.store.force_steps().await?;
+        let n = app.library().force_steps().await?;
         eprintln!("Every source is asked again about {n} tracks.");
     }
     app.start_ingestion().await?;
     let bars = Bars::new();
-    let mut news = app.ingest_news();
+    let mut news = app.library().ingest_news();
     loop {
-        let status = app.ingest_status(owner).await?;
+        let status = app.library().ingest_status(owner).await?;
         bars.show(&status);
         if status.is_done() {
             bars.finish();

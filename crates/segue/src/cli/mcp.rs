@@ -1,4 +1,4 @@
-//! `segue mcp`: the tools of the house over stdio, for assistants on this machine.
+//! `segue mcp`: the tools over stdio, for assistants on this machine.
 
 use std::process::ExitCode;
 

@@ -115,7 +115,7 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     given.collect()
 }
 
-/// The house, opened for one command in the terminal.
+/// Starts the application for one command in the terminal.
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config)?;
     App::start(config, model).await

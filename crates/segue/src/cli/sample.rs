@@ -16,9 +16,9 @@ pub(super) fn command() -> Command {
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open(config).await?;
-    let loaded = sample::load(&app.store, &UserId::new(LOCAL_USER)).await?;
+    let loaded = sample::load(app.library(), &UserId::new(LOCAL_USER)).await?;
     app.catch_up().await?;
-    let status = app.index_status().await?;
+    let status = app.library().index_status().await?;
     println!(
         "{} sample tracks, {} new or changed, {} added to the library; {} tracks are indexed",
         loaded.n_tracks, loaded.n_new, loaded.n_added, status.tracks

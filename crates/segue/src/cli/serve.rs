@@ -32,17 +32,17 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let address = listener.local_addr()?;
     app.start_ingestion().await?;
     // Before anyone knows that we are here: a signal that nobody hears yet would kill.
-    let mut farewell = Farewell::listen().context("signals cannot be heard")?;
-    info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.store.kind());
+    let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
+    info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.database_kind());
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::new(app.config.max_connections);
     let leaving = async {
-        farewell.asked().await;
+        signals.received().await;
         info!("Leaving: no new turns, running ones may finish");
         // Whoever asks meanwhile is answered: that we are leaving, or how their turn goes on.
         tokio::select! {
             () = app.drain() => {}
-            () = farewell.asked() => {
+            () = signals.received() => {
                 warn!("Asked twice: running turns are interrupted");
                 app.hurry();
             }
@@ -54,24 +54,24 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
 }
 
 async fn warn_if_no_one_can_sign_in(app: &App) -> anyhow::Result<()> {
-    if app.config.auth == AuthMode::Accounts && app.store.accounts().await?.is_empty() {
+    if app.config.auth == AuthMode::Accounts && app.accounts().list().await?.is_empty() {
         warn!("No one can sign in yet: add someone with 'segue user add NAME'");
     }
     Ok(())
 }
 
 /// Ctrl-C in a terminal, SIGTERM from a supervisor. Heard from the moment this exists.
-struct Farewell {
+struct ShutdownSignals {
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl Farewell {
+impl ShutdownSignals {
     fn listen() -> std::io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    async fn asked(&mut self) {
+    async fn received(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -5,7 +5,10 @@ use std::{io::Write, process::ExitCode};
 use anyhow::Context;
 use app::{
     config::{AuthMode, Config},
-    store::{KeyKind, NewKey, Store},
+    services::{
+        accounts::{KeyKind, NewKey},
+        admin::Admin,
+    },
 };
 use clap::{Arg, ArgMatches, Command};
 
@@ -26,11 +29,11 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
         AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt tokens come from your issuer"),
     }
     let name = args.get_one::<String>("user").map_or("", String::as_str);
-    let store = Store::open(&config.database_url, 1).await?;
-    let account = store.account(name).await.with_context(|| format!("there is no account '{name}'"))?;
+    let admin = Admin::open(&config).await?;
+    let account = admin.accounts().named(name).await.with_context(|| format!("there is no account '{name}'"))?;
     let key = Key::new(TOKEN_PREFIX)?;
-    store.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
-    store.close().await;
+    admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
+    admin.close().await;
     writeln!(std::io::stdout().lock(), "{}", key.text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,14 +6,20 @@ use std::{
 };
 
 use anyhow::Context;
-use app::{config::Config, store::Store};
+use app::{
+    config::Config,
+    services::{
+        accounts::{AccountName, Accounts, checked_name},
+        admin::Admin,
+    },
+};
 use chrono::{TimeDelta, Utc};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 
 use crate::{
-    api::checked_name,
     auth::{keys::Key, passwords},
+    error::ApiError,
 };
 
 const INVITATION_DAYS: i64 = 7;
@@ -37,29 +43,30 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let store = Store::open(&config.database_url, 1).await?;
+    let admin = Admin::open(&config).await?;
+    let accounts = admin.accounts();
     let result = match args.subcommand() {
-        Some(("add", args)) => add(&store, name_in(args)?).await,
-        Some(("list", args)) => list(&store, args.get_flag("json")).await,
-        Some(("remove", args)) => remove(&store, name_in(args)?).await,
-        Some(("invite", args)) => invite(&store, args.get_flag("json")).await,
+        Some(("add", args)) => add(&accounts, name_in(args)?).await,
+        Some(("list", args)) => list(&accounts, args.get_flag("json")).await,
+        Some(("remove", args)) => remove(&accounts, &name_in(args)?).await,
+        Some(("invite", args)) => invite(&accounts, args.get_flag("json")).await,
         _ => return Ok(ExitCode::from(2)),
     };
-    store.close().await;
+    admin.close().await;
     result.map(|()| ExitCode::SUCCESS)
 }
 
-fn name_in(args: &ArgMatches) -> anyhow::Result<&str> {
-    let name = args.get_one::<String>("name").map_or("", String::as_str);
-    checked_name(name).map_err(|refusal| anyhow::anyhow!("the name {}", refusal.message))
+fn name_in(args: &ArgMatches) -> anyhow::Result<String> {
+    let name = AccountName::new(args.get_one::<String>("name").map_or("", String::as_str));
+    checked_name(name).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
 }
 
-async fn add(store: &Store, name: &str) -> anyhow::Result<()> {
+async fn add(accounts: &Accounts, name: String) -> anyhow::Result<()> {
     let password = new_password()?;
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
-    let account = store.add_account(name, &passwords::hash(&password)?).await?;
+    let account = accounts.add(AccountName::new(&name), &passwords::hash(&password)?).await?;
     eprintln!("{} can sign in now.", account.name);
     Ok(())
 }
@@ -76,30 +83,30 @@ fn new_password() -> anyhow::Result<String> {
     Ok(password)
 }
 
-async fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
-    let accounts = store.accounts().await?;
+async fn list(accounts: &Accounts, as_json: bool) -> anyhow::Result<()> {
+    let all = accounts.list().await?;
     let mut out = std::io::stdout().lock();
     if as_json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&json!({"users": accounts}))?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&json!({"users": all}))?)?;
         return Ok(());
     }
-    for account in accounts {
+    for account in all {
         writeln!(out, "{}  {}  {}", account.id, account.created_at.format("%Y-%m-%d"), account.name)?;
     }
     Ok(())
 }
 
-async fn remove(store: &Store, name: &str) -> anyhow::Result<()> {
-    let account = store.account(name).await.with_context(|| format!("there is no account '{name}'"))?;
-    store.remove_account(&account).await?;
+async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<()> {
+    let account = accounts.named(name).await.with_context(|| format!("there is no account '{name}'"))?;
+    accounts.remove(&account).await?;
     eprintln!("Removed {} and everything they owned.", account.name);
     Ok(())
 }
 
-async fn invite(store: &Store, as_json: bool) -> anyhow::Result<()> {
+async fn invite(accounts: &Accounts, as_json: bool) -> anyhow::Result<()> {
     let key = Key::new("invite_")?;
     let expires_at = Utc::now() + TimeDelta::days(INVITATION_DAYS);
-    store.add_invitation(&key.hash, expires_at).await?;
+    accounts.invite(&key.hash, expires_at).await?;
     let mut out = std::io::stdout().lock();
     if as_json {
         writeln!(out, "{}", json!({"invitation": key.text, "expiresAt": expires_at}))?;

@@ -1,4 +1,4 @@
-//! `/openapi.json`: every JSON endpoint and every tool of the house, as programs read it, derived from the types.
+//! `/openapi.json`: every JSON endpoint and every tool, for programs; derived from the types.
 
 mod page;
 

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Params},
-    router::{Doors, Routes},
+    extract::{Json, Query},
+    router::{AppState, Routes},
 };
 
 pub(crate) fn routes() -> Routes {
@@ -59,19 +59,19 @@ struct RunQuery {
 }
 
 async fn run(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Params(query): Params<RunQuery>,
-    Body(input): Body<RunInput>,
+    Query(query): Query<RunQuery>,
+    Json(input): Json<RunInput>,
 ) -> Result<Response, ApiError> {
-    let chat = Chat::named(&doors.app, &caller.id, &input.thread_id).await?;
+    let chat = Chat::named(&state.app, &caller.id, &input.thread_id).await?;
     let Some(message) = input.messages.last().filter(|message| message.role == "user") else {
         return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
     };
     let mut ask = chat.ask(text_of(message)?, query.agent);
     ask.client_message_id = Some(chat.message_id(&message.id));
-    ask.again = answered_question(&doors, &caller.id, &chat, message).await?;
-    let (_, events) = start(&doors.app, &caller.id, ask).await?;
+    ask.again = answered_question(&state, &caller.id, &chat, message).await?;
+    let (_, events) = start(&state.app, &caller.id, ask).await?;
     let (thread, run) = (input.thread_id, input.run_id);
     Ok(sse::respond(events, move |event, buffer| {
         for frame in encode(&thread, &run, event) {
@@ -83,17 +83,16 @@ async fn run(
 /// A message that already has its answer is asked again: the protocol has no other word for a new attempt. One whose
 /// answer is still on its way is only watched.
 async fn answered_question(
-    doors: &Doors,
+    state: &AppState,
     owner: &UserId,
     chat: &Chat,
     message: &Message,
 ) -> Result<Option<engine::MessageId>, ApiError> {
-    let store = &doors.app.store;
-    let Some(turn) = chat.turn_of(&doors.app, owner, &message.id).await? else { return Ok(None) };
-    if store.turn(owner, turn.turn).await?.is_running() {
+    let Some(turn) = chat.turn_of(&state.app, owner, &message.id).await? else { return Ok(None) };
+    if state.app.turns.is_running(owner, turn.turn).await? {
         return Ok(None);
     }
-    Ok(Some(store.question(owner, chat.id(), Some(turn.message)).await?.0))
+    Ok(Some(state.app.conversations().question(owner, chat.id(), Some(turn.message)).await?.0))
 }
 
 fn text_of(message: &Message) -> Result<String, ApiError> {

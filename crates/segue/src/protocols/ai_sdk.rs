@@ -24,8 +24,8 @@ use super::{
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named},
-    router::{Doors, Routes},
+    extract::{Json, Path},
+    router::{AppState, Routes},
 };
 
 pub(crate) fn routes() -> Routes {
@@ -99,36 +99,36 @@ struct ChatPath {
 }
 
 async fn chat(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Body(request): Body<ChatRequest>,
+    Json(request): Json<ChatRequest>,
 ) -> Result<Response, ApiError> {
-    let chat = Chat::named(&doors.app, &caller.id, &request.id).await?;
+    let chat = Chat::named(&state.app, &caller.id, &request.id).await?;
     let ask = match request.trigger {
-        Trigger::SubmitMessage => submitted(&doors, &caller.id, &chat, &request).await?,
-        Trigger::RegenerateMessage => regenerated(&doors, &caller.id, &chat, &request).await?,
+        Trigger::SubmitMessage => submitted(&state, &caller.id, &chat, &request).await?,
+        Trigger::RegenerateMessage => regenerated(&state, &caller.id, &chat, &request).await?,
     };
-    let (_, events) = start(&doors.app, &caller.id, ask).await?;
+    let (_, events) = start(&state.app, &caller.id, ask).await?;
     Ok(stream(events))
 }
 
 async fn resume(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ChatPath>,
+    Path(path): Path<ChatPath>,
 ) -> Result<Response, ApiError> {
-    let app = &doors.app;
+    let app = &state.app;
     let Chat::Known(conversation) = Chat::named(app, &caller.id, &path.id).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let Some(turn) = app.store.running_turn(&caller.id, conversation).await? else {
+    let Some(turn) = app.turns.running_in(&caller.id, conversation).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     Ok(stream(app.turns.follow(&caller.id, turn, 0).await?))
 }
 
 /// A new message, the same one again, or (with `messageId`) an earlier one in other words.
-async fn submitted(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
+async fn submitted(state: &AppState, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
     let Some(message) = request.message.as_ref().or(request.messages.last()).filter(|message| message.role == "user")
     else {
         return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
@@ -136,21 +136,20 @@ async fn submitted(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatReq
     let mut ask = chat.ask(text_of(message)?, request.agent.clone());
     ask.client_message_id = Some(chat.message_id(&message.id));
     if request.message_id.is_some() {
-        ask.again = question_named(doors, owner, chat, &message.id).await?;
+        ask.again = question_named(state, owner, chat, &message.id).await?;
     }
     Ok(ask)
 }
 
 /// The same question once more. The front end has cut its messages, so the question is its last one.
-async fn regenerated(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
-    let store = &doors.app.store;
+async fn regenerated(state: &AppState, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
     let last_user = request.messages.iter().rev().find(|message| message.role == "user");
     let named = match last_user {
-        Some(message) => question_named(doors, owner, chat, &message.id).await?,
+        Some(message) => question_named(state, owner, chat, &message.id).await?,
         None => None,
     };
     let answer = named.or_else(|| request.message_id.as_deref().and_then(own_message));
-    let (question, text) = store.question(owner, chat.id(), answer).await?;
+    let (question, text) = state.app.conversations().question(owner, chat.id(), answer).await?;
     let mut ask = chat.ask(text, None);
     ask.again = Some(question);
     ask.client_message_id = last_user.map(|message| chat.message_id(&message.id));
@@ -158,13 +157,18 @@ async fn regenerated(doors: &Doors, owner: &UserId, chat: &Chat, request: &ChatR
 }
 
 /// Our question behind a front end's message id: it sent that message, or it loaded it from us.
-async fn question_named(doors: &Doors, owner: &UserId, chat: &Chat, name: &str) -> Result<Option<MessageId>, ApiError> {
-    let answer = match chat.turn_of(&doors.app, owner, name).await? {
+async fn question_named(
+    state: &AppState,
+    owner: &UserId,
+    chat: &Chat,
+    name: &str,
+) -> Result<Option<MessageId>, ApiError> {
+    let answer = match chat.turn_of(&state.app, owner, name).await? {
         Some(turn) => Some(turn.message),
         None => own_message(name),
     };
     let Some(answer) = answer else { return Ok(None) };
-    Ok(Some(doors.app.store.question(owner, chat.id(), Some(answer)).await?.0))
+    Ok(Some(state.app.conversations().question(owner, chat.id(), Some(answer)).await?.0))
 }
 
 fn text_of(message: &UiMessage) -> Result<String, ApiError> {

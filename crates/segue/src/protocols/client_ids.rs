@@ -5,11 +5,7 @@
 
 use std::sync::Arc;
 
-use app::{
-    App, Ask,
-    store::{StartedTurn, StoreError},
-    turns::Events,
-};
+use app::{App, Ask, services::turns::StartedTurn, turns::Events};
 use engine::{ConversationId, MessageId, UserId};
 use uuid::Uuid;
 
@@ -35,10 +31,8 @@ impl Chat {
         let own = name.parse().ok().map(ConversationId);
         let derived = derived_conversation(owner, name);
         for id in own.into_iter().chain([derived]) {
-            match app.store.conversation(owner, id).await {
-                Ok(_) => return Ok(Self::Known(id)),
-                Err(StoreError::NotFound) => {}
-                Err(error) => return Err(error.into()),
+            if app.conversations().exists(owner, id).await? {
+                return Ok(Self::Known(id));
             }
         }
         Ok(Self::New(derived))
@@ -65,13 +59,8 @@ impl Chat {
     }
 
     /// The turn that a message of this name began, if it was ever sent.
-    pub(super) async fn turn_of(
-        &self,
-        app: &App,
-        owner: &UserId,
-        name: &str,
-    ) -> Result<Option<StartedTurn>, StoreError> {
-        app.store.turn_of_client_message(owner, Some(&self.message_id(name))).await
+    pub(super) async fn turn_of(&self, app: &App, owner: &UserId, name: &str) -> Result<Option<StartedTurn>, ApiError> {
+        Ok(app.turns.of_client_message(owner, &self.message_id(name)).await?)
     }
 }
 

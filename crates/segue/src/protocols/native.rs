@@ -18,8 +18,8 @@ use super::sse::{self, EventStream};
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named, Params},
-    router::{Doors, Routes},
+    extract::{Json, Path, Query},
+    router::{AppState, Routes},
 };
 
 pub(crate) fn routes() -> Routes {
@@ -81,9 +81,9 @@ struct ConversationPath {
 }
 
 async fn chat(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Body(request): Body<ChatRequest>,
+    Json(request): Json<ChatRequest>,
 ) -> Result<Response, ApiError> {
     let ask = Ask {
         text: request.message,
@@ -92,43 +92,43 @@ async fn chat(
         client_message_id: request.client_message_id,
         ..Ask::default()
     };
-    let started = doors.app.converse(&caller.id, ask).await?;
-    let events = doors.app.turns.follow_started(&caller.id, &started).await?;
+    let started = state.app.converse(&caller.id, ask).await?;
+    let events = state.app.turns.follow_started(&caller.id, &started).await?;
     Ok(stream(events))
 }
 
 async fn follow(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<TurnPath>,
-    Params(query): Params<After>,
+    Path(path): Path<TurnPath>,
+    Query(query): Query<After>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let after = query.after.or(last_seen).unwrap_or(0);
-    let events = doors.app.turns.follow(&caller.id, path.turn_id, after).await?;
+    let events = state.app.turns.follow(&caller.id, path.turn_id, after).await?;
     Ok(stream_with_ids(events))
 }
 
 async fn follow_conversation(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<ConversationPath>,
+    Path(path): Path<ConversationPath>,
 ) -> Result<Response, ApiError> {
-    let app = &doors.app;
-    app.store.conversation(&caller.id, path.conversation_id).await?;
-    let Some(turn) = app.store.running_turn(&caller.id, path.conversation_id).await? else {
+    let app = &state.app;
+    app.conversations().get(&caller.id, path.conversation_id).await?;
+    let Some(turn) = app.turns.running_in(&caller.id, path.conversation_id).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     Ok(stream_with_ids(app.turns.follow(&caller.id, turn, 0).await?))
 }
 
 async fn stop(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<TurnPath>,
+    Path(path): Path<TurnPath>,
 ) -> Result<StatusCode, ApiError> {
-    doors.app.turns.stop(&caller.id, path.turn_id).await?;
+    state.app.turns.stop(&caller.id, path.turn_id).await?;
     Ok(StatusCode::ACCEPTED)
 }
 

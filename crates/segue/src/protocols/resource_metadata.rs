@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::ApiError,
-    router::{Doors, Routes},
+    router::{AppState, Routes},
 };
 
 const PATH: &str = "/.well-known/oauth-protected-resource";
@@ -25,8 +25,8 @@ pub(crate) fn routes() -> Routes {
 }
 
 /// Nothing in `local` mode: whoever gets here needs no token, and a client that read of one would go looking for it.
-async fn metadata(State(doors): State<Arc<Doors>>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
-    let config = &doors.app.config;
+async fn metadata(State(state): State<Arc<AppState>>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
+    let config = &state.app.config;
     let base = match (config.auth, base_of(&headers)) {
         (AuthMode::Local, _) | (_, None) => return Err(ApiError::not_found()),
         (AuthMode::Accounts | AuthMode::Jwt, Some(base)) => base,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use aide::axum::routing::post_with;
 use app::Ask;
 use axum::{
-    Json,
     extract::State,
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
@@ -20,8 +19,8 @@ use super::native;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Body, Named},
-    router::{Doors, Routes},
+    extract::{Json, Path},
+    router::{AppState, Routes},
 };
 
 pub(crate) fn routes() -> Routes {
@@ -65,11 +64,11 @@ struct ToolCall {
 }
 
 async fn chat(
-    State(doors): State<Arc<Doors>>,
+    State(state): State<Arc<AppState>>,
     caller: Caller,
-    Named(path): Named<UserPath>,
+    Path(path): Path<UserPath>,
     headers: HeaderMap,
-    Body(request): Body<Request>,
+    Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
     if path.user_id != caller.id.as_str() {
         return Err(ApiError::forbidden("The path names another user."));
@@ -80,8 +79,8 @@ async fn chat(
         agent: Some("tasks".into()),
         ..Ask::default()
     };
-    let started = doors.app.converse(&caller.id, ask).await?;
-    let events = doors.app.turns.follow_started(&caller.id, &started).await?;
+    let started = state.app.converse(&caller.id, ask).await?;
+    let events = state.app.turns.follow_started(&caller.id, &started).await?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
         return Ok(native::stream(events));

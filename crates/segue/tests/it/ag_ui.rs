@@ -1,4 +1,4 @@
-//! AG-UI's door, as far as it can be told without the package; `clients/` tries it with the package itself.
+//! AG-UI, as far as it can be tested without its package; `clients/` runs the package itself.
 
 use engine::script::says;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! The AI SDK's door, as far as it can be told without the package; `clients/` tries it with the package itself.
+//! The AI SDK, as far as it can be tested without its package; `clients/` runs the package itself.
 
 use engine::script::{calls, says};
 use expect_test::expect;

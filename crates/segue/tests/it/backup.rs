@@ -170,7 +170,7 @@ async fn a_database_of_the_version_before_opens_with_everything_in_it() {
 async fn an_index_that_is_ahead_of_its_database_is_noticed() {
     let folder = TempDir::new().unwrap();
     let app = start(folder.path(), []).await;
-    app::sample::load(&app.app.store, &engine::UserId::new("local")).await.unwrap();
+    app::sample::load(app.app.library(), &engine::UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app.app.stop().await;
     drop(app);

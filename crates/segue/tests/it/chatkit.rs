@@ -1,11 +1,11 @@
-//! ChatKit's door, as far as it can be told without the package; `clients/` tries it with the package itself.
+//! ChatKit, as far as it can be tested without its package; `clients/` runs the package itself.
 
 use engine::script::says;
 use expect_test::expect;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, frames, redacted};
+use crate::support::{TestApp, World, frames, redacted};
 
 fn input(text: &str) -> Value {
     json!({"content": [{"type": "input_text", "text": text}], "attachments": [], "inference_options": {}})
@@ -121,4 +121,50 @@ async fn someone_elses_thread_is_no_thread() {
     ann.answer(Method::POST, "/chatkit", Some(json!({"type": "items.feedback", "params": opinion}))).await;
     assert_eq!(ann.get("/api/export").await["feedback"][0]["kind"], "negative", "what was said can be taken along");
     assert_eq!(bob.get("/api/export").await["feedback"], json!([]));
+}
+
+async fn list(app: &TestApp, params: Value) -> Value {
+    serde_json::from_str(&send(app, "items.list", params).await).unwrap()
+}
+
+#[tokio::test]
+async fn items_are_paged_in_both_orders_and_a_page_reads_only_its_own_messages() {
+    let world = World::new().await;
+    let replies = [
+        says("First."),
+        says("Let me see.").calls("list_tasks", json!({})).calls("add_task", json!({"title": ""})),
+        says("Nothing."),
+        says("Third."),
+    ];
+    let app = TestApp::start(world.clone(), replies, &[]).await;
+    let thread = app.say("one").await[0]["conversationId"].clone();
+    for text in ["two", "three"] {
+        app.chat(json!({"message": text, "conversationId": thread})).await;
+    }
+    for order in ["asc", "desc"] {
+        let all = list(&app, json!({"thread_id": thread, "order": order})).await["data"].as_array().unwrap().clone();
+        assert_eq!(all.len(), 9, "{all:?}");
+        for limit in 1..=9 {
+            let (mut read, mut after) = (Vec::new(), Value::Null);
+            loop {
+                let params = json!({"thread_id": thread, "order": order, "limit": limit, "after": after});
+                let page = list(&app, params).await;
+                read.extend(page["data"].as_array().unwrap().clone());
+                if page["has_more"] == false {
+                    break;
+                }
+                after = page["after"].clone();
+            }
+            assert_eq!(read, all, "{order} by {limit}");
+        }
+    }
+    let stranger = json!({"thread_id": thread, "after": "0190b5a0-0000-7000-8000-000000000000"});
+    let (status, _) =
+        app.answer(Method::POST, "/chatkit", Some(json!({"type": "items.list", "params": stranger}))).await;
+    assert_eq!(status, 400);
+    world.execute("UPDATE messages SET content = '{}' WHERE position = (SELECT MIN(position) FROM messages)").await;
+    let newest = list(&app, json!({"thread_id": thread, "limit": 1})).await;
+    assert_eq!(newest["data"][0]["content"][0]["text"], "Third.", "a page does not read the whole thread");
+    let opinion = json!({"thread_id": thread, "item_ids": [newest["data"][0]["id"]], "kind": "positive"});
+    assert_eq!(send(&app, "items.feedback", opinion).await, "{}", "nor does an opinion on one item");
 }

@@ -1,4 +1,4 @@
-//! Discover through the doors: the collection, the catalogue, and tools that know what you own.
+//! Discover over HTTP: the collection, the catalogue, and tools that know what you own.
 
 use app::sample;
 use doubles::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApp, World, story};
 
-/// A server with the sample library, and a catalogue next door.
+/// A server with the sample library, and a test catalogue.
 struct Stage {
     app: TestApp,
     tidal: TidalDouble,
@@ -43,7 +43,7 @@ impl Stage {
 }
 
 async fn load_sample(app: &TestApp) {
-    sample::load(&app.app.store, &UserId::new("local")).await.unwrap();
+    sample::load(app.app.library(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 
@@ -260,7 +260,7 @@ async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading()
     assert_eq!(all["tracks"].as_array().unwrap().len() as u64, n_owned);
     let titles: Vec<_> =
         all["tracks"].as_array().unwrap().iter().map(|t| t["title"].as_str().unwrap().to_lowercase()).collect();
-    assert!(stage.app.app.store.kind() == "postgres" || titles.is_sorted(), "PostgreSQL sorts by its collation");
+    assert!(stage.app.app.database_kind() == "postgres" || titles.is_sorted(), "PostgreSQL sorts by its collation");
     let page = stage.app.get("/api/library/tracks?limit=7&sort=artist").await;
     assert_eq!((page["tracks"].as_array().unwrap().len(), &page["next"]), (7, &json!(7)));
 
@@ -281,4 +281,22 @@ async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading()
     assert_eq!(stage.app.get("/api/library/tracks").await["total"], n_owned);
     let unknown = stage.app.answer(Method::POST, "/api/library/tracks", Some(json!({"isrc": "ZZZZZ9999999"}))).await;
     assert_eq!(unknown.0, 404);
+}
+
+#[tokio::test]
+async fn an_album_is_opened_without_reading_the_others() {
+    let stage = Stage::new().await;
+    let (_, found) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "albums"})).await;
+    let ids: Vec<_> =
+        found["albums"].as_array().unwrap().iter().take(2).map(|album| album["id"].as_str().unwrap()).collect();
+    let [one, other] = ids[..] else { panic!("two albums are found: {found}") };
+    for id in [one, other] {
+        let (status, _) = stage.app.answer(Method::POST, "/api/library/albums", Some(json!({"albumId": id}))).await;
+        assert_eq!(status, 201);
+    }
+    stage.app.world.execute(&format!("UPDATE library_albums SET album = '{{}}' WHERE album_id = '{other}'")).await;
+    let album = stage.app.get(&format!("/api/library/albums/{one}")).await;
+    assert_eq!(album["id"], one);
+    assert!(!album["tracks"].as_array().unwrap().is_empty());
+    assert_eq!(stage.app.answer(Method::GET, "/api/library/albums/none", None).await.0, 404);
 }

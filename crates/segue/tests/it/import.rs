@@ -1,4 +1,4 @@
-//! Import through the doors: every kind of file, a report, nothing twice, nothing half.
+//! Import over HTTP: every kind of file, a report, nothing twice, nothing half.
 
 use std::{fmt::Write, fs, io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Ingestion through the doors: from a file to something that can be found by meaning, whatever happens on the way.
+//! Ingestion over HTTP: from a file to something that can be found by meaning, whatever happens on the way.
 
 use std::{collections::BTreeSet, iter, time::Duration};
 
@@ -38,7 +38,7 @@ async fn ingested(app: &TestApp) -> Value {
     at_the_end(Stream::new(response)).await
 }
 
-/// A server with every source next door, which has ingested `text`.
+/// A server with test doubles for every source, which has ingested `text`.
 async fn stage(music: &Music, text: String) -> (TestApp, Sources) {
     let sources = Sources::start(music).await;
     let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;

@@ -1,4 +1,4 @@
-//! Tests through the doors. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
+//! Tests over HTTP. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "some tests print the tables they are about")]
@@ -10,6 +10,7 @@ mod ai_sdk;
 mod auth;
 mod backup;
 mod chatkit;
+mod conversations;
 mod discover;
 mod errors;
 mod import;

@@ -1,4 +1,4 @@
-//! MCP's door, as far as it can be told without a client; `clients/` tries it with the official ones.
+//! MCP, as far as it can be tested without its package; `clients/` runs the package itself.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

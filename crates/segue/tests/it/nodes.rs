@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use app::store::Store;
+use app::services::admin::Admin;
 use doubles::qdrant::{Mood, QdrantDouble};
 use engine::script::{ScriptedModel, says};
 use serde_json::{Value, json};
@@ -93,8 +93,8 @@ async fn ten_nodes_that_start_together_bring_the_schema_up_once() {
     let opened: Vec<_> = (0..10)
         .map(|_| {
             tokio::spawn({
-                let url = config.database_url.clone();
-                async move { Store::open(&url, 2).await.map(drop) }
+                let config = config.clone();
+                async move { Admin::open(&config).await.map(drop) }
             })
         })
         .collect();

@@ -36,7 +36,7 @@ struct Row {
     door: Door,
     /// The body, with Ann's things in it where the route takes them in the body.
     body: fn(&Things) -> Option<Value>,
-    /// What Ann gets, or what everyone gets from a public door.
+    /// What Ann gets, or what everyone gets from a public route.
     good: u16,
 }
 
@@ -156,9 +156,9 @@ fn playlist(title: &str) -> Value {
     json!({"playlist": {"title": "Unknown", "track": [{"title": title, "creator": title}]}})
 }
 
-/// A server with a catalogue next door. The people on it change with every row: what Bob adds to his own library in one
+/// A server with a test catalogue. The people on it change with every row: what Bob adds to his own library in one
 /// must not look like Ann's in the next.
-async fn house() -> (TestApp, Running) {
+async fn shared_app() -> (TestApp, Running) {
     let tidal = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
     let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
     let settings = [
@@ -169,14 +169,14 @@ async fn house() -> (TestApp, Running) {
     ];
     let app = TestApp::shared([], &settings).await;
     app.app.start_ingestion().await.unwrap();
-    sample::load(&app.app.store, &UserId::new("someone")).await.unwrap();
+    sample::load(app.app.library(), &UserId::new("someone")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, tidal)
 }
 
 #[tokio::test]
 async fn every_route_keeps_everyone_out_but_its_owner() {
-    let (app, _tidal) = house().await;
+    let (app, _tidal) = shared_app().await;
     let mut table = format!("{:<52} nobody  expired  stranger  missing  owner\n", "route");
     for row in rows() {
         let line = check(&app, &row).await;
@@ -366,7 +366,7 @@ async fn no_tool_reaches_into_what_belongs_to_someone_else() {
 
 #[tokio::test]
 async fn a_foreign_conversation_cannot_be_continued_through_the_path_of_ones_own() {
-    let (app, _tidal) = house().await;
+    let (app, _tidal) = shared_app().await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let anns = things_of(&app, &ann).await;
     let say = |conversation: &str| Some(json!({"message": "hi", "conversation_id": conversation}));
@@ -377,7 +377,7 @@ async fn a_foreign_conversation_cannot_be_continued_through_the_path_of_ones_own
 
 #[tokio::test]
 async fn no_request_of_chatkit_reaches_a_foreign_thread() {
-    let (app, _tidal) = house().await;
+    let (app, _tidal) = shared_app().await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let thread = things_of(&app, &ann).await.conversation_id;
     let before = ann.get(&format!("/api/conversations/{thread}")).await;

@@ -61,3 +61,45 @@ async fn the_user_chat_answers_as_json_or_as_a_stream() {
     let (status, refusal) = app.answer(Method::POST, "/api/someone-else/chat", Some(json!({"message": "hi"}))).await;
     assert_eq!((status, refusal["error"]["code"].as_str()), (403, Some("FORBIDDEN")));
 }
+
+#[tokio::test]
+async fn a_description_is_cleared_by_null_and_left_alone_when_it_is_absent() {
+    let app = TestApp::scripted([]).await;
+    let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "a", "description": "b"}))).await;
+    let path = format!("/api/tasks/{}", task["id"].as_str().unwrap());
+    for (change, description) in [(json!({"title": "c"}), "b"), (json!({"description": null}), "")] {
+        let (status, changed) = app.answer(Method::PATCH, &path, Some(change.clone())).await;
+        assert_eq!((status, changed["description"].as_str()), (200, Some(description)), "{change}");
+    }
+    assert_eq!(app.get("/api/tasks").await["tasks"][0]["description"], "");
+    assert_eq!(app.answer(Method::PATCH, &path, Some(json!({"title": null}))).await.0, 400, "a task has a title");
+}
+
+#[tokio::test]
+async fn an_agent_clears_a_description_with_an_empty_text_and_not_with_a_null_it_left_over() {
+    let app = TestApp::scripted([]).await;
+    let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "a", "description": "b"}))).await;
+    let id = &task["id"];
+    for (input, description) in [
+        (json!({"task_id": id, "title": "c", "description": null}), "b"),
+        (json!({"task_id": id, "description": " "}), ""),
+    ] {
+        let (status, changed) = app.answer(Method::POST, "/api/tools/update_task", Some(input.clone())).await;
+        assert_eq!((status, changed["description"].as_str()), (200, Some(description)), "{input}");
+    }
+}
+
+#[tokio::test]
+async fn a_length_limit_is_the_same_for_the_api_and_the_tool() {
+    let app = TestApp::scripted([]).await;
+    for (n_title, n_description, ok) in [(200, 2000, true), (201, 0, false), (1, 2001, false), (0, 0, false)] {
+        let task = json!({"title": "ä".repeat(n_title), "description": "ä".repeat(n_description)});
+        let (by_hand, refusal) = app.answer(Method::POST, "/api/tasks", Some(task.clone())).await;
+        let (by_tool, _) = app.answer(Method::POST, "/api/tools/add_task", Some(task)).await;
+        assert_eq!((by_hand, by_tool), if ok { (201, 200) } else { (400, 400) }, "{n_title} {n_description}");
+        if !ok {
+            let field = if n_description > 2000 { "description" } else { "title" };
+            assert_eq!(refusal["error"]["details"][0]["field"], field);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! One of our events in the words of ChatKit.
 
-use app::store::StartedTurn;
+use app::services::turns::StartedTurn;
 use engine::{Event, Kind};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
         Kind::ToolDone { call, done, .. } => task_ended(turn, *call, done_task(&done.summary)),
         Kind::ToolFailed { call, name, failure } => task_ended(turn, *call, failed_task(name, &failure.error)),
         Kind::Failed { message, retryable, .. } => vec![error(message, *retryable)],
-        // The door has said what was asked; steps and the end of a turn have no words here.
+        // The handler has already sent the question; steps and the end of a turn have no frame in this protocol.
         Kind::Started { .. } | Kind::StepStarted { .. } | Kind::StepDone { .. } | Kind::Ended { .. } => Vec::new(),
     }
 }

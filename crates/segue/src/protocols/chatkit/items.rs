@@ -2,7 +2,7 @@
 //!
 //! An item has the same id, time and content whether it is seen live or read from the store.
 
-use app::store::{Conversation, MessageStatus, StoredMessage};
+use app::services::conversations::{Conversation, MessageStatus, StoredMessage};
 use chrono::{DateTime, SecondsFormat, Utc};
 use engine::{Block, CallId, ConversationId, MessageId, Role};
 use serde_json::{Value, json};
@@ -24,13 +24,11 @@ pub(super) fn no_items() -> Value {
     json!({"data": [], "has_more": false})
 }
 
-/// Everything a thread shows, oldest first. An answer that is still being written has no items yet.
-pub(super) fn of_messages(thread: ConversationId, messages: &[StoredMessage]) -> Vec<Value> {
-    let shown = messages.iter().filter(|message| message.status != MessageStatus::Running);
-    shown.flat_map(|message| of_message(thread, message)).collect()
-}
-
-fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+/// What a thread shows of one message, oldest first. An answer that is still being written has no items yet.
+pub(super) fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+    if message.status == MessageStatus::Running {
+        return Vec::new();
+    }
     match message.role {
         Role::User => {
             let text = engine::Message { role: Role::User, content: message.content.clone() }.text();

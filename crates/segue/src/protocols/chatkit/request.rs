@@ -1,6 +1,6 @@
 //! What ChatKit's client sends: one endpoint, sixteen requests.
 
-use app::store::Feedback;
+use app::services::conversations::{Age, Feedback};
 use engine::{ConversationId, MessageId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,27 +14,27 @@ pub(super) enum Request {
     #[serde(rename = "threads.create")]
     Create { input: UserInput },
     #[serde(rename = "threads.add_user_message")]
-    AddUserMessage { thread_id: Named, input: UserInput },
+    AddUserMessage { thread_id: ObjectId, input: UserInput },
     #[serde(rename = "threads.retry_after_item")]
-    RetryAfterItem { thread_id: Named, item_id: Named },
+    RetryAfterItem { thread_id: ObjectId, item_id: ObjectId },
     #[serde(rename = "threads.get_by_id")]
-    GetById { thread_id: Named },
+    GetById { thread_id: ObjectId },
     #[serde(rename = "threads.list")]
     List(Paging),
     #[serde(rename = "items.list")]
     ListItems {
-        thread_id: Named,
+        thread_id: ObjectId,
         #[serde(flatten)]
         paging: Paging,
     },
     #[serde(rename = "items.feedback")]
-    Feedback { thread_id: Named, item_ids: Vec<String>, kind: FeedbackKind },
+    Feedback { thread_id: ObjectId, item_ids: Vec<String>, kind: FeedbackKind },
     #[serde(rename = "threads.update")]
-    Update { thread_id: Named, title: String },
+    Update { thread_id: ObjectId, title: String },
     #[serde(rename = "threads.delete")]
-    Delete { thread_id: Named },
+    Delete { thread_id: ObjectId },
     #[serde(rename = "threads.custom_action")]
-    CustomAction { thread_id: Named },
+    CustomAction { thread_id: ObjectId },
     #[serde(rename = "threads.sync_custom_action")]
     SyncCustomAction {},
     #[serde(rename = "threads.add_client_tool_output")]
@@ -52,9 +52,9 @@ pub(super) enum Request {
 /// A thread or an item. What cannot be one of ours names nothing.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Named(pub(super) String);
+pub(super) struct ObjectId(pub(super) String);
 
-impl Named {
+impl ObjectId {
     pub(super) fn id(&self) -> Result<ConversationId, ApiError> {
         self.0.parse().map_err(|_| ApiError::not_found())
     }
@@ -100,7 +100,7 @@ pub(super) struct Paging {
     pub(super) order: Order,
     /// The cursor of the page before.
     #[serde(default)]
-    pub(super) after: Option<Named>,
+    pub(super) after: Option<ObjectId>,
 }
 
 impl Paging {
@@ -119,6 +119,15 @@ pub(super) enum Order {
     Asc,
     #[default]
     Desc,
+}
+
+impl From<Order> for Age {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Asc => Self::OldestFirst,
+            Order::Desc => Self::NewestFirst,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
-//! Built-in accounts, through the door and the terminal's store.
+//! Built-in accounts, through the API and the terminal commands.
 
 use std::time::{Duration, Instant};
 
-use app::store::{KeyKind, NewKey, Store};
+use app::services::accounts::{AccountName, Accounts, KeyKind, NewKey};
 use chrono::{TimeDelta, Utc};
 use reqwest::{Method, Response, header};
 use segue::auth::{keys::Key, passwords};
@@ -14,12 +14,12 @@ const PASSWORD: &str = "correct horse battery";
 
 async fn accounts_app() -> TestApp {
     let app = TestApp::start(World::new().await, [], &[("SEGUE_AUTH", "accounts")]).await;
-    add(&app.app.store, "Ann").await;
+    add(app.app.accounts(), "Ann").await;
     app
 }
 
-async fn add(store: &Store, name: &str) {
-    store.add_account(name, &passwords::hash(PASSWORD).unwrap()).await.unwrap();
+async fn add(accounts: &Accounts, name: &str) {
+    accounts.add(AccountName::new(name), &passwords::hash(PASSWORD).unwrap()).await.unwrap();
 }
 
 /// A browser: it keeps one cookie and says where its page is from.
@@ -136,9 +136,9 @@ async fn a_page_elsewhere_cannot_use_the_cookie() {
 async fn an_invitation_lets_one_person_in_once() {
     let app = accounts_app().await;
     let key = Key::new("invite_").unwrap();
-    app.app.store.add_invitation(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
+    app.app.accounts().invite(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
     let old = Key::new("invite_").unwrap();
-    app.app.store.add_invitation(&old.hash, Utc::now() - TimeDelta::days(1)).await.unwrap();
+    app.app.accounts().invite(&old.hash, Utc::now() - TimeDelta::days(1)).await.unwrap();
     let form = |invitation: &str, name: &str, password: &str| json!({"invitation": invitation, "name": name, "password": password});
     let cases = [
         (form("invite_made-up", "Bob", PASSWORD), 400),
@@ -181,9 +181,9 @@ async fn a_new_password_and_signing_out_everywhere_end_every_session_and_token()
 
 async fn token_of(app: &TestApp, name: &str) -> String {
     let key = Key::new("segue_").unwrap();
-    let account = app.app.store.account(name).await.unwrap();
+    let account = app.app.accounts().named(name).await.unwrap();
     let new = NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None };
-    app.app.store.add_key(account.id, &new).await.unwrap();
+    app.app.accounts().add_key(account.id, &new).await.unwrap();
     key.text
 }
 
@@ -215,18 +215,18 @@ async fn guessing_is_slowed_down() {
 #[tokio::test]
 async fn an_expired_session_is_over_and_a_removed_account_leaves_nothing() {
     let app = accounts_app().await;
-    let store = &app.app.store;
-    let account = store.account("ann").await.unwrap();
+    let accounts = app.app.accounts();
+    let account = accounts.named("ann").await.unwrap();
     let key = Key::new("").unwrap();
     let expires_at = Some(Utc::now() - TimeDelta::seconds(1));
-    store.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
     let mut ann = Browser::on_our_page(&app);
     ann.cookie = Some(format!("segue_session={}", key.text));
     assert!(!ann.is_in().await);
     ann.sign_in("ann", PASSWORD).await;
     ann.send(Method::POST, "/api/tasks", Some(json!({"title": "mine"}))).await;
-    store.remove_account(&account).await.unwrap();
+    accounts.remove(&account).await.unwrap();
     assert!(!ann.is_in().await);
-    let left = app::export::Export::of(store, &account.owner()).await.unwrap();
+    let left = app.app.export(&account.owner()).await.unwrap();
     assert!(left.tasks.is_empty() && left.conversations.is_empty());
 }

@@ -39,7 +39,7 @@ pub(crate) struct TestApp {
     pub(crate) model: ScriptedModel,
     pub(crate) url: String,
     client: reqwest::Client,
-    _world: Arc<World>,
+    pub(crate) world: Arc<World>,
 }
 
 const SOURCES: [&str; 4] = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL"];
@@ -73,6 +73,24 @@ impl World {
 }
 
 impl World {
+    /// Changes rows behind the server's back. `RANDOM_UUID` is spelled as the database does.
+    pub(crate) async fn execute(&self, sql: &str) {
+        use sqlx::{Connection, Executor};
+        let sql = |uuid| sqlx::AssertSqlSafe(sql.replace("RANDOM_UUID", uuid));
+        let done = match &self.database_url {
+            Some(url) => {
+                let mut connection = sqlx::PgConnection::connect(url).await.expect("the database answers");
+                connection.execute(sql("gen_random_uuid()")).await.map(drop)
+            }
+            None => {
+                let url = format!("sqlite:{}", self.data_dir.path().join("segue.db").display());
+                let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("the database opens");
+                connection.execute(sql("randomblob(16)")).await.map(drop)
+            }
+        };
+        done.expect("the statement runs");
+    }
+
     /// Steps of ingestion whose result is kept, by code: what must never be done again.
     pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
         const SQL: &str = "SELECT step, isrc FROM ingest_steps WHERE state = 'done'";
@@ -134,7 +152,7 @@ impl TestApp {
         let limits = ConnectionLimits::new(app.config.max_connections);
         let serving = segue::server::serve(listener, router, limits, std::future::pending());
         tokio::spawn(async move { serving.await.expect("the server serves") });
-        Self { app, model, url, client: reqwest::Client::new(), _world: world }
+        Self { app, model, url, client: reqwest::Client::new(), world }
     }
 
     pub(crate) async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Response {

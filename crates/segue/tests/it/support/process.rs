@@ -90,7 +90,7 @@ impl Process {
         self.child.kill().await.expect("it can be killed");
     }
 
-    /// `kill -9`: no farewell.
+    /// `kill -9`: no shutdown.
     pub(crate) async fn kill(mut self) {
         self.kill_at_once().await;
     }

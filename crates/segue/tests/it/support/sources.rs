@@ -1,4 +1,4 @@
-//! The four sources that need no key, next door, telling of one world.
+//! Test doubles for the four sources that need no key, all with the same data.
 
 use doubles::{
     Running, deezer::DeezerDouble, lrclib::LrclibDouble, musicbrainz::MusicBrainzDouble, reccobeats::ReccoBeatsDouble,

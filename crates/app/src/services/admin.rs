@@ -1,0 +1,45 @@
+//! What terminal commands do on the database alone, without a running application: accounts, exports, checks.
+
+use engine::UserId;
+
+use super::accounts::Accounts;
+use crate::{Error, config::Config, export::Export, index_sync};
+use store::Store;
+
+pub struct Admin {
+    store: Store,
+}
+
+impl Admin {
+    /// Opens the database and brings its schema up to date.
+    pub async fn open(config: &Config) -> Result<Self, Error> {
+        Ok(Self { store: Store::open(&config.database_url, 1).await? })
+    }
+
+    pub fn accounts(&self) -> Accounts {
+        Accounts::new(self.store.clone())
+    }
+
+    /// Everything a user owns.
+    pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
+        Ok(Export::of(&self.store, owner).await?)
+    }
+
+    pub async fn ping(&self) -> Result<(), Error> {
+        Ok(self.store.ping().await?)
+    }
+
+    /// "sqlite" or "postgres".
+    pub fn database_kind(&self) -> &'static str {
+        self.store.kind()
+    }
+
+    /// What the index of these settings holds.
+    pub async fn index_status(&self, config: &Config) -> anyhow::Result<index_sync::IndexOf> {
+        index_sync::index_of(config, &self.store).await
+    }
+
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,140 @@
+//! Conversations and their messages: list, search, read page by page, rename, delete, restore, give feedback.
+
+use engine::{ConversationId, MessageId, UserId};
+use tracing::instrument;
+use uuid::Uuid;
+
+use crate::{Error, text_limit::Text};
+use store::Store;
+pub use store::{Age, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus, StoredMessage, TurnError};
+
+pub type ConversationTitle = Text<1, 200>;
+
+#[derive(Clone)]
+pub struct Conversations {
+    store: Store,
+}
+
+impl Conversations {
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store }
+    }
+
+    /// Newest first. `words` looks into titles and texts.
+    #[instrument(name = "conversations.list", skip_all, fields(user.id = %owner))]
+    pub async fn list(
+        &self,
+        owner: &UserId,
+        words: Option<&str>,
+        before: Option<ConversationId>,
+        limit: u32,
+    ) -> Result<ConversationPage, Error> {
+        let words = words.map(str::trim).filter(|words| !words.is_empty());
+        Ok(self.store.conversations(owner, words, before, limit).await?)
+    }
+
+    /// In the order they were begun.
+    #[instrument(name = "conversations.by_age", skip_all, fields(user.id = %owner))]
+    pub async fn by_age(
+        &self,
+        owner: &UserId,
+        age: Age,
+        after: Option<ConversationId>,
+        limit: u32,
+    ) -> Result<ConversationPage, Error> {
+        Ok(self.store.conversations_by_age(owner, age, after, limit).await?)
+    }
+
+    #[instrument(name = "conversations.get", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn get(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, Error> {
+        Ok(self.store.conversation(owner, id).await?)
+    }
+
+    /// Whether this conversation is the user's. A failing database is an error, never "no".
+    pub async fn exists(&self, owner: &UserId, id: ConversationId) -> Result<bool, Error> {
+        match self.get(owner, id).await {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// At most `limit` messages in the order `age`, from the message `from` on, which is included.
+    /// An unknown conversation has no messages; a message of another conversation begins no page.
+    #[instrument(name = "conversations.messages", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn messages(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        age: Age,
+        from: Option<MessageId>,
+        limit: u32,
+    ) -> Result<MessagePage, Error> {
+        Ok(self.store.message_page(owner, id, age, from, limit).await?)
+    }
+
+    /// One message, if it is in this conversation.
+    pub async fn message(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        message: MessageId,
+    ) -> Result<Option<StoredMessage>, Error> {
+        Ok(self.messages(owner, id, Age::NewestFirst, Some(message), 1).await?.messages.pop())
+    }
+
+    /// The answer in which a tool was called.
+    #[instrument(name = "conversations.message_of_call", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn message_of_call(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        call: Uuid,
+    ) -> Result<Option<MessageId>, Error> {
+        Ok(self.store.message_of_call(owner, id, call).await?)
+    }
+
+    /// The question an answer belongs to; the newest question of the conversation when no answer is named.
+    #[instrument(name = "conversations.question", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn question(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        answer: Option<MessageId>,
+    ) -> Result<(MessageId, String), Error> {
+        Ok(self.store.question(owner, id, answer).await?)
+    }
+
+    #[instrument(name = "conversations.rename", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn rename(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        title: ConversationTitle,
+    ) -> Result<Conversation, Error> {
+        Ok(self.store.rename_conversation(owner, id, &title.checked("title")?).await?)
+    }
+
+    /// Refused while a turn runs: its answer would have nowhere to go.
+    #[instrument(name = "conversations.delete", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn delete(&self, owner: &UserId, id: ConversationId) -> Result<(), Error> {
+        Ok(self.store.delete_conversation(owner, id).await?)
+    }
+
+    #[instrument(name = "conversations.restore", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn restore(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, Error> {
+        Ok(self.store.restore_conversation(owner, id).await?)
+    }
+
+    /// Stores an opinion on each of `items`, in place of an earlier one. The protocol that names the items checks them.
+    #[instrument(name = "conversations.give_feedback", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn give_feedback(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        items: &[String],
+        feedback: Feedback,
+    ) -> Result<(), Error> {
+        Ok(self.store.give_feedback(owner, id, items, feedback).await?)
+    }
+}

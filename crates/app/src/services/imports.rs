@@ -1,0 +1,51 @@
+//! Imports: what was imported, and the entries that still match no recording. Importing itself is in `importing`.
+
+use std::sync::Arc;
+
+use engine::UserId;
+use tracing::instrument;
+use uuid::Uuid;
+
+pub use crate::import::OpenLine;
+use crate::{Error, enrich::Pipeline, library::Library};
+pub use store::ImportLine;
+use store::Store;
+
+#[derive(Clone)]
+pub struct Imports {
+    pub(crate) store: Store,
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) library: Library,
+}
+
+impl Imports {
+    /// Files that were imported, newest first.
+    #[instrument(name = "imports.list", skip_all, fields(user.id = %owner))]
+    pub async fn list(&self, owner: &UserId, limit: u32) -> Result<Vec<ImportLine>, Error> {
+        Ok(self.store.imports(owner, limit).await?)
+    }
+
+    /// Entries that are still open, in the order of their files, dismissed ones left out.
+    #[instrument(name = "imports.open_entries", skip_all, fields(user.id = %owner))]
+    pub async fn open_entries(&self, owner: &UserId) -> Result<Vec<OpenLine>, Error> {
+        Ok(self.store.open_entries(owner).await?)
+    }
+
+    /// Looks for every open entry again; how many they are.
+    #[instrument(name = "imports.retry", skip_all, fields(user.id = %owner))]
+    pub async fn retry(&self, owner: &UserId) -> Result<u64, Error> {
+        let n_entries = self.store.retry_entries(owner).await?;
+        self.pipeline.tell();
+        Ok(n_entries)
+    }
+
+    #[instrument(name = "imports.dismiss", skip_all, fields(user.id = %owner, entry.id = %entry))]
+    pub async fn dismiss(&self, owner: &UserId, entry: Uuid) -> Result<(), Error> {
+        Ok(self.store.dismiss_entry(owner, entry, true).await?)
+    }
+
+    #[instrument(name = "imports.restore", skip_all, fields(user.id = %owner, entry.id = %entry))]
+    pub async fn restore(&self, owner: &UserId, entry: Uuid) -> Result<(), Error> {
+        Ok(self.store.dismiss_entry(owner, entry, false).await?)
+    }
+}

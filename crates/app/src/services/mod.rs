@@ -1,0 +1,69 @@
+//! Services: one method per action, for every route, tool and command alike. Validation, ownership, limits and the
+//! notification of readers are here and nowhere else.
+
+pub mod accounts;
+pub mod admin;
+pub mod conversations;
+pub mod imports;
+pub mod playlists;
+pub mod tasks;
+pub mod turns;
+
+use std::sync::Arc;
+
+use engine::{CallId, ToolContext, Toolbox, UserId};
+
+use self::{accounts::Accounts, conversations::Conversations, imports::Imports, playlists::Playlists, tasks::Tasks};
+use crate::{enrich::Pipeline, library::Library, tools, wordings::Wordings};
+use search::TrackIndex;
+use sources::tidal::Tidal;
+use store::Store;
+
+/// Every service of a process. Routes and tools share these instances.
+pub(crate) struct Services {
+    pub(crate) tasks: Tasks,
+    pub(crate) library: Library,
+    pub(crate) playlists: Playlists,
+    pub(crate) conversations: Conversations,
+    pub(crate) imports: Imports,
+    pub(crate) accounts: Accounts,
+}
+
+impl Services {
+    pub(crate) fn new(store: &Store, index: Arc<dyn TrackIndex>, tidal: Tidal, pipeline: &Arc<Pipeline>) -> Self {
+        let library = Library { store: store.clone(), index, tidal, pipeline: pipeline.clone() };
+        Self {
+            tasks: Tasks::new(store.clone()),
+            playlists: Playlists::new(store.clone(), library.clone()),
+            conversations: Conversations::new(store.clone()),
+            imports: Imports { store: store.clone(), pipeline: pipeline.clone(), library: library.clone() },
+            accounts: Accounts::new(store.clone()),
+            library,
+        }
+    }
+
+    /// Every tool, as a caller of these services.
+    pub(crate) fn toolbox(&self, wordings: Wordings) -> Toolbox {
+        tools::toolbox(&self.tasks, &self.library, &self.playlists, wordings)
+    }
+}
+
+/// Who makes a change, and through which tool call, if any: the effect and the journal row of the call commit together,
+/// and a call that is already settled answers what it answered then.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    pub owner: &'a UserId,
+    pub call: Option<CallId>,
+}
+
+impl<'a> From<&'a UserId> for Origin<'a> {
+    fn from(owner: &'a UserId) -> Self {
+        Self { owner, call: None }
+    }
+}
+
+impl<'a> From<&'a ToolContext> for Origin<'a> {
+    fn from(cx: &'a ToolContext) -> Self {
+        Self { owner: &cx.owner, call: Some(cx.call) }
+    }
+}

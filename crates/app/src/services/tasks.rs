@@ -1,0 +1,100 @@
+//! Tasks: a to-do list per user. Deleted tasks can be restored.
+
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use tracing::instrument;
+
+use super::Origin;
+use crate::{Error, text_limit::Text};
+use store::Store;
+pub use store::{Task, TaskFilter, TaskId};
+
+pub type TaskTitle = Text<1, 200>;
+pub type TaskDescription = Text<0, 2000>;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTask {
+    /// 1 to 200 characters.
+    pub title: TaskTitle,
+    /// At most 2000 characters.
+    #[serde(default)]
+    pub description: TaskDescription,
+}
+
+/// What to change. A field that is absent stays as it is; `null` clears one that may be empty.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskChange {
+    #[serde(default)]
+    pub title: Option<TaskTitle>,
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<TaskDescription>")]
+    pub description: Option<Option<TaskDescription>>,
+    #[serde(default)]
+    pub completed: Option<bool>,
+}
+
+/// Tells a field that is `null` from one that is absent: serde calls this only for a field that is there.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+#[derive(Clone)]
+pub struct Tasks {
+    store: Store,
+}
+
+impl Tasks {
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store }
+    }
+
+    /// Oldest first.
+    #[instrument(name = "tasks.list", skip_all, fields(user.id = %owner))]
+    pub async fn list(&self, owner: &UserId, filter: TaskFilter) -> Result<Vec<Task>, Error> {
+        Ok(self.store.tasks(owner, filter).await?)
+    }
+
+    #[instrument(name = "tasks.add", skip_all)]
+    pub async fn add(&self, origin: impl Into<Origin<'_>>, new: NewTask) -> Result<Task, Error> {
+        let Origin { owner, call } = origin.into();
+        let title = new.title.checked("title")?;
+        let description = new.description.checked("description")?;
+        Ok(self.store.add_task(owner, &title, &description, call).await?)
+    }
+
+    #[instrument(name = "tasks.change", skip_all, fields(task.id = %id))]
+    pub async fn change(&self, origin: impl Into<Origin<'_>>, id: TaskId, change: TaskChange) -> Result<Task, Error> {
+        let Origin { owner, call } = origin.into();
+        if change.title.is_none() && change.description.is_none() && change.completed.is_none() {
+            return Err(Error::Incomplete("Give at least one of title, description and completed."));
+        }
+        let change = store::TaskChange {
+            title: change.title.map(|title| title.checked("title")).transpose()?,
+            // The column has no NULL: a task without a description has an empty one.
+            description: change.description.map(|text| text.unwrap_or_default().checked("description")).transpose()?,
+            completed: change.completed,
+        };
+        Ok(self.store.update_task(owner, id, &change, call).await?)
+    }
+
+    /// Completing twice is the same as once.
+    #[instrument(name = "tasks.complete", skip_all, fields(task.id = %id))]
+    pub async fn complete(&self, origin: impl Into<Origin<'_>>, id: TaskId) -> Result<Task, Error> {
+        self.change(origin, id, TaskChange { completed: Some(true), ..TaskChange::default() }).await
+    }
+
+    #[instrument(name = "tasks.delete", skip_all, fields(task.id = %id))]
+    pub async fn delete(&self, origin: impl Into<Origin<'_>>, id: TaskId) -> Result<Task, Error> {
+        let Origin { owner, call } = origin.into();
+        Ok(self.store.delete_task(owner, id, call).await?)
+    }
+
+    /// Undoes a deletion. A task that is not deleted stays as it is.
+    #[instrument(name = "tasks.restore", skip_all, fields(user.id = %owner, task.id = %id))]
+    pub async fn restore(&self, owner: &UserId, id: TaskId) -> Result<Task, Error> {
+        Ok(self.store.restore_task(owner, id).await?)
+    }
+}

@@ -1,0 +1,26 @@
+//! The HTTP client for requests that this crate makes itself (artwork, key sets).
+
+use std::time::Duration;
+
+/// A client that follows no redirect and waits for no one long. More can be set on it.
+pub(crate) fn client() -> reqwest::ClientBuilder {
+    // Several parts of the process may try; the first one wins and all are the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(5))
+        .timeout(Duration::from_secs(10))
+        .user_agent(concat!("segue/", env!("CARGO_PKG_VERSION")))
+}
+
+/// A body of at most `max` bytes, whatever its header claims. None: it is larger.
+pub(crate) async fn read_at_most(mut response: reqwest::Response, max: usize) -> reqwest::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if bytes.len() + chunk.len() > max {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Some(bytes))
+}

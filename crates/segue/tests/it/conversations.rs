@@ -1,0 +1,69 @@
+//! Conversations over HTTP: long ones are read page by page, and no message is left out silently.
+
+use std::collections::HashSet;
+
+use engine::script::says;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, World};
+
+async fn conversation_of(app: &TestApp, n_turns: usize) -> String {
+    let first = app.say("message 0").await;
+    let id = first[0]["conversationId"].as_str().unwrap().to_owned();
+    for n in 1..n_turns {
+        app.chat(json!({"message": format!("message {n}"), "conversationId": id})).await;
+    }
+    id
+}
+
+fn messages(page: &Value) -> &Vec<Value> {
+    page["messages"].as_array().unwrap()
+}
+
+#[tokio::test]
+async fn pages_of_messages_hold_every_message_once() {
+    let app = TestApp::scripted((0..4).map(|n| says(&format!("answer {n}")))).await;
+    let id = conversation_of(&app, 4).await;
+    let path = format!("/api/conversations/{id}");
+    let whole = app.get(&path).await;
+    assert_eq!((messages(&whole).len(), whole.get("next")), (8, None), "a short conversation is one page");
+    let mut read: Vec<Value> = Vec::new();
+    let mut page = app.get(&format!("{path}?limit=3")).await;
+    loop {
+        assert_eq!(page["title"], whole["title"]);
+        read.splice(0..0, messages(&page).clone());
+        let Some(next) = page["next"].as_str() else { break };
+        assert_eq!(messages(&page).len(), 3);
+        page = app.get(&format!("{path}?limit=3&cursor={next}")).await;
+    }
+    assert_eq!(&read, messages(&whole));
+    let other = conversation_of(&TestApp::scripted([says("other")]).await, 1).await;
+    for query in ["limit=0", "limit=201", "cursor=nonsense", &format!("cursor={other}")] {
+        assert_eq!(app.answer(Method::GET, &format!("{path}?{query}"), None).await.0, 400, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_longer_than_one_answer_says_where_it_goes_on() {
+    let world = World::new().await;
+    let app = TestApp::start(world.clone(), [says("first answer")], &[]).await;
+    let id = conversation_of(&app, 1).await;
+    world.execute(MANY_MESSAGES).await;
+    let path = format!("/api/conversations/{id}");
+    let newest = app.get(&path).await;
+    assert_eq!(messages(&newest).len(), 1000);
+    let next = newest["next"].as_str().expect("the two oldest messages are on the next page");
+    let oldest = app.get(&format!("{path}?cursor={next}")).await;
+    assert_eq!((messages(&oldest).len(), oldest.get("next")), (2, None));
+    assert_eq!(messages(&oldest)[1]["content"][0]["text"], "first answer");
+    let ids: HashSet<_> = messages(&newest).iter().chain(messages(&oldest)).map(|message| &message["id"]).collect();
+    assert_eq!(ids.len(), 1002);
+}
+
+/// A thousand messages more, at the end of the only conversation.
+const MANY_MESSAGES: &str = "
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
+    SELECT RANDOM_UUID, conversation_id, 1000 + i, role, content, status, searchable, created_at
+    FROM messages, n WHERE role = 'user'";

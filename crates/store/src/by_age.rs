@@ -1,0 +1,45 @@
+//! Conversations in the order they were begun, for lists that page in either direction.
+
+use engine::{ConversationId, UserId};
+
+use super::{Conversation, ConversationPage, Store, StoreError};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Age {
+    OldestFirst,
+    NewestFirst,
+}
+
+impl Store {
+    pub async fn conversations_by_age(
+        &self,
+        owner: &UserId,
+        age: Age,
+        after: Option<ConversationId>,
+        limit: u32,
+    ) -> Result<ConversationPage, StoreError> {
+        const OLDEST_FIRST: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
+            WHERE user_id = $1 AND deleted_at IS NULL
+              AND ($2 IS NULL OR (created_at, id) > (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+            ORDER BY created_at, id LIMIT $3";
+        const NEWEST_FIRST: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
+            WHERE user_id = $1 AND deleted_at IS NULL
+              AND ($2 IS NULL OR (created_at, id) < (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+            ORDER BY created_at DESC, id DESC LIMIT $3";
+        let sql = match age {
+            Age::OldestFirst => OLDEST_FIRST,
+            Age::NewestFirst => NEWEST_FIRST,
+        };
+        let mut conversations: Vec<Conversation> = self
+            .read(sql)
+            .bind(owner.as_str())
+            .bind(after.map(|id| id.0))
+            .bind(i64::from(limit) + 1)
+            .fetch_all()
+            .await?;
+        let has_more = conversations.len() > limit as usize;
+        conversations.truncate(limit as usize);
+        let next = conversations.last().filter(|_| has_more).map(|last| last.id);
+        Ok(ConversationPage { conversations, next })
+    }
+}

@@ -1,0 +1,166 @@
+//! The two databases behind one query builder and one transaction type.
+//!
+//! A query text is shared by SQLite and PostgreSQL. Where the databases differ, two constants `SQLITE` and `POSTGRES`
+//! stand next to each other and `in_dialect` picks one: search for `in_dialect` to find every such pair.
+
+use sqlx::{
+    Arguments, Encode, FromRow, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
+    Type,
+    error::BoxDynError,
+    postgres::{PgArguments, PgRow},
+    sqlite::{SqliteArguments, SqliteRow},
+};
+
+use super::{Store, StoreError};
+
+/// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
+#[derive(Clone)]
+pub(crate) enum Db {
+    Sqlite { read: SqlitePool, write: SqlitePool },
+    Postgres(PgPool),
+}
+
+/// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// One statement with its arguments. Statements are prepared once per connection and cached.
+pub(crate) struct Query<'c> {
+    sql: &'static str,
+    target: Target<'c>,
+    /// The first argument that could not be encoded; reported when the query runs.
+    failed: Option<BoxDynError>,
+}
+
+enum Target<'c> {
+    SqlitePool(&'c SqlitePool, SqliteArguments),
+    SqliteTx(&'c mut SqliteConnection, SqliteArguments),
+    PostgresPool(&'c PgPool, PgArguments),
+    PostgresTx(&'c mut PgConnection, PgArguments),
+}
+
+/// A type that both databases accept as an argument.
+pub(crate) trait Argument<'q>:
+    Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres>
+{
+}
+impl<'q, T> Argument<'q> for T where T: Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres> {}
+
+/// A type that can be read from a row of both databases.
+pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+/// Evaluates one expression with the executor and the arguments of the target.
+macro_rules! on_target {
+    ($query:expr, |$db:ident, $arguments:ident| $run:expr) => {{
+        if let Some(error) = $query.failed {
+            return Err(sqlx::Error::Encode(error));
+        }
+        match $query.target {
+            Target::SqlitePool($db, $arguments) => $run,
+            Target::SqliteTx($db, $arguments) => $run,
+            Target::PostgresPool($db, $arguments) => $run,
+            Target::PostgresTx($db, $arguments) => $run,
+        }
+    }};
+}
+
+impl<'c> Query<'c> {
+    fn new(sql: &'static str, target: Target<'c>) -> Self {
+        Self { sql, target, failed: None }
+    }
+
+    pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
+        let added = match &mut self.target {
+            Target::SqlitePool(_, arguments) | Target::SqliteTx(_, arguments) => Arguments::add(arguments, value),
+            Target::PostgresPool(_, arguments) | Target::PostgresTx(_, arguments) => Arguments::add(arguments, value),
+        };
+        self.failed = self.failed.or(added.err());
+        self
+    }
+
+    /// Runs the statement and returns how many rows it changed.
+    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
+        on_target!(self, |db, arguments| {
+            sqlx::query_with(self.sql, arguments).execute(db).await.map(|done| done.rows_affected())
+        })
+    }
+
+    pub(crate) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
+        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_one(db).await)
+    }
+
+    pub(crate) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
+        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_optional(db).await)
+    }
+
+    pub(crate) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
+        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_all(db).await)
+    }
+}
+
+impl Tx {
+    pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
+        let target = match self {
+            Self::Sqlite(tx) => Target::SqliteTx(tx, SqliteArguments::default()),
+            Self::Postgres(tx) => Target::PostgresTx(tx, PgArguments::default()),
+        };
+        Query::new(sql, target)
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+
+    pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self {
+            Self::Sqlite(_) => sqlite,
+            Self::Postgres(_) => postgres,
+        }
+    }
+}
+
+impl Store {
+    pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(match &self.db {
+            // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
+            Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+            Db::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        })
+    }
+
+    /// A query that reads, outside a transaction.
+    pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
+        Query::new(
+            sql,
+            match &self.db {
+                Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
+                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+            },
+        )
+    }
+
+    /// A single statement that writes, as a transaction of its own.
+    pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
+        Query::new(
+            sql,
+            match &self.db {
+                Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
+                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+            },
+        )
+    }
+
+    pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self.db {
+            Db::Sqlite { .. } => sqlite,
+            Db::Postgres(_) => postgres,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Feedback: what someone thought of a part of an answer.
+
+use chrono::{DateTime, Utc};
+use engine::{ConversationId, UserId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Store, StoreError, now};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    Positive,
+    Negative,
+}
+
+impl Feedback {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Positive => "positive",
+            Self::Negative => "negative",
+        }
+    }
+}
+
+/// An opinion as it was kept: on which part of which conversation.
+#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[serde(rename_all = "camelCase")]
+pub struct Opinion {
+    pub conversation_id: Uuid,
+    pub item_id: String,
+    pub kind: String,
+    pub created_at: DateTime<Utc>,
+}
+
+impl Store {
+    pub async fn feedback(&self, owner: &UserId) -> Result<Vec<Opinion>, StoreError> {
+        const SQL: &str = "SELECT conversation_id, item_id, kind, created_at FROM feedback
+            WHERE user_id = $1 ORDER BY created_at, item_id";
+        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
+    }
+
+    /// Keeps an opinion on each of `items`, in place of an earlier one. Whether the items are there is the caller's to know.
+    pub async fn give_feedback(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        items: &[String],
+        feedback: Feedback,
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO feedback (conversation_id, item_id, user_id, kind, created_at)
+            SELECT id, $2, $3, $4, $5 FROM conversations WHERE id = $1 AND user_id = $3 AND deleted_at IS NULL
+            ON CONFLICT (conversation_id, item_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at
+            RETURNING item_id";
+        let mut tx = self.begin().await?;
+        for item in items {
+            let kept: Option<(String,)> = tx
+                .query(SQL)
+                .bind(conversation.0)
+                .bind(item)
+                .bind(owner.as_str())
+                .bind(feedback.as_str())
+                .bind(now())
+                .fetch_optional()
+                .await?;
+            if kept.is_none() {
+                return Err(StoreError::NotFound);
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! The steps that lead a track into the index: leased to a node, settled by it, or given back.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sqlx::types::Json;
+
+use super::{
+    Claimed, Ending, Found, Priority, Step, Store, StoreError, assembled,
+    db::Tx,
+    now,
+    schedule::{lock, schedule},
+    tracks::{put_track, reserve_revisions, take_track_away},
+};
+use music::{Isrc, Track};
+
+/// A try ends before this, or another node may do the step.
+pub const LEASE: Duration = Duration::from_secs(120);
+
+/// Whether the track `t` is in anybody's library, by itself or on an album.
+macro_rules! owned {
+    () => {
+        "(EXISTS (SELECT 1 FROM library_tracks o WHERE o.isrc = t.isrc AND o.removed_at IS NULL)
+          OR EXISTS (SELECT 1 FROM library_album_tracks o JOIN library_albums a ON a.user_id = o.user_id
+                AND a.album_id = o.album_id AND a.removed_at IS NULL WHERE o.isrc = t.isrc))"
+    };
+}
+
+macro_rules! known_so_far {
+    ($codes:literal) => {
+        concat!(
+            "SELECT t.isrc, t.track, l.result AS lyrics, l.settled_at AS lyrics_at,
+                f.result AS features, f.settled_at AS features_at, d.result AS description, ",
+            owned!(),
+            " AS is_owned
+             FROM ingested_tracks t
+             LEFT JOIN ingest_steps l ON l.isrc = t.isrc AND l.step = 'lyrics'
+             LEFT JOIN ingest_steps f ON f.isrc = t.isrc AND f.step = 'features'
+             LEFT JOIN ingest_steps d ON d.isrc = t.isrc AND d.step = 'describe'
+             WHERE t.isrc IN (",
+            $codes,
+            ")"
+        )
+    };
+}
+
+const KNOWN_SQLITE: &str = known_so_far!("SELECT value FROM json_each($1)");
+const KNOWN_POSTGRES: &str = known_so_far!("SELECT jsonb_array_elements_text($1)");
+
+#[derive(sqlx::FromRow)]
+struct KnownRow {
+    isrc: String,
+    track: Json<Track>,
+    lyrics: Option<Json<Value>>,
+    lyrics_at: Option<DateTime<Utc>>,
+    features: Option<Json<Value>>,
+    features_at: Option<DateTime<Utc>>,
+    description: Option<Json<Value>>,
+    is_owned: bool,
+}
+
+impl KnownRow {
+    fn track(self) -> Result<Track, sqlx::Error> {
+        let found = Found {
+            lyrics: read(self.lyrics)?.zip(self.lyrics_at),
+            features: read(self.features)?.zip(self.features_at),
+            description: read(self.description)?,
+        };
+        Ok(assembled(self.track.0, found))
+    }
+}
+
+fn read<T: DeserializeOwned>(json: Option<Json<Value>>) -> Result<Option<T>, sqlx::Error> {
+    json.map(|Json(value)| serde_json::from_value(value)).transpose().map_err(|error| sqlx::Error::Decode(error.into()))
+}
+
+impl Store {
+    pub async fn schedule(&self, tracks: &[Track], priority: Priority) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        schedule(&mut tx, tracks, priority).await?;
+        tx.commit().await
+    }
+
+    /// Takes up to `limit` steps that are due. Several nodes may ask at once; none gets what another has.
+    pub async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
+        const SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+            WHERE step = $1 AND isrc IN (SELECT isrc FROM ingest_steps
+                WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
+            RETURNING isrc, tries";
+        const POSTGRES: &str =
+            "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+            WHERE step = $1 AND isrc IN (SELECT isrc FROM ingest_steps
+                WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
+                FOR UPDATE SKIP LOCKED)
+            RETURNING isrc, tries";
+        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let rows: Vec<(String, i32)> = self
+            .write(sql)
+            .bind(step.name())
+            .bind(node)
+            .bind(now() + LEASE)
+            .bind(now())
+            .bind(limit as i64)
+            .fetch_all()
+            .await?;
+        let tries: BTreeMap<String, i32> = rows.into_iter().collect();
+        let codes: Vec<&str> = tries.keys().map(String::as_str).collect();
+        let known = self.known_so_far(&codes).await?;
+        let claimed = known.into_iter().map(|row| {
+            let tries = tries.get(&row.isrc).copied().unwrap_or(1).unsigned_abs();
+            let track = row.track()?;
+            Ok(Claimed { isrc: track.isrc.clone(), tries, track })
+        });
+        claimed.collect()
+    }
+
+    async fn known_so_far(&self, isrcs: &[&str]) -> Result<Vec<KnownRow>, StoreError> {
+        if isrcs.is_empty() {
+            return Ok(vec![]);
+        }
+        let sql = self.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
+        Ok(self.read(sql).bind(Json(isrcs)).fetch_all().await?)
+    }
+
+    /// Keeps how tries ended, and lets the next steps begin, in one transaction. What this node no longer holds is
+    /// passed over: whoever holds it now will settle it.
+    pub async fn settle_steps(
+        &self,
+        step: Step,
+        node: &str,
+        mut endings: Vec<(Isrc, Ending)>,
+    ) -> Result<(), StoreError> {
+        // Everywhere in the same order, or two nodes could wait for each other.
+        endings.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut tx = self.begin().await?;
+        for (isrc, ending) in &endings {
+            settle_step(&mut tx, step, node, isrc.as_str(), ending).await?;
+        }
+        tx.commit().await
+    }
+
+    /// The last step: a track that somebody owns is put where the index reads it, one that nobody owns is taken away.
+    pub async fn put_in_index(&self, node: &str, isrcs: &[Isrc]) -> Result<(), StoreError> {
+        const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
+                lease_until = NULL
+            WHERE isrc = $1 AND step = 'index' AND node = $2 AND state = 'running'";
+        let mut codes: Vec<&str> = isrcs.iter().map(Isrc::as_str).collect();
+        codes.sort_unstable();
+        let mut tx = self.begin().await?;
+        for isrc in &codes {
+            lock(&mut tx, isrc).await?;
+        }
+        let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
+        let rows: Vec<KnownRow> = tx.query(sql).bind(Json(&codes)).fetch_all().await?;
+        let first = reserve_revisions(&mut tx, rows.len()).await?;
+        for (revision, row) in (first..).zip(rows) {
+            let (isrc, is_owned, track) = (row.isrc.clone(), row.is_owned, row.track()?);
+            if is_owned {
+                put_track(&mut tx, &track, revision).await?;
+            } else {
+                take_track_away(&mut tx, &isrc, revision).await?;
+            }
+            tx.query(DONE).bind(&isrc).bind(node).bind(now()).execute().await?;
+        }
+        tx.commit().await
+    }
+
+    /// Gives back the steps of one kind that this node took and could not settle.
+    pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
+            WHERE step = $1 AND node = $2 AND state = 'running'";
+        self.write(SQL).bind(step.name()).bind(node).execute().await?;
+        Ok(())
+    }
+
+    /// Gives back what a node left behind when it died, at once if it is back, else when its leases have run out.
+    pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
+        const STEPS: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
+            WHERE state = 'running' AND (lease_until < $1 OR node = $2)";
+        const ENTRIES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
+            WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
+        let mut n_released = 0;
+        for sql in [STEPS, ENTRIES] {
+            n_released += self.write(sql).bind(now()).bind(dead_node).execute().await?;
+        }
+        Ok(n_released)
+    }
+}
+
+/// Keeps how one try ended and lets the next steps begin, unless this node no longer holds the step.
+async fn settle_step(tx: &mut Tx, step: Step, node: &str, isrc: &str, ending: &Ending) -> Result<(), StoreError> {
+    const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
+            result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
+            node = NULL, lease_until = NULL
+        WHERE isrc = $1 AND step = $2 AND node = $3 AND state = 'running'";
+    lock(tx, isrc).await?;
+    let row = SettledRow::of(ending);
+    let n_settled = tx
+        .query(SETTLE)
+        .bind(isrc)
+        .bind(step.name())
+        .bind(node)
+        .bind(row.state)
+        .bind(row.uncounted)
+        .bind(row.due_at)
+        .bind(row.error)
+        .bind(row.result.map(Json))
+        .bind(row.version)
+        .bind(now())
+        .execute()
+        .await?;
+    let is_new = matches!(ending, Ending::Done { .. });
+    if n_settled > 0
+        && let Some(sql) = begin_after(step, is_new)
+    {
+        tx.query(sql).bind(isrc).bind(now()).execute().await?;
+    }
+    Ok(())
+}
+
+struct SettledRow<'a> {
+    state: &'static str,
+    uncounted: i32,
+    due_at: DateTime<Utc>,
+    error: Option<&'a str>,
+    result: Option<&'a Value>,
+    version: Option<&'a str>,
+}
+
+impl<'a> SettledRow<'a> {
+    fn of(ending: &'a Ending) -> Self {
+        let empty = Self { state: "done", uncounted: 0, due_at: now(), error: None, result: None, version: None };
+        match ending {
+            Ending::Done { result, version } => Self { result: Some(result), version: Some(version), ..empty },
+            Ending::Off => Self { state: "off", ..empty },
+            Ending::Failed { error } => Self { state: "failed", error: Some(error), ..empty },
+            Ending::Later { wait, counts, error } => {
+                let wait = TimeDelta::from_std(*wait).unwrap_or(TimeDelta::hours(1));
+                let uncounted = i32::from(!counts);
+                Self { state: "waiting", uncounted, due_at: now() + wait, error: Some(error), ..empty }
+            }
+        }
+    }
+}
+
+/// What may begin when a step has ended. Something new also begins again what was built without it.
+fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
+    macro_rules! begin {
+        ($step:literal, $states:literal, $condition:literal) => {
+            concat!(
+                "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
+                 WHERE isrc = $1 AND step = '",
+                $step,
+                "' AND state IN (",
+                $states,
+                ")",
+                $condition
+            )
+        };
+    }
+    macro_rules! describe {
+        ($states:literal) => {
+            begin!(
+                "describe",
+                $states,
+                " AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.isrc = $1
+                    AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)"
+            )
+        };
+    }
+    match (step, is_new) {
+        (Step::Lyrics | Step::Features, true) => Some(describe!("'blocked', 'done', 'failed', 'running'")),
+        (Step::Lyrics | Step::Features, false) => Some(describe!("'blocked'")),
+        (Step::Describe, true) => Some(begin!("index", "'blocked', 'done', 'failed', 'running'", "")),
+        (Step::Describe, false) => Some(begin!("index", "'blocked'", "")),
+        (Step::Index, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_someone_waits_for_goes_before_an_import_and_both_before_what_is_only_made_better() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        let track = |isrc: &str| -> Track {
+            serde_json::from_value(json!({"isrc": isrc, "title": isrc, "artist": "A", "album": "B"})).unwrap()
+        };
+        let (again, import, by_hand) = (track("XSGUE2690001"), track("XSGUE2690002"), track("XSGUE2690003"));
+        for (track, priority) in [(&again, Priority::Again), (&import, Priority::Import), (&by_hand, Priority::ByHand)]
+        {
+            store.schedule(std::slice::from_ref(track), priority).await.unwrap();
+        }
+        for expected in [by_hand, import, again] {
+            let claimed = store.claim_steps(Step::Lyrics, "node", 1).await.unwrap();
+            assert_eq!(claimed.iter().map(|claimed| &claimed.isrc).collect::<Vec<_>>(), [&expected.isrc]);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The store: one query text for SQLite and PostgreSQL, every query with its owner.
+
+mod by_age;
+mod catalogue_answers;
+mod conversations;
+mod db;
+mod feedback;
+mod found;
+mod imports;
+mod ingest;
+mod ingest_again;
+mod ingest_seen;
+mod journal;
+mod leases;
+mod library;
+mod limits;
+#[cfg(feature = "test-util")]
+mod memory;
+mod message_pages;
+mod notices;
+mod open_entries;
+mod plan;
+mod playlists;
+mod questions;
+mod schedule;
+mod shared_index;
+mod step;
+mod tasks;
+mod tracks;
+mod turn_end;
+mod turn_start;
+mod turn_store;
+mod turns;
+mod users;
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::{DateTime, SubsecRound, Utc};
+use sqlx::{
+    Connection, PgPool,
+    migrate::Migrator,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use db::Db;
+
+pub use by_age::Age;
+pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
+pub use feedback::{Feedback, Opinion};
+pub use found::{Description, FeaturesFound, Found, LyricsFound, assembled, with_gaps_filled};
+pub use imports::{ImportLine, NewImport, NewOpenEntry};
+pub use ingest::LEASE;
+pub use ingest_seen::{Failure, StepCounts};
+pub use journal::{JournalRow, Settled};
+pub use leases::DeadTurn;
+pub use library::{Candidate, LibraryAlbum, LibrarySort, LibraryTrack, Listing};
+pub use limits::{Limited, TurnLimits};
+#[cfg(feature = "test-util")]
+pub use memory::MemoryTurnStore;
+pub use message_pages::MessagePage;
+pub use notices::News;
+pub use open_entries::{OpenClaim, OpenEntry, Resolution};
+pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use step::{Claimed, Ending, Priority, Step};
+pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
+pub use tracks::TrackChange;
+pub use turn_store::{Pending, TurnStore};
+pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
+pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
+
+static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+#[derive(Clone)]
+pub struct Store {
+    db: Db,
+    clock: Arc<leases::Clock>,
+    notices: Arc<notices::Notices>,
+}
+
+/// How many connections of a pool are open, for metrics.
+#[derive(Debug)]
+pub struct PoolReading {
+    pub name: &'static str,
+    pub idle: usize,
+    pub used: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Not there, or not this owner's: the two are never told apart.
+    #[error("not found")]
+    NotFound,
+    /// The request was fine, but not now.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// The database does not answer or refuses; the operator must look.
+    #[error("database error: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+impl Store {
+    /// Opens `sqlite:<path>` or `postgres://…` and brings its schema up to date.
+    pub async fn open(url: &str, pool_size: u32) -> Result<Self, StoreError> {
+        let db = if url.starts_with("postgres") {
+            Db::Postgres(open_postgres(url, pool_size).await?)
+        } else {
+            open_sqlite(url, pool_size).await?
+        };
+        let migrated = match &db {
+            Db::Sqlite { write, .. } => {
+                let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
+                SQLITE_MIGRATIONS.run(write).await
+            }
+            Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
+        };
+        migrated.map_err(|error| StoreError::Database(error.into()))?;
+        let notices = Arc::new(notices::Notices::new(&db));
+        let store = Self { db, clock: Arc::default(), notices };
+        store.set_clock().await?;
+        Ok(store)
+    }
+
+    /// How many connections are open, idle and in use.
+    pub fn pools(&self) -> Vec<PoolReading> {
+        let reading =
+            |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
+        match &self.db {
+            Db::Sqlite { read, write } => {
+                vec![reading("read", read.size(), read.num_idle()), reading("write", write.size(), write.num_idle())]
+            }
+            Db::Postgres(pool) => vec![reading("postgres", pool.size(), pool.num_idle())],
+        }
+    }
+
+    /// "sqlite" or "postgres", for people.
+    pub fn kind(&self) -> &'static str {
+        match self.db {
+            Db::Sqlite { .. } => "sqlite",
+            Db::Postgres(_) => "postgres",
+        }
+    }
+
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read("SELECT 1").execute().await?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        match &self.db {
+            Db::Sqlite { read, write } => {
+                read.close().await;
+                write.close().await;
+            }
+            Db::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+const RESTED: Duration = Duration::from_secs(2);
+
+async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error> {
+    let options = PgConnectOptions::from_str(url)?.application_name("segue");
+    PgPoolOptions::new()
+        .max_connections(pool_size)
+        .acquire_timeout(Duration::from_secs(5))
+        .test_before_acquire(false)
+        // A busy connection shows by itself that it is well; one that has rested may have been cut meanwhile.
+        .before_acquire(|connection, about| {
+            Box::pin(async move {
+                if about.idle_for > RESTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_with(options)
+        .await
+}
+
+async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
+    let path = sqlite_path(url);
+    if let Some(folder) = Path::new(path).parent() {
+        std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // In WAL mode this survives a killed process; only a power cut may lose the last commits, never the file.
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(Duration::from_secs(5))
+        .statement_cache_capacity(200);
+    let timeout = Duration::from_secs(5);
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(timeout)
+        // A commit that failed (a full disk) leaves the connection believing that it is still inside: take another.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+        .connect_with(options.clone())
+        .await?;
+    let read =
+        SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
+    Ok(Db::Sqlite { read, write })
+}
+
+/// Waits until no other process holds this file. The migrator takes turns by itself on PostgreSQL, not on SQLite.
+async fn alone(path: PathBuf) -> std::io::Result<File> {
+    let wait = move || {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    tokio::task::spawn_blocking(wait).await?
+}
+
+/// The file a `sqlite:` address names.
+pub fn sqlite_path(url: &str) -> &str {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    path.strip_prefix("//").unwrap_or(path)
+}
+
+/// The newest schema this program knows.
+pub fn newest_schema() -> Option<i64> {
+    SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max()
+}
+
+/// A pattern for LIKE that finds these words anywhere, whatever characters they hold.
+fn like_pattern(words: &str) -> String {
+    let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
+    format!("%{escaped}%")
+}
+
+/// The time, as precise as both databases keep it.
+fn now() -> DateTime<Utc> {
+    Utc::now().trunc_subsecs(6)
+}

@@ -1,0 +1,166 @@
+//! Limits: how much one user may ask for, counted in the database so that every node agrees.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use engine::{TurnId, Usage, UserId};
+
+use super::{Store, StoreError, db::Tx, now};
+
+/// 0 = no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TurnLimits {
+    pub per_minute: u32,
+    pub at_once: u32,
+    pub tokens_per_day: u64,
+}
+
+/// One too many.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Limited {
+    /// For the user.
+    pub message: String,
+    pub retry_after_seconds: u64,
+}
+
+/// Calls without an agent that weigh as much as one turn, which makes about as many.
+const CALLS_PER_TURN: i64 = 10;
+/// A running turn ends or is stopped; when, nobody knows.
+const TRY_AGAIN_SECONDS: u64 = 5;
+
+pub(crate) const MINUTE: TimeDelta = TimeDelta::minutes(1);
+
+const COUNT: &str = "SELECT
+    (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND status = 'running') AS n_running,
+    (SELECT COUNT(*) FROM turns WHERE user_id = $1 AND created_at > $2) AS n_recent,
+    (SELECT MIN(created_at) FROM turns WHERE user_id = $1 AND created_at > $2) AS oldest_recent,
+    (SELECT tokens FROM token_days WHERE user_id = $1 AND day = $3) AS tokens_today";
+
+const SPEND: &str = "INSERT INTO token_days (user_id, day, tokens) SELECT user_id, $2, $3 FROM turns WHERE id = $1
+    ON CONFLICT (user_id, day) DO UPDATE SET tokens = token_days.tokens + excluded.tokens";
+
+/// What a user has under way and behind them.
+#[derive(Clone, Debug, Default, sqlx::FromRow)]
+pub(crate) struct Counts {
+    pub(crate) n_running: i64,
+    pub(crate) n_recent: i64,
+    pub(crate) oldest_recent: Option<DateTime<Utc>>,
+    pub(crate) tokens_today: Option<i64>,
+}
+
+impl TurnLimits {
+    pub(crate) fn are_set(&self) -> bool {
+        self.per_minute > 0 || self.at_once > 0 || self.tokens_per_day > 0
+    }
+
+    /// Why another turn must wait, if it must.
+    pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
+        if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
+            let message =
+                format!("Today's {} model tokens are used up. New ones come at midnight UTC.", self.tokens_per_day);
+            return Some(Limited { message, retry_after_seconds: seconds_to_midnight(at) });
+        }
+        if self.at_once > 0 && counts.n_running >= i64::from(self.at_once) {
+            let message =
+                format!("{} answers are running already. Wait for one to end, or stop one.", counts.n_running);
+            return Some(Limited { message, retry_after_seconds: TRY_AGAIN_SECONDS });
+        }
+        if self.per_minute > 0 && counts.n_recent >= i64::from(self.per_minute) {
+            let message = format!("More than {} messages a minute. Please wait a moment.", self.per_minute);
+            let frees_at = counts.oldest_recent.unwrap_or(at) + MINUTE;
+            return Some(Limited { message, retry_after_seconds: whole_seconds(frees_at - at) });
+        }
+        None
+    }
+
+    fn exceeded_by_calls(&self, n_calls: i64) -> Option<Limited> {
+        let most = i64::from(self.per_minute) * CALLS_PER_TURN;
+        if self.per_minute == 0 || n_calls < most {
+            return None;
+        }
+        let message = format!("More than {most} tool calls a minute. Please wait a moment.");
+        Some(Limited { message, retry_after_seconds: TRY_AGAIN_SECONDS })
+    }
+}
+
+/// Why another turn of this user must wait, if it must. Holds other starts of the same user back until the transaction
+/// ends; without that, two at once could both be the last one allowed. SQLite has one writer: there the transaction
+/// itself is the lock.
+pub(crate) async fn exceeded(
+    tx: &mut Tx,
+    owner: &UserId,
+    limits: TurnLimits,
+    at: DateTime<Utc>,
+) -> Result<Option<Limited>, StoreError> {
+    const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
+    const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
+    if !limits.are_set() {
+        return Ok(None);
+    }
+    let lock = tx.in_dialect(SQLITE, POSTGRES);
+    tx.query(lock).bind(owner.as_str()).execute().await?;
+    let counts: Counts = tx.query(COUNT).bind(owner.as_str()).bind(at - MINUTE).bind(day_of(at)).fetch_one().await?;
+    Ok(limits.exceeded_by(&counts, at))
+}
+
+/// Adds the tokens of a turn to its owner's day.
+pub(crate) async fn spend(tx: &mut Tx, turn: TurnId, usage: &Usage, at: DateTime<Utc>) -> Result<(), StoreError> {
+    let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
+    tx.query(SPEND).bind(turn.0).bind(day_of(at)).bind(n_tokens).execute().await?;
+    Ok(())
+}
+
+impl Store {
+    /// Why a tool call without an agent must wait, if it must.
+    pub async fn call_exceeding(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
+        const SQL: &str =
+            "SELECT COUNT(*) FROM tool_calls WHERE user_id = $1 AND created_at > $2 AND message_id IS NULL";
+        if limits.per_minute == 0 {
+            return Ok(None);
+        }
+        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(now() - MINUTE).fetch_one().await?;
+        Ok(limits.exceeded_by_calls(n_calls))
+    }
+}
+
+pub(crate) fn day_of(at: DateTime<Utc>) -> i64 {
+    at.timestamp().div_euclid(24 * 60 * 60)
+}
+
+fn seconds_to_midnight(at: DateTime<Utc>) -> u64 {
+    let day = 24 * 60 * 60;
+    (day - at.timestamp().rem_euclid(day)).unsigned_abs()
+}
+
+/// Rounded up: who comes back after this many seconds is not too early.
+fn whole_seconds(time: TimeDelta) -> u64 {
+    time.num_milliseconds().max(1).unsigned_abs().div_ceil(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_reached_at_its_number_and_says_when_to_come_back() {
+        let at: DateTime<Utc> = "2026-03-01T23:59:00Z".parse().unwrap();
+        let limits = TurnLimits { per_minute: 20, at_once: 3, tokens_per_day: 1000 };
+        let counts = |n_running, n_recent, tokens| Counts {
+            n_running,
+            n_recent,
+            oldest_recent: Some(at - TimeDelta::milliseconds(47_500)),
+            tokens_today: Some(tokens),
+        };
+        let cases = [
+            (limits, counts(0, 0, 0), None),
+            (limits, counts(2, 19, 999), None),
+            (limits, counts(3, 0, 0), Some(5)),
+            (limits, counts(0, 20, 0), Some(13)),
+            (limits, counts(0, 0, 1000), Some(60)),
+            (TurnLimits::default(), counts(99, 99, i64::MAX), None),
+        ];
+        for (limits, counts, expected) in cases {
+            let limited = limits.exceeded_by(&counts, at);
+            assert_eq!(limited.map(|limited| limited.retry_after_seconds), expected, "{counts:?}");
+        }
+    }
+}

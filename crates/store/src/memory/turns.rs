@@ -1,0 +1,245 @@
+//! Turns, their logs and their leases in memory.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use engine::{ConversationId, MessageId, TurnId, UserId};
+
+use crate::{
+    DeadTurn, NewTurn, Start, StartedTurn, StoreError, TurnEnd, TurnRow,
+    leases::LEASE,
+    limits::{Counts, MINUTE, day_of},
+};
+
+#[derive(Clone, Default)]
+pub(crate) struct Turns {
+    conversations: BTreeMap<ConversationId, Conversation>,
+    turns: BTreeMap<TurnId, Turn>,
+    tokens: BTreeMap<(String, i64), i64>,
+}
+
+#[derive(Clone)]
+struct Conversation {
+    owner: String,
+    agent: String,
+    /// Question and answer, in turns.
+    messages: Vec<MessageId>,
+}
+
+#[derive(Clone)]
+struct Turn {
+    started: StartedTurn,
+    owner: String,
+    client_message_id: Option<String>,
+    node: String,
+    lease_until: DateTime<Utc>,
+    stop_requested: bool,
+    created_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+    events: BTreeMap<i64, String>,
+}
+
+pub(crate) struct Started {
+    pub(crate) start: Start,
+    /// The messages that were taken back.
+    pub(crate) taken_back: Option<Vec<MessageId>>,
+}
+
+impl Turns {
+    pub(crate) fn start(
+        &mut self,
+        owner: &UserId,
+        new: &NewTurn<'_>,
+        at: DateTime<Utc>,
+    ) -> Result<Started, StoreError> {
+        let only = |start| Ok(Started { start, taken_back: None });
+        if new.again.is_none()
+            && let Some(existing) = self.of_client_message(owner, new)
+        {
+            return only(Start::Existing(existing));
+        }
+        if let Some(limited) = new.limits.exceeded_by(&self.counts(owner, at), at) {
+            return only(Start::Limited(limited));
+        }
+        let started = StartedTurn {
+            turn: TurnId::new(),
+            conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
+            message: MessageId::new(),
+        };
+        let before = self.clone();
+        let taken_back = self.open_conversation(owner, new, started.conversation)?;
+        if let Some(existing) = self.of_client_message(owner, new) {
+            *self = before;
+            return only(Start::Existing(existing));
+        }
+        if self.turns.values().any(|turn| turn.started.conversation == started.conversation && turn.runs()) {
+            return Err(RUNNING);
+        }
+        let messages = [new.again.unwrap_or_else(MessageId::new), started.message];
+        if let Some(conversation) = self.conversations.get_mut(&started.conversation) {
+            conversation.messages.extend(messages);
+        }
+        self.turns.insert(
+            started.turn,
+            Turn {
+                started: started.clone(),
+                owner: owner.to_string(),
+                client_message_id: new.client_message_id.map(str::to_owned),
+                node: new.node.to_owned(),
+                lease_until: at + LEASE,
+                stop_requested: false,
+                created_at: at,
+                ended_at: None,
+                events: BTreeMap::new(),
+            },
+        );
+        Ok(Started { start: Start::New(started), taken_back })
+    }
+
+    fn open_conversation(
+        &mut self,
+        owner: &UserId,
+        new: &NewTurn<'_>,
+        id: ConversationId,
+    ) -> Result<Option<Vec<MessageId>>, StoreError> {
+        let Some(known) = self.conversations.get_mut(&id) else {
+            if new.conversation.is_some() {
+                return Err(StoreError::NotFound);
+            }
+            let (owner, agent) = (owner.to_string(), new.agent.to_owned());
+            self.conversations.insert(id, Conversation { owner, agent, messages: vec![] });
+            return Ok(None);
+        };
+        if known.owner != owner.as_str() {
+            return Err(StoreError::NotFound);
+        }
+        if new.conversation.is_none() {
+            return Err(RUNNING);
+        }
+        let Some(question) = new.again else { return Ok(None) };
+        let is_question = |(n, id): (usize, &MessageId)| (n % 2 == 0 && *id == question).then_some(n);
+        let position = known.messages.iter().enumerate().find_map(is_question).ok_or(StoreError::NotFound)?;
+        let gone = known.messages.split_off(position);
+        self.turns.retain(|_, turn| turn.runs() || !gone.contains(&turn.started.message));
+        Ok(Some(gone))
+    }
+
+    fn of_client_message(&self, owner: &UserId, new: &NewTurn<'_>) -> Option<StartedTurn> {
+        let id = new.client_message_id?;
+        let same = |turn: &&Turn| turn.owner == owner.as_str() && turn.client_message_id.as_deref() == Some(id);
+        self.turns.values().find(same).map(|turn| turn.started.clone())
+    }
+
+    fn counts(&self, owner: &UserId, at: DateTime<Utc>) -> Counts {
+        let own = || self.turns.values().filter(|turn| turn.owner == owner.as_str());
+        let recent = || own().map(|turn| turn.created_at).filter(|created_at| *created_at > at - MINUTE);
+        Counts {
+            n_running: own().filter(|turn| turn.runs()).count() as i64,
+            n_recent: recent().count() as i64,
+            oldest_recent: recent().min(),
+            tokens_today: self.tokens.get(&(owner.to_string(), day_of(at))).copied(),
+        }
+    }
+
+    pub(crate) fn row(&self, owner: &UserId, id: TurnId) -> Result<TurnRow, StoreError> {
+        let turn = self.turns.get(&id).filter(|turn| turn.owner == owner.as_str()).ok_or(StoreError::NotFound)?;
+        Ok(TurnRow {
+            id: id.0,
+            conversation_id: turn.started.conversation.0,
+            message_id: turn.started.message.0,
+            status: if turn.runs() { "running" } else { "ended" }.to_owned(),
+            ended_at: turn.ended_at,
+        })
+    }
+
+    pub(crate) fn running_in(&self, owner: &UserId, conversation: ConversationId) -> Option<TurnId> {
+        let here = |turn: &&Turn| turn.owner == owner.as_str() && turn.started.conversation == conversation;
+        self.turns.values().filter(here).find(|turn| turn.runs()).map(|turn| turn.started.turn)
+    }
+
+    pub(crate) fn is_running(&self, turn: TurnId) -> bool {
+        self.turns.get(&turn).is_some_and(Turn::runs)
+    }
+
+    pub(crate) fn save(&mut self, turn: TurnId, position: i64, events: &str) -> Result<(), StoreError> {
+        let refused = |why: &str| StoreError::Database(sqlx::Error::Protocol(why.to_owned()));
+        let turn = self.turns.get_mut(&turn).ok_or_else(|| refused("events of a turn that does not exist"))?;
+        match turn.events.insert(position, events.to_owned()) {
+            None => Ok(()),
+            Some(_) => Err(refused("events at a position that is taken")),
+        }
+    }
+
+    pub(crate) fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Vec<String> {
+        let n_rows = usize::try_from(n_rows).unwrap_or(0);
+        let events = self.turns.get(&turn).into_iter().flat_map(|turn| turn.events.range(position..));
+        events.map(|(_, events)| events.clone()).take(n_rows).collect()
+    }
+
+    pub(crate) fn end(&mut self, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        let Some(turn) = self.turns.get_mut(&end.started.turn).filter(|turn| turn.node == end.node) else {
+            return Ok(false);
+        };
+        if turn.ended_at.is_some() {
+            return Ok(true);
+        }
+        turn.ended_at = Some(at);
+        if let Some(usage) = &end.usage {
+            let n_tokens = i64::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(i64::MAX);
+            *self.tokens.entry((turn.owner.clone(), day_of(at))).or_default() += n_tokens;
+        }
+        end.events.iter().try_for_each(|(position, events)| self.save(end.started.turn, *position, events))?;
+        Ok(true)
+    }
+
+    pub(crate) fn request_stop(&mut self, owner: &UserId, turn: TurnId) -> bool {
+        let turn = self.turns.get_mut(&turn).filter(|turn| turn.owner == owner.as_str() && turn.runs());
+        turn.map(|turn| turn.stop_requested = true).is_some()
+    }
+
+    pub(crate) fn stop_requests(&self, node: &str) -> Vec<TurnId> {
+        let asked = |turn: &&Turn| turn.node == node && turn.runs() && turn.stop_requested;
+        self.turns.values().filter(asked).map(|turn| turn.started.turn).collect()
+    }
+
+    pub(crate) fn renew(&mut self, node: &str, turns: &[TurnId], at: DateTime<Utc>) {
+        for id in turns {
+            if let Some(turn) = self.turns.get_mut(id).filter(|turn| turn.node == node && turn.runs()) {
+                turn.lease_until = at + LEASE;
+            }
+        }
+    }
+
+    pub(crate) fn dead(&self, reborn: Option<&str>, at: DateTime<Utc>) -> Vec<DeadTurn> {
+        let is_dead = |turn: &&Turn| turn.runs() && (turn.lease_until < at || Some(turn.node.as_str()) == reborn);
+        let rows = self.turns.values().filter(is_dead).filter_map(|turn| {
+            let agent = self.conversations.get(&turn.started.conversation)?.agent.clone();
+            Some(DeadTurn {
+                id: turn.started.turn.0,
+                conversation_id: turn.started.conversation.0,
+                message_id: turn.started.message.0,
+                node: turn.node.clone(),
+                user_id: turn.owner.clone(),
+                agent,
+            })
+        });
+        rows.collect()
+    }
+
+    pub(crate) fn take_over(&mut self, dead: &DeadTurn, node: &str, at: DateTime<Utc>) -> bool {
+        let free =
+            |turn: &&mut Turn| turn.runs() && turn.node == dead.node && (turn.lease_until < at || turn.node == node);
+        let Some(turn) = self.turns.get_mut(&TurnId(dead.id)).filter(free) else { return false };
+        turn.node = node.to_owned();
+        turn.lease_until = at + LEASE;
+        true
+    }
+}
+
+impl Turn {
+    fn runs(&self) -> bool {
+        self.ended_at.is_none()
+    }
+}
+
+const RUNNING: StoreError = StoreError::Conflict("a turn is already running in this conversation");

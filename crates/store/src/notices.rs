@@ -1,0 +1,206 @@
+//! Notices between nodes: which turns have new events, and that one is to stop. PostgreSQL carries them.
+//!
+//! A notice says where to look, never what to find there: one that is lost costs a moment, not an event. SQLite has no
+//! such thing; there, and while the connection for notices is gone, whoever waits looks again after a short time.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use engine::TurnId;
+use sqlx::{
+    PgPool,
+    postgres::{PgListener, PgPoolOptions},
+};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::{Store, db::Db};
+
+const CHANNEL: &str = "segue_turns";
+/// Instead of a turn's id: look for stops.
+const STOP: &str = "stop";
+/// Notices of many turns leave together, at most so often: sending one takes a lock that all senders share.
+const TELL_EVERY: Duration = Duration::from_millis(20);
+/// A notice holds 8,000 bytes; an id and a comma are 37.
+const IDS_AT_ONCE: usize = 200;
+/// How long to wait before listening again after the connection was lost.
+const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long to wait before looking again, where no notice can come.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The same where one will: only in case it was lost.
+const LOOK_ANYWAY_EVERY: Duration = Duration::from_secs(2);
+
+#[derive(Default)]
+pub(crate) struct Notices {
+    /// False where there is no one to carry them.
+    are_carried: bool,
+    /// What is to be told.
+    untold: Mutex<BTreeSet<String>>,
+    has_untold: Notify,
+    /// Who waits for which turn.
+    followers: Mutex<HashMap<TurnId, watch::Sender<()>>>,
+    stops: Notify,
+    is_heard: AtomicBool,
+}
+
+/// Waits for news of one turn.
+pub struct News<'a> {
+    notices: &'a Notices,
+    receiver: watch::Receiver<()>,
+}
+
+impl Notices {
+    pub(crate) fn new(db: &Db) -> Self {
+        Self { are_carried: matches!(db, Db::Postgres(_)), ..Self::default() }
+    }
+
+    pub fn tell_events(&self, turn: TurnId) {
+        self.tell(turn.to_string());
+    }
+
+    pub fn tell_stop(&self) {
+        self.tell(STOP.to_owned());
+    }
+
+    fn tell(&self, what: String) {
+        if !self.are_carried {
+            return;
+        }
+        lock(&self.untold).insert(what);
+        self.has_untold.notify_one();
+    }
+
+    pub fn news_of(&self, turn: TurnId) -> News<'_> {
+        let mut followers = lock(&self.followers);
+        followers.retain(|_, sender| !sender.is_closed());
+        let receiver = followers.entry(turn).or_insert_with(|| watch::Sender::new(())).subscribe();
+        News { notices: self, receiver }
+    }
+
+    /// Returns when there may be a stop for a turn of this node.
+    pub async fn wait_for_stop(&self) {
+        tokio::select! {
+            () = self.stops.notified() => {}
+            () = tokio::time::sleep(self.patience() * 2) => {}
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.is_heard.load(Ordering::Relaxed) { LOOK_ANYWAY_EVERY } else { LOOK_EVERY }
+    }
+
+    fn hear(&self, payload: &str) {
+        for word in payload.split(',') {
+            if word == STOP {
+                self.stops.notify_one();
+            } else if let Ok(turn) = word.parse()
+                && let Some(follower) = lock(&self.followers).get(&turn)
+            {
+                follower.send_replace(());
+            }
+        }
+    }
+
+    /// Something may have been missed: everyone looks again.
+    fn hear_everything(&self) {
+        self.stops.notify_one();
+        lock(&self.followers).values().for_each(|follower| follower.send_replace(()));
+    }
+
+    fn take_untold(&self) -> Vec<String> {
+        let mut untold = lock(&self.untold);
+        let rest = untold.iter().nth(IDS_AT_ONCE).cloned().map(|first| untold.split_off(&first)).unwrap_or_default();
+        let taken = std::mem::replace(&mut *untold, rest).into_iter().collect();
+        if !untold.is_empty() {
+            self.has_untold.notify_one();
+        }
+        taken
+    }
+}
+
+impl News<'_> {
+    /// Returns when there may be something new.
+    pub async fn wait(&mut self) {
+        let patience = self.notices.patience();
+        // An error would mean that the sender is gone, and it lives as long as someone listens.
+        let _ = tokio::time::timeout(patience, self.receiver.changed()).await;
+    }
+}
+
+impl Store {
+    /// Waits for news of one turn, from this node or another.
+    pub fn news_of(&self, turn: TurnId) -> News<'_> {
+        self.notices.news_of(turn)
+    }
+
+    /// Returns when there may be a stop for a turn of this node.
+    pub async fn wait_for_stop(&self) {
+        self.notices.wait_for_stop().await;
+    }
+
+    /// Sends notices until the process ends.
+    pub async fn keep_telling(&self, shutdown: CancellationToken) {
+        let Db::Postgres(pool) = &self.db else { return };
+        loop {
+            tokio::select! {
+                () = self.notices.has_untold.notified() => {}
+                () = shutdown.cancelled() => return,
+            }
+            let told = self.notices.take_untold();
+            let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(told.join(",")).execute(pool).await;
+            if let Err(error) = sent {
+                // Readers on other nodes look again by themselves.
+                warn!("Notices could not be sent: {error}");
+            }
+            if shutdown.run_until_cancelled(tokio::time::sleep(TELL_EVERY)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Hears notices of other nodes until the process ends.
+    pub async fn keep_hearing(&self, shutdown: CancellationToken) {
+        let Db::Postgres(pool) = &self.db else { return };
+        loop {
+            tokio::select! {
+                ended = self.hear_until_cut(pool) => {
+                    if let Err(error) = ended {
+                        warn!("Notices of other nodes cannot be heard, trying again: {error}");
+                    }
+                }
+                () = shutdown.cancelled() => return,
+            }
+            self.notices.is_heard.store(false, Ordering::Relaxed);
+            self.notices.hear_everything();
+            if shutdown.run_until_cancelled(tokio::time::sleep(LISTEN_AGAIN_AFTER)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    async fn hear_until_cut(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
+        // A connection of its own: it is never given back.
+        let own = PgPoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+        let own = own.connect_with(pool.connect_options().as_ref().clone()).await?;
+        let mut listener = PgListener::connect_with(&own).await?;
+        listener.listen(CHANNEL).await?;
+        self.notices.is_heard.store(true, Ordering::Relaxed);
+        self.notices.hear_everything();
+        while let Some(notice) = listener.try_recv().await? {
+            self.notices.hear(notice.payload());
+        }
+        info!("The connection for notices was cut");
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

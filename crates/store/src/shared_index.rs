@@ -1,0 +1,38 @@
+//! An index outside: whose it is, and who fills it. One node at a time, or an older write could come after a newer one.
+
+use chrono::TimeDelta;
+use uuid::Uuid;
+
+use super::{Store, StoreError};
+
+/// Longer than any batch takes to be embedded and written.
+const LEASE: TimeDelta = TimeDelta::seconds(120);
+
+impl Store {
+    /// The id of this installation: it tells this database from any other that uses the same server for its index.
+    pub async fn installation_id(&self) -> Result<String, StoreError> {
+        const NEW: &str = "INSERT INTO house (one, name) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
+        const SQL: &str = "SELECT name FROM house";
+        let name = Uuid::new_v4().simple().to_string()[..8].to_owned();
+        self.write(NEW).bind(name).execute().await?;
+        let (name,): (String,) = self.read(SQL).fetch_one().await?;
+        Ok(name)
+    }
+
+    /// Whether this node may write now; asked before every batch.
+    pub async fn claim_index(&self, name: &str, node: &str) -> Result<bool, StoreError> {
+        const SQL: &str = "INSERT INTO index_writers (name, node, lease_until) VALUES ($1, $2, $3)
+            ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
+            WHERE index_writers.node = excluded.node OR index_writers.lease_until < $4";
+        let now = self.clock.now();
+        let claimed = self.write(SQL).bind(name).bind(node).bind(now + LEASE).bind(now).execute().await?;
+        Ok(claimed == 1)
+    }
+
+    /// The next one need not wait until the lease has run out.
+    pub async fn release_index(&self, name: &str, node: &str) -> Result<(), StoreError> {
+        const SQL: &str = "DELETE FROM index_writers WHERE name = $1 AND node = $2";
+        self.write(SQL).bind(name).bind(node).execute().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! How a turn starts: question, empty answer and turn in one transaction, within the limits of its owner.
+
+use chrono::{DateTime, Utc};
+use engine::{Block, ConversationId, MessageId, TurnId, UserId};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{
+    NewTurn, Start, StartedTurn, Store, StoreError,
+    db::Tx,
+    leases::LEASE,
+    limits,
+    questions::take_back,
+    turns::{PREVIEW_CHARS, beginning_of},
+};
+
+const TITLE_CHARS: usize = 60;
+
+impl Store {
+    /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
+    /// is the turn that is already there.
+    pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
+        // A question that is asked again was sent before, and is to be answered anew.
+        if new.again.is_none()
+            && let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await?
+        {
+            return Ok(Start::Existing(existing));
+        }
+        match self.try_to_start(owner, new).await {
+            Ok(start) => Ok(start),
+            Err(StoreError::Database(error)) if is_unique_violation(&error) => {
+                // Someone was faster: the same message sent twice at once, or another message in this conversation.
+                if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
+                    return Ok(Start::Existing(existing));
+                }
+                if let Some(id) = new.new_conversation_id {
+                    // It exists already: begun at the same time by another request, or deleted a moment ago.
+                    self.conversation(owner, id).await?;
+                }
+                Err(StoreError::Conflict("a turn is already running in this conversation"))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    async fn try_to_start(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
+        let at = self.clock.now();
+        let started = StartedTurn {
+            turn: TurnId::new(),
+            conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
+            message: MessageId::new(),
+        };
+        let mut tx = self.begin().await?;
+        if let Some(limited) = limits::exceeded(&mut tx, owner, new.limits, at).await? {
+            return Ok(Start::Limited(limited));
+        }
+        open_conversation(&mut tx, owner, new, &started, at).await?;
+        insert_messages(&mut tx, new, &started, at).await?;
+        insert_turn(&mut tx, owner, new, &started, at).await?;
+        tx.commit().await?;
+        Ok(Start::New(started))
+    }
+}
+
+/// Makes the conversation, or says in it that something is new; takes back the question that is asked again.
+async fn open_conversation(
+    tx: &mut Tx,
+    owner: &UserId,
+    new: &NewTurn<'_>,
+    started: &StartedTurn,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $6)";
+    const TOUCH: &str = "UPDATE conversations SET preview = $3, updated_at = $4
+        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
+    let (id, preview) = (started.conversation, beginning_of(new.text, PREVIEW_CHARS));
+    if new.conversation.is_none() {
+        let title = beginning_of(new.text, TITLE_CHARS);
+        let query = tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(new.agent).bind(title);
+        query.bind(preview).bind(at).execute().await?;
+        return Ok(());
+    }
+    let query = tx.query(TOUCH).bind(id.0).bind(owner.as_str()).bind(preview).bind(at);
+    let touched: Option<(Uuid,)> = query.fetch_optional().await?;
+    if touched.is_none() {
+        return Err(StoreError::NotFound);
+    }
+    match new.again {
+        Some(question) => take_back(tx, id, question).await,
+        None => Ok(()),
+    }
+}
+
+/// The question, and an empty answer after it.
+async fn insert_messages(
+    tx: &mut Tx,
+    new: &NewTurn<'_>,
+    started: &StartedTurn,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    const INSERT: &str =
+        "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
+         SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5 FROM messages WHERE conversation_id = $2
+         UNION ALL
+         SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5 FROM messages WHERE conversation_id = $2";
+    tx.query(INSERT)
+        .bind(new.again.unwrap_or_else(MessageId::new).0)
+        .bind(started.conversation.0)
+        .bind(Json([Block::Text { text: new.text.to_owned() }]))
+        .bind(new.text.to_lowercase())
+        .bind(at)
+        .bind(started.message.0)
+        .bind(Json(Vec::<Block>::new()))
+        .execute()
+        .await?;
+    Ok(())
+}
+
+async fn insert_turn(
+    tx: &mut Tx,
+    owner: &UserId,
+    new: &NewTurn<'_>,
+    started: &StartedTurn,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    const INSERT: &str =
+        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, node, lease_until, stop_requested, created_at)
+         VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
+    tx.query(INSERT)
+        .bind(started.turn.0)
+        .bind(started.conversation.0)
+        .bind(started.message.0)
+        .bind(owner.as_str())
+        .bind(new.client_message_id)
+        .bind(new.node)
+        .bind(at + LEASE)
+        .bind(at)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}

@@ -1,0 +1,265 @@
+//! Built-in accounts: who may sign in, and what lets them in.
+
+use chrono::{DateTime, Utc};
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use unicode_normalization::UnicodeNormalization;
+use uuid::Uuid;
+
+use super::{Store, StoreError, now, schedule::park};
+
+/// The hash of a secret; the secret itself is never stored.
+pub type Hash = [u8; 32];
+
+#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    pub id: Uuid,
+    pub name: String,
+    pub created_at: DateTime<Utc>,
+}
+
+impl Account {
+    /// The name under which this person owns things.
+    pub fn owner(&self) -> UserId {
+        UserId::new(self.id.to_string())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Of the web page, in a cookie.
+    Session,
+    /// Of a script, in the `Authorization` header.
+    Token,
+}
+
+impl KeyKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            KeyKind::Session => "session",
+            KeyKind::Token => "token",
+        }
+    }
+}
+
+/// What lets someone in.
+pub struct NewKey {
+    pub hash: Hash,
+    pub kind: KeyKind,
+    /// None: until it is taken back.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct KeyHolder {
+    pub id: Uuid,
+    pub name: String,
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Credentials {
+    pub id: Uuid,
+    pub name: String,
+    pub password_hash: String,
+}
+
+/// How everything a user owns is deleted, children first. A table with a `user_id` that is missing here fails a test.
+const DELETE_OWNED: &[&str] = &[
+    "DELETE FROM tool_calls WHERE user_id = $1",
+    "DELETE FROM turns WHERE user_id = $1",
+    "DELETE FROM conversations WHERE user_id = $1",
+    "DELETE FROM feedback WHERE user_id = $1",
+    "DELETE FROM tasks WHERE user_id = $1",
+    "DELETE FROM playlists WHERE user_id = $1",
+    "DELETE FROM library_album_tracks WHERE user_id = $1",
+    "DELETE FROM library_albums WHERE user_id = $1",
+    "DELETE FROM library_tracks WHERE user_id = $1",
+    "DELETE FROM open_entries WHERE user_id = $1",
+    "DELETE FROM imports WHERE user_id = $1",
+    "DELETE FROM token_days WHERE user_id = $1",
+];
+
+const OWNED_CODES: &str = "SELECT isrc FROM library_tracks WHERE user_id = $1
+    UNION SELECT isrc FROM library_album_tracks WHERE user_id = $1 ORDER BY isrc";
+
+const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
+    RETURNING id, name, created_at";
+
+const NAME_TAKEN: &str = "this name is taken";
+
+impl Store {
+    pub async fn add_account(&self, name: &str, password_hash: &str) -> Result<Account, StoreError> {
+        let added = self
+            .write(INSERT)
+            .bind(Uuid::now_v7())
+            .bind(name)
+            .bind(name_key(name))
+            .bind(password_hash)
+            .bind(now())
+            .fetch_one()
+            .await;
+        added.map_err(name_taken)
+    }
+
+    pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        const SQL: &str = "SELECT id, name, created_at FROM accounts ORDER BY name_key";
+        Ok(self.read(SQL).fetch_all().await?)
+    }
+
+    pub async fn account(&self, name: &str) -> Result<Account, StoreError> {
+        const SQL: &str = "SELECT id, name, created_at FROM accounts WHERE name_key = $1";
+        let found = self.read(SQL).bind(name_key(name)).fetch_optional().await?;
+        found.ok_or(StoreError::NotFound)
+    }
+
+    pub async fn credentials(&self, name: &str) -> Result<Option<Credentials>, StoreError> {
+        const SQL: &str = "SELECT id, name, password_hash FROM accounts WHERE name_key = $1";
+        Ok(self.read(SQL).bind(name_key(name)).fetch_optional().await?)
+    }
+
+    /// Removes an account with everything that lets it in and everything it owns.
+    pub async fn remove_account(&self, account: &Account) -> Result<(), StoreError> {
+        const SQL: &str = "DELETE FROM accounts WHERE id = $1";
+        let owner = account.owner();
+        let mut tx = self.begin().await?;
+        let codes: Vec<(String,)> = tx.query(OWNED_CODES).bind(owner.as_str()).fetch_all().await?;
+        for sql in DELETE_OWNED {
+            tx.query(sql).bind(owner.as_str()).execute().await?;
+        }
+        // What only they had is not searched by others either.
+        park(&mut tx, codes.iter().map(|(isrc,)| isrc.as_str())).await?;
+        tx.query(SQL).bind(account.id).execute().await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    pub async fn add_key(&self, account: Uuid, key: &NewKey) -> Result<(), StoreError> {
+        const SQL: &str =
+            "INSERT INTO keys (hash, account_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
+        self.write(SQL)
+            .bind(&key.hash[..])
+            .bind(account)
+            .bind(key.kind.as_str())
+            .bind(now())
+            .bind(key.expires_at)
+            .execute()
+            .await?;
+        Ok(())
+    }
+
+    /// Whose key this is, unless it has expired or was taken back.
+    pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, StoreError> {
+        const SQL: &str = "SELECT a.id, a.name, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
+            WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
+        let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(now()).fetch_optional().await?;
+        Ok(holder)
+    }
+
+    pub async fn extend_key(&self, hash: &Hash, until: DateTime<Utc>) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE keys SET expires_at = $2 WHERE hash = $1";
+        self.write(SQL).bind(&hash[..]).bind(until).execute().await?;
+        Ok(())
+    }
+
+    pub async fn take_key_back(&self, hash: &Hash) -> Result<(), StoreError> {
+        const SQL: &str = "DELETE FROM keys WHERE hash = $1";
+        self.write(SQL).bind(&hash[..]).execute().await?;
+        Ok(())
+    }
+
+    /// Ends every session and every token of an account.
+    pub async fn take_all_keys_back(&self, account: Uuid) -> Result<(), StoreError> {
+        self.write(DELETE_KEYS).bind(account).execute().await?;
+        Ok(())
+    }
+
+    /// Changes a password. Whoever knew the old one is out; `key` is for the one who changed it.
+    pub async fn change_password(&self, account: Uuid, password_hash: &str, key: &NewKey) -> Result<(), StoreError> {
+        const UPDATE: &str = "UPDATE accounts SET password_hash = $2 WHERE id = $1";
+        const INSERT_KEY: &str =
+            "INSERT INTO keys (hash, account_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
+        let mut tx = self.begin().await?;
+        tx.query(UPDATE).bind(account).bind(password_hash).execute().await?;
+        tx.query(DELETE_KEYS).bind(account).execute().await?;
+        tx.query(INSERT_KEY)
+            .bind(&key.hash[..])
+            .bind(account)
+            .bind(key.kind.as_str())
+            .bind(now())
+            .bind(key.expires_at)
+            .execute()
+            .await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    pub async fn add_invitation(&self, hash: &Hash, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO invitations (hash, expires_at) VALUES ($1, $2)";
+        self.write(SQL).bind(&hash[..]).bind(expires_at).execute().await?;
+        Ok(())
+    }
+
+    /// Whether an invitation can still be accepted.
+    pub async fn is_invited(&self, hash: &Hash) -> Result<bool, StoreError> {
+        const SQL: &str = "SELECT expires_at FROM invitations WHERE hash = $1 AND expires_at > $2";
+        let row: Option<(DateTime<Utc>,)> = self.read(SQL).bind(&hash[..]).bind(now()).fetch_optional().await?;
+        Ok(row.is_some())
+    }
+
+    /// Adds an account and uses the invitation up, both or neither. Not found: the invitation is not good (any more).
+    pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
+        const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
+        let mut tx = self.begin().await?;
+        let used: Option<(DateTime<Utc>,)> = tx.query(USE_UP).bind(&hash[..]).bind(now()).fetch_optional().await?;
+        if used.is_none() {
+            return Err(StoreError::NotFound);
+        }
+        let insert = tx.query(INSERT).bind(Uuid::now_v7()).bind(name).bind(name_key(name));
+        let account = insert.bind(password_hash).bind(now()).fetch_one().await.map_err(name_taken)?;
+        tx.commit().await?;
+        Ok(account)
+    }
+
+    pub async fn forget_expired_keys(&self) -> Result<(), StoreError> {
+        const KEYS: &str = "DELETE FROM keys WHERE expires_at < $1";
+        const INVITATIONS: &str = "DELETE FROM invitations WHERE expires_at < $1";
+        for sql in [KEYS, INVITATIONS] {
+            self.write(sql).bind(now()).execute().await?;
+        }
+        Ok(())
+    }
+}
+
+const DELETE_KEYS: &str = "DELETE FROM keys WHERE account_id = $1";
+
+/// Two names that look the same or differ only in case are one name.
+fn name_key(name: &str) -> String {
+    name.nfkc().collect::<String>().to_lowercase()
+}
+
+fn name_taken(error: sqlx::Error) -> StoreError {
+    match error.as_database_error() {
+        Some(cause) if cause.is_unique_violation() => StoreError::Conflict(NAME_TAKEN),
+        _ => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn removing_an_account_knows_every_table_with_an_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 1).await.unwrap();
+        let sql = "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'user_id'
+            WHERE m.type = 'table' ORDER BY m.name";
+        let tables: Vec<(String,)> = store.read(sql).fetch_all().await.unwrap();
+        let mut known: Vec<_> = DELETE_OWNED.iter().filter_map(|sql| sql.split(' ').nth(2)).collect();
+        known.sort_unstable();
+        assert_eq!(tables.iter().map(|(name,)| name.as_str()).collect::<Vec<_>>(), known);
+    }
+}

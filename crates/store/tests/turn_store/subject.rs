@@ -1,0 +1,121 @@
+//! The stores under test, and short forms of what the tests do with them.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use engine::{Block, ConversationId, TurnId, Usage, UserId};
+use store::{
+    DeadTurn, EventRow, MemoryTurnStore, MessageStatus, NewTurn, Start, StartedTurn, Store, TurnEnd, TurnLimits,
+    TurnStore,
+};
+
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) store: Arc<dyn TurnStore>,
+    advance: Box<dyn Fn(TimeDelta) + Send + Sync>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// Runs a test on every implementation.
+pub(crate) async fn on_every_store(test: impl AsyncFn(&Subject)) {
+    for subject in [Some(in_memory()), Some(on_sqlite().await), on_postgres().await].into_iter().flatten() {
+        eprintln!("on {}", subject.name);
+        test(&subject).await;
+    }
+}
+
+fn in_memory() -> Subject {
+    let store = Arc::new(MemoryTurnStore::default());
+    let clock = store.clone();
+    Subject { name: "memory", store, advance: Box::new(move |by| clock.advance_clock(by)), _folder: None }
+}
+
+async fn on_sqlite() -> Subject {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("turns.db").display());
+    Subject { _folder: Some(folder), ..on_database("sqlite", &url).await }
+}
+
+/// A schema of its own in the test cluster, if there is one.
+async fn on_postgres() -> Option<Subject> {
+    use sqlx::{Connection, Executor};
+    let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
+    let name = format!("t_{}", uuid::Uuid::new_v4().simple());
+    let mut connection = sqlx::PgConnection::connect(&cluster).await.expect("the test cluster answers");
+    let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
+    connection.execute(create).await.expect("a schema can be made");
+    let separator = if cluster.contains('?') { '&' } else { '?' };
+    let url = format!("{cluster}{separator}options=-csearch_path%3D{name}");
+    Some(on_database("postgres", &url).await)
+}
+
+async fn on_database(name: &'static str, url: &str) -> Subject {
+    let store = Store::open(url, 2).await.expect("the database opens");
+    let clock = store.clone();
+    Subject { name, store: Arc::new(store), advance: Box::new(move |by| clock.advance_clock(by)), _folder: None }
+}
+
+/// The length of a lease.
+pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(15);
+
+pub(crate) fn user(name: &str) -> UserId {
+    UserId::new(name)
+}
+
+/// A message of a new conversation.
+pub(crate) fn message(node: &str) -> NewTurn<'_> {
+    NewTurn {
+        conversation: None,
+        new_conversation_id: None,
+        again: None,
+        agent: "music",
+        text: "Something for a rainy night",
+        client_message_id: None,
+        node,
+        limits: TurnLimits::default(),
+    }
+}
+
+pub(crate) fn message_in(conversation: ConversationId, node: &str) -> NewTurn<'_> {
+    NewTurn { conversation: Some(conversation), ..message(node) }
+}
+
+impl Subject {
+    pub(crate) fn advance(&self, by: TimeDelta) {
+        (self.advance)(by);
+    }
+
+    /// Starts a turn that must be new.
+    pub(crate) async fn start(&self, owner: &UserId, new: NewTurn<'_>) -> StartedTurn {
+        match self.store.start_turn(owner, &new).await.expect("the turn starts") {
+            Start::New(started) => started,
+            Start::Existing(_) => panic!("the turn exists already"),
+            Start::Limited(limited) => panic!("{limited}"),
+        }
+    }
+
+    pub(crate) async fn end(&self, started: &StartedTurn, node: &str, events: Vec<EventRow>) -> bool {
+        self.end_with(started, node, events, None).await
+    }
+
+    pub(crate) async fn end_with(
+        &self,
+        started: &StartedTurn,
+        node: &str,
+        events: Vec<EventRow>,
+        usage: Option<Usage>,
+    ) -> bool {
+        let content = [Block::Text { text: "Here you are".into() }];
+        let (status, text) = (MessageStatus::Complete, "Here you are");
+        let end = TurnEnd { started, node, content: &content, status, usage, error: None, text, events };
+        self.store.end_turn(&end).await.expect("the store answers")
+    }
+
+    pub(crate) async fn dead(&self, reborn: Option<&str>) -> Vec<DeadTurn> {
+        self.store.dead_turns(reborn).await.expect("the store answers")
+    }
+
+    pub(crate) async fn log(&self, turn: TurnId) -> Vec<String> {
+        self.store.events_from(turn, 0, i64::MAX).await.expect("the store answers")
+    }
+}

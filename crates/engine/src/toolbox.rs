@@ -66,7 +66,7 @@ pub struct Failure {
 
 impl Failure {
     /// A call that was stopped, or that nobody knows the end of.
-    pub(crate) fn interrupted() -> Self {
+    pub fn interrupted() -> Self {
         Self { error: "Interrupted".into(), retryable: true, was_retried: false, duration_ms: 0 }
     }
 

@@ -17,7 +17,11 @@ use super::{Store, StoreError};
 #[derive(Clone)]
 pub(crate) enum Db {
     Sqlite { read: SqlitePool, write: SqlitePool },
-    Postgres(PgPool),
+    /// `log` does not wait for the disk.
+    Postgres {
+        pool: PgPool,
+        log: PgPool,
+    },
 }
 
 /// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
@@ -131,7 +135,7 @@ impl Store {
         Ok(match &self.db {
             // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
             Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
-            Db::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+            Db::Postgres { pool, .. } => Tx::Postgres(pool.begin().await?),
         })
     }
 
@@ -141,7 +145,7 @@ impl Store {
             sql,
             match &self.db {
                 Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
-                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
             },
         )
     }
@@ -152,7 +156,7 @@ impl Store {
             sql,
             match &self.db {
                 Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
-                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
             },
         )
     }
@@ -160,7 +164,7 @@ impl Store {
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self.db {
             Db::Sqlite { .. } => sqlite,
-            Db::Postgres(_) => postgres,
+            Db::Postgres { .. } => postgres,
         }
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::{TurnId, Usage, UserId};
 
-use super::{Store, StoreError, db::Tx, now};
+use super::{Store, StoreError, db::Tx};
 
 /// 0 = no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +117,7 @@ impl Store {
         if limits.per_minute == 0 {
             return Ok(None);
         }
-        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(now() - MINUTE).fetch_one().await?;
+        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(self.clock.now() - MINUTE).fetch_one().await?;
         Ok(limits.exceeded_by_calls(n_calls))
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Store, StoreError, journal::settle, now};
+use super::{Store, StoreError, now};
 
 engine::uuid_id!(TaskId);
 
@@ -73,7 +73,7 @@ impl Store {
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
+        let task = self.settle(&mut tx, call, async |tx| {
             let task = tx
                 .query(INSERT)
                 .bind(TaskId::new().0)
@@ -98,7 +98,7 @@ impl Store {
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
+        let task = self.settle(&mut tx, call, async |tx| {
             tx.query(UPDATE)
                 .bind(id.0)
                 .bind(owner.as_str())
@@ -117,7 +117,7 @@ impl Store {
 
     pub async fn delete_task(&self, owner: &UserId, id: TaskId, call: Option<CallId>) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
+        let task = self.settle(&mut tx, call, async |tx| {
             tx.query(DELETE)
                 .bind(id.0)
                 .bind(owner.as_str())

@@ -15,7 +15,7 @@ pub(super) fn command() -> Command {
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let loaded = sample::load(app.library(), &UserId::new(LOCAL_USER)).await?;
     app.catch_up().await?;
     let status = app.library().index_status().await?;

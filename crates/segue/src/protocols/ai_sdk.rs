@@ -218,6 +218,7 @@ fn encode(event: &Event) -> Vec<Value> {
             "output": done.output, "providerExecuted": true, "dynamic": true})],
         Kind::ToolFailed { call, failure, .. } => vec![json!({"type": "tool-output-error", "toolCallId": call,
             "errorText": failure.error, "providerExecuted": true, "dynamic": true})],
+        Kind::Replied { .. } | Kind::TakenOver { .. } => Vec::new(),
         Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
         Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
         Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage } => vec![json!({

@@ -171,7 +171,12 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
         Kind::ToolFailed { call, failure, .. } => Frame::ToolCallError { seq, tool_call_id: *call, failure },
         Kind::Ended { usage, stop } => Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop },
         Kind::Failed { code, message, retryable } => Frame::Error { seq, code: *code, message, retryable: *retryable },
-        Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. } => {
+        Kind::StepStarted { .. }
+        | Kind::TextStarted { .. }
+        | Kind::TextDone { .. }
+        | Kind::Replied { .. }
+        | Kind::TakenOver { .. }
+        | Kind::StepDone { .. } => {
             return None;
         }
     })

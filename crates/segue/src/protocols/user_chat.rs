@@ -119,6 +119,8 @@ impl Answer {
             | Kind::StepStarted { .. }
             | Kind::TextStarted { .. }
             | Kind::TextDelta { .. }
+            | Kind::Replied { .. }
+            | Kind::TakenOver { .. }
             | Kind::StepDone { .. }
             | Kind::Ended { .. } => {}
         }

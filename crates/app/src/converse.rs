@@ -3,9 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
-use engine::{
-    Call, CallId, ConversationId, JournalError, Kind, MessageId, Outcome, Progress, ToolContext, UserId,
-};
+use engine::{Call, CallId, ConversationId, JournalError, Kind, MessageId, Outcome, Progress, ToolContext, UserId};
 use serde_json::Value;
 use store::{NewTurn, Start, StartedTurn, StoreError};
 use tokio::task::JoinHandle;

@@ -165,8 +165,7 @@ impl App {
         let (turn, conversation) = (TurnId(dead.id), ConversationId(dead.conversation_id));
         let message = MessageId(dead.message_id);
         let n_unreadable = usize::try_from(dead.n_events).unwrap_or(0).saturating_sub(found.events.len());
-        let live =
-            self.turns.resume(StartedTurn { turn, conversation, message }, token, found.events, n_unreadable);
+        let live = self.turns.resume(StartedTurn { turn, conversation, message }, token, found.events, n_unreadable);
         if dead.n_events == 0 {
             live.publish(Kind::Started { turn, conversation, message });
         }

@@ -8,7 +8,8 @@ use std::{
 };
 
 use engine::{
-    CallId, End, FailureCode, Finished, Kind, Message, MessageId, Progress, Prompt, Recorded, Role, StopReason, Turn, UserId,
+    CallId, End, FailureCode, Finished, Kind, Message, MessageId, Progress, Prompt, Recorded, Role, StopReason, Turn,
+    UserId,
 };
 use futures::FutureExt;
 use store::{Ended, MessageStatus, Store, StoreError, TurnEnd, TurnError};

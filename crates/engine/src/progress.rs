@@ -54,8 +54,15 @@ enum Place {
     #[default]
     Before,
     /// The model is asked, or its calls run.
-    In { step: u32, has_calls: bool, replied: Option<Usage> },
-    After { step: u32, is_answered: bool },
+    In {
+        step: u32,
+        has_calls: bool,
+        replied: Option<Usage>,
+    },
+    After {
+        step: u32,
+        is_answered: bool,
+    },
 }
 
 /// What comes next.

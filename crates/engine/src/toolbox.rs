@@ -72,9 +72,10 @@ impl Failure {
 
     /// A call to another server that was under way when its node died: it may have happened.
     pub(crate) fn outcome_unknown() -> Self {
-        let error = "The server was restarted during this call, so its outcome is unknown: it may have been carried out. \
+        let error =
+            "The server was restarted during this call, so its outcome is unknown: it may have been carried out. \
                      Check before calling again."
-            .into();
+                .into();
         Self { error, retryable: false, was_retried: false, duration_ms: 0 }
     }
 }

@@ -345,7 +345,10 @@ async fn stop_deadline_and_steps_hold_across_a_takeover() {
         stopped.cancel.cancel();
         let world = World::at(state.clone());
         let (finished, asked) = turn(&world, stopped).await;
-        assert!(asked.is_empty() && world.disk().effects.len() == state.effects.len(), "state {n}: nothing new happens");
+        assert!(
+            asked.is_empty() && world.disk().effects.len() == state.effects.len(),
+            "state {n}: nothing new happens"
+        );
         let end = if is_answered { StopReason::Complete } else { StopReason::Stopped };
         // The end of the last step is all that is missing: there is nothing left to stop.
         let is_replied = state.events.iter().filter(|kind| matches!(kind, Kind::Replied { .. })).count() == 3;

@@ -9,8 +9,8 @@ use std::{
 };
 
 use engine::{
-    Effect, End, FailureCode, Finished, Kind, Limits, Message, MessageId, NoJournal, Progress, Prompt, Report, StopReason, Tool,
-    ToolContext, ToolError, Toolbox, Turn, UserId, run,
+    Effect, End, FailureCode, Finished, Kind, Limits, Message, MessageId, NoJournal, Progress, Prompt, Report,
+    StopReason, Tool, ToolContext, ToolError, Toolbox, Turn, UserId, run,
     script::{Reply, ScriptedModel, calls, says},
 };
 use schemars::JsonSchema;

@@ -16,7 +16,10 @@ use super::{Store, StoreError};
 /// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
 #[derive(Clone)]
 pub(crate) enum Db {
-    Sqlite { read: SqlitePool, write: SqlitePool },
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+    },
     /// `log` does not wait for the disk.
     Postgres {
         pool: PgPool,

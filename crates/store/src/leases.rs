@@ -105,8 +105,7 @@ impl Store {
         let until = self.clock.now() + self.lease;
         let mut lost = Vec::new();
         for (turn, token) in held {
-            let row: Option<(Uuid,)> =
-                self.write(SQL).bind(turn.0).bind(*token).bind(until).fetch_optional().await?;
+            let row: Option<(Uuid,)> = self.write(SQL).bind(turn.0).bind(*token).bind(until).fetch_optional().await?;
             if row.is_none() {
                 lost.push(*turn);
             }

@@ -117,7 +117,8 @@ impl Store {
         if limits.per_minute == 0 {
             return Ok(None);
         }
-        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(self.clock.now() - MINUTE).fetch_one().await?;
+        let (n_calls,): (i64,) =
+            self.read(SQL).bind(owner.as_str()).bind(self.clock.now() - MINUTE).fetch_one().await?;
         Ok(limits.exceeded_by_calls(n_calls))
     }
 }

@@ -205,7 +205,8 @@ impl Store {
     /// Whether an invitation can still be accepted.
     pub async fn is_invited(&self, hash: &Hash) -> Result<bool, StoreError> {
         const SQL: &str = "SELECT expires_at FROM invitations WHERE hash = $1 AND expires_at > $2";
-        let row: Option<(DateTime<Utc>,)> = self.read(SQL).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
+        let row: Option<(DateTime<Utc>,)> =
+            self.read(SQL).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
         Ok(row.is_some())
     }
 
@@ -213,7 +214,8 @@ impl Store {
     pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
         const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
         let mut tx = self.begin().await?;
-        let used: Option<(DateTime<Utc>,)> = tx.query(USE_UP).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
+        let used: Option<(DateTime<Utc>,)> =
+            tx.query(USE_UP).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
         if used.is_none() {
             return Err(StoreError::NotFound);
         }

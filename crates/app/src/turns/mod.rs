@@ -137,9 +137,10 @@ impl Turns {
 
     /// How many events are in memory only, and when the oldest of them happened.
     pub(crate) fn unsaved(&self) -> (usize, Option<i64>) {
-        self.all().iter().filter_map(|turn| turn.unsaved()).fold((0, None), |(n_all, oldest), (n, first)| {
-            (n_all + n, oldest.into_iter().chain(first).min())
-        })
+        self.all()
+            .iter()
+            .filter_map(|turn| turn.unsaved())
+            .fold((0, None), |(n_all, oldest), (n, first)| (n_all + n, oldest.into_iter().chain(first).min()))
     }
 
     /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
@@ -249,11 +250,7 @@ impl Turns {
         failed.map_or(Ok(()), Err)
     }
 
-    async fn save_each(
-        &self,
-        saves: &[store::Save],
-        durability: Durability,
-    ) -> Vec<Result<store::Saved, StoreError>> {
+    async fn save_each(&self, saves: &[store::Save], durability: Durability) -> Vec<Result<store::Saved, StoreError>> {
         let mut outcomes = Vec::with_capacity(saves.len());
         for save in saves {
             let saved = self.store.save_events(std::slice::from_ref(save), durability).await;

@@ -63,7 +63,7 @@ pub(super) fn answer(outcome: Outcome) -> Result<Response, ApiError> {
 /// A failed call has the fields of every error and those of a failed tool.
 fn refusal(failure: &Failure) -> Response {
     let status = if failure.was_retried || failure.retryable {
-        StatusCode::SERVICE_UNAVAILABLE
+        StatusCode::BAD_GATEWAY
     } else {
         StatusCode::BAD_REQUEST
     };

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use self::{journal::Calls, turns::Turns};
 use crate::{
-    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, StoreError, Takeover, TurnEnd, TurnRow, TurnStore,
-    turn_store::Pending,
+    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, StoreError, Takeover, TurnEnd, TurnRow,
+    TurnStore, turn_store::Pending,
 };
 
 /// Its clock stands still until it is advanced, so that a simulation decides when leases run out.

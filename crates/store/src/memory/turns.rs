@@ -254,13 +254,7 @@ impl Turns {
         rows.collect()
     }
 
-    pub(crate) fn take_over(
-        &mut self,
-        dead: &DeadTurn,
-        node: &str,
-        what: Takeover,
-        at: DateTime<Utc>,
-    ) -> Option<i64> {
+    pub(crate) fn take_over(&mut self, dead: &DeadTurn, node: &str, what: Takeover, at: DateTime<Utc>) -> Option<i64> {
         let turn = self.turns.get_mut(&TurnId(dead.id))?;
         if !turn.runs() || turn.token != dead.lease_token || (turn.lease_until >= at && turn.holder != node) {
             return None;

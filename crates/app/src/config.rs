@@ -291,6 +291,12 @@ impl Config {
     }
 }
 
+/// Where the process is to abort, for `make prove`: at the n-th point from its start, or from when it is ready.
+#[cfg(debug_assertions)]
+pub(crate) fn crash_at(name: &str) -> Option<i64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 /// The flag that sets a setting: `SEGUE_DATA_DIR` → `data-dir`.
 pub fn flag_of(name: &str) -> String {
     name.strip_prefix("SEGUE_").unwrap_or(name).to_ascii_lowercase().replace('_', "-")

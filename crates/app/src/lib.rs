@@ -125,9 +125,17 @@ impl App {
             pipeline,
             node,
         });
+        #[cfg(debug_assertions)]
+        if let Some(n) = config::crash_at("SEGUE_CRASH_AT_START") {
+            store::failpoint::arm(n);
+        }
         app.start_background_work();
         if app.node.is_reborn && app.config.takes_turns {
             app.take_dead_turns(Some(&app.node.name)).await;
+        }
+        #[cfg(debug_assertions)]
+        if let Some(n) = config::crash_at("SEGUE_CRASH_AT") {
+            store::failpoint::arm(n);
         }
         Ok(app)
     }

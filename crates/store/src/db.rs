@@ -62,6 +62,8 @@ impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, 
 /// Evaluates one expression with the executor and the arguments of the target.
 macro_rules! on_target {
     ($query:expr, |$db:ident, $arguments:ident| $run:expr) => {{
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         if let Some(error) = $query.failed {
             return Err(sqlx::Error::Encode(error));
         }
@@ -118,10 +120,14 @@ impl Tx {
     }
 
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
             Self::Postgres(tx) => tx.commit().await?,
         }
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         Ok(())
     }
 

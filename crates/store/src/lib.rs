@@ -4,6 +4,8 @@ mod by_age;
 mod catalogue_answers;
 mod conversations;
 mod db;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 mod feedback;
 mod found;
 mod imports;

@@ -71,6 +71,8 @@ impl Store {
     /// cannot be saved does not keep the others from it. An error leaves open whether they are saved: the next save
     /// finds out.
     pub async fn save_events(&self, saves: &[Save], durability: Durability) -> Result<Vec<Saved>, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         let saved = match &self.db {
             Db::Sqlite { write, .. } => save_one_by_one(write, saves, durability).await?,
             Db::Postgres { pool, log } => {
@@ -78,6 +80,8 @@ impl Store {
                 save_together(pool, saves).await?
             }
         };
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         let mut outcomes = Vec::with_capacity(saves.len());
         for save in saves {
             if saved.contains(&save.turn.0) {

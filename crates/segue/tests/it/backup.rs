@@ -147,8 +147,7 @@ async fn load(path: &Path, sql: &'static str) {
 async fn a_database_of_the_version_before_opens_with_everything_in_it() {
     let folder = TempDir::new().unwrap();
     load(&folder.path().join("segue.db"), KEPT).await;
-    let replies = [says("(and so on)"), calls("list_tasks", json!({})), says("Two tasks.")];
-    let app = start(folder.path(), replies).await;
+    let app = start(folder.path(), [calls("list_tasks", json!({})), says("Two tasks.")]).await;
     app.app.catch_up().await.unwrap();
     let listed = app.get("/api/conversations").await;
     let of = |agent: &str| {
@@ -159,8 +158,6 @@ async fn a_database_of_the_version_before_opens_with_everything_in_it() {
     app.request(Method::GET, &format!("{path}/stream"), None).await.bytes().await.unwrap();
     let cut = app.get(&path).await;
     assert_eq!(cut["messages"][1]["status"], "complete", "the turn its server left behind is finished: {cut}");
-    let text = cut["messages"][1]["content"][3]["text"].as_str().unwrap();
-    assert!(text.ends_with("(and so on)") && text.len() > "(and so on)".len(), "{text}");
     let blocks: Vec<_> = cut["messages"][1]["content"].as_array().unwrap().iter().map(|block| &block["type"]).collect();
     assert_eq!(blocks, ["text", "tool_use", "tool_result", "text"], "with everything it had said");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);

@@ -125,7 +125,7 @@ async fn no_message_of_a_client_that_left_is_stored_and_never_answered() {
         // Somewhere between before the first byte and after the answer began.
         let _ = tokio::time::timeout(Duration::from_micros(n * 40), sending).await;
     }
-    let listed = server.get("/api/conversations?limit=200").await;
+    let listed = server.get("/api/conversations?limit=100").await;
     for conversation in listed["conversations"].as_array().unwrap() {
         let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
         let mut events = Vec::new();

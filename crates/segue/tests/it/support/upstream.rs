@@ -77,15 +77,15 @@ impl Drop for Open {
 }
 
 /// Where in its script the model is asked.
-struct Asked {
-    title: String,
-    has_result: bool,
+pub(crate) struct Asked {
+    pub(crate) title: String,
+    pub(crate) has_result: bool,
     /// How many words of this reply its reader has seen before a server died.
-    n_said: usize,
+    pub(crate) n_said: usize,
 }
 
 impl Asked {
-    fn of(request: &Value) -> Self {
+    pub(crate) fn of(request: &Value) -> Self {
         let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let text_of = |message: &Value| message["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         let (messages, n_said) = match messages {

@@ -133,10 +133,6 @@ impl App {
         if app.node.is_reborn && app.config.takes_turns {
             app.take_dead_turns(Some(&app.node.name)).await;
         }
-        #[cfg(debug_assertions)]
-        if let Some(n) = config::crash_at("SEGUE_CRASH_AT") {
-            store::failpoint::arm(n);
-        }
         Ok(app)
     }
 
@@ -158,6 +154,14 @@ impl App {
     /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
     pub async fn start_ingestion(&self) -> Result<(), Error> {
         Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
+    }
+
+    /// Crash points count from here, see `make prove`.
+    #[cfg(debug_assertions)]
+    pub fn arm_crash_point(&self) {
+        if let Some(n) = config::crash_at("SEGUE_CRASH_AT") {
+            store::failpoint::arm(n);
+        }
     }
 
     /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is handed over.

@@ -35,6 +35,8 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.model.id(), app.database_kind());
     warn_if_no_one_can_sign_in(&app).await?;
+    #[cfg(debug_assertions)]
+    app.arm_crash_point();
     let limits = ConnectionLimits::new(app.config.max_connections);
     let leaving = async {
         signals.received().await;

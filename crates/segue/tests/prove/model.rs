@@ -23,7 +23,7 @@ const SCRIPTS: &[(&str, Script)] = &[
             ("Done with both. ", &[]),
         ],
     ),
-    ("slow", &[("This takes a while and then some more and a little more after that. ", &[])]),
+    ("slow", &[("This takes a while and then some more and a little more after that, word by word by word. ", &[])]),
 ];
 
 pub(crate) fn script(question: &str) -> Script {

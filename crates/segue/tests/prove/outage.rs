@@ -23,22 +23,18 @@ pub(crate) async fn two_nodes() -> (usize, Vec<String>) {
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     // Both have been steady for a lease.
     tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
-    let say = async |server: &Process| {
-        let body = json!({"message": "slow", "agent": "tasks"});
-        let mut events = Vec::new();
-        let sent = reqwest::Client::new().post(format!("{}/api/chat/stream", server.url)).json(&body).send().await;
-        read_until_cut(sent.unwrap(), &mut events).await;
-        events
-    };
-    let outage = async {
-        tokio::time::sleep(Duration::from_millis(80)).await;
-        wire.cut();
-        tokio::time::sleep(Duration::from_millis(LEASE_MS * 3)).await;
-        wire.mend();
-    };
-    let (a, b, c, d, ()) = tokio::join!(say(&one), say(&one), say(&two), say(&two), outage);
+    let mut streams = Vec::new();
+    for server in [&one, &one, &two, &two] {
+        let mut stream = server.chat(json!({"message": "slow", "agent": "tasks"})).await;
+        assert_eq!(stream.next().await.unwrap()["type"], "message_start");
+        streams.push(stream);
+    }
+    wire.cut();
+    tokio::time::sleep(Duration::from_millis(LEASE_MS * 3)).await;
+    wire.mend();
+    let ended = futures::future::join_all(streams.into_iter().map(crate::support::Stream::rest)).await;
     let mut broken = Vec::new();
-    for (n, events) in [a, b, c, d].into_iter().enumerate() {
+    for (n, events) in ended.into_iter().enumerate() {
         if events.last().is_none_or(|last: &Value| last["stopReason"] != "complete") {
             broken.push(format!("turn {n} of a living node ends with {:?}", events.last()));
         }

@@ -26,6 +26,7 @@ pub(crate) async fn every_reply(name: &str, Stride(stride): Stride) -> (usize, V
         wire.lose_reply(n);
         let seen = scenario.play(&mut server).await;
         let is_over = !wire.has_lost();
+        wire.lose_reply(-1);
         n_runs += 1;
         broken.extend(check::broken(&server, &seen).await.into_iter().map(|why| format!("reply {n}: {why}")));
         if is_over {

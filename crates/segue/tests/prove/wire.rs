@@ -65,6 +65,8 @@ impl Wire {
 }
 
 async fn carry_both(near: TcpStream, far: TcpStream, state: Arc<State>) {
+    near.set_nodelay(true).unwrap();
+    far.set_nodelay(true).unwrap();
     let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
     tokio::select! {
         () = forth(near_in, far_out) => {}
@@ -85,16 +87,21 @@ async fn forth(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
 /// Message by message: a type, a length, a body. `C` says that a statement or a commit is done.
 async fn back(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: Arc<State>) {
     let mut head = [0; 5];
+    // The answer to a request for TLS is a single letter.
+    if from.read_exact(&mut head[..1]).await.is_err() || to.write_all(&head[..1]).await.is_err() {
+        return;
+    }
     while from.read_exact(&mut head).await.is_ok() {
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
-        let mut body = vec![0; length.saturating_sub(4)];
-        if from.read_exact(&mut body).await.is_err() {
+        let mut message = vec![0; length + 1];
+        message[..5].copy_from_slice(&head);
+        if from.read_exact(&mut message[5..]).await.is_err() {
             return;
         }
         if head[0] == b'C' && state.left.load(Ordering::SeqCst) > 0 && state.left.fetch_sub(1, Ordering::SeqCst) == 1 {
             return;
         }
-        if to.write_all(&head).await.is_err() || to.write_all(&body).await.is_err() {
+        if to.write_all(&message).await.is_err() {
             return;
         }
     }

@@ -60,6 +60,8 @@ export default defineConfig({
   use: {
     baseURL: url,
     viewport: { width: 1280, height: 860 },
+    // A worker answers before the routes of a test do; e2e/install.spec.ts allows it.
+    serviceWorkers: 'block',
     // Recording every step costs a third of the time; a test that fails is recorded at its second try.
     trace: 'on-first-retry',
     launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS },

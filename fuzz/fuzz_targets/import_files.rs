@@ -1,12 +1,14 @@
 //! Whatever someone drops on the page, its reader neither panics nor depends on the size of the pieces it comes in.
 #![no_main]
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use formats::gather_upload;
 use libfuzzer_sys::fuzz_target;
 
-const NAMES: [&str; 9] = ["a.csv", "a.json", "a.xml", "a.m3u8", "a.xspf", "a.jspf", "a.txt", "a.mp3", "a.flac"];
+const NAMES: [&str; 12] = [
+    "a.csv", "a.json", "a.xml", "a.m3u8", "a.xspf", "a.jspf", "a.txt", "a.mp3", "a.flac", "a.cue", "a.pls", "a.nml",
+];
 
 /// A file that arrives a few bytes at a time.
 struct Trickle(Cursor<Vec<u8>>, usize);
@@ -15,6 +17,12 @@ impl Read for Trickle {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let most = self.1.min(buffer.len());
         self.0.read(&mut buffer[..most])
+    }
+}
+
+impl Seek for Trickle {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
     }
 }
 

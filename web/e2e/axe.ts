@@ -21,5 +21,7 @@ export async function axe(page: Page): Promise<string[]> {
   }, RULES);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
-    .flatMap(({ id, impact, nodes }) => nodes.map(({ html, failureSummary }) => `${impact} ${id}: ${html.slice(0, 160)} ${failureSummary?.slice(0, 200)}`));
+    .flatMap(({ id, impact, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${impact} ${id}: ${html.slice(0, 160)} ${failureSummary?.slice(0, 200)}`),
+    );
 }

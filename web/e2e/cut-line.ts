@@ -6,7 +6,10 @@ export async function cutLine(target: string) {
   const open = new Set<Socket>();
   const wire = createServer((near) => {
     const far = connect(Number(port), hostname);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       open.add(from);
       // A cut is an error on both ends; closing the other one is all there is to do about it.
       from.on('error', () => to.destroy());

@@ -15,9 +15,13 @@ test('the first visit loads less than 200 KB of script', async ({ page }) => {
   await page.waitForLoadState('networkidle');
 
   const scripts = responses.filter((response) => response.request().resourceType() === 'script');
-  const wire = async (some: Response[]) => (await Promise.all(some.map((response) => response.request().sizes()))).reduce((sum, size) => sum + size.responseBodySize, 0);
+  const wire = async (some: Response[]) =>
+    (await Promise.all(some.map((response) => response.request().sizes()))).reduce((sum, size) => sum + size.responseBodySize, 0);
   // Packed here as well, so that the figure does not depend on how the server in between compresses.
-  const gzip = (await Promise.all(scripts.map((script) => script.body()))).reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0);
+  const gzip = (await Promise.all(scripts.map((script) => script.body()))).reduce(
+    (sum, body) => sum + gzipSync(body, { level: 9 }).length,
+    0,
+  );
   const report = {
     scripts: scripts.map((script) => new URL(script.url()).pathname),
     scriptGzipKB: kb(gzip),

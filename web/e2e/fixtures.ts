@@ -33,7 +33,10 @@ export const test = base.extend<House>({
       context.on('weberror', (event) => errors.push(String(event.error())));
       await use();
       expect(foreign, 'requests to other hosts').toEqual([]);
-      expect(errors.filter((error) => !allowedErrors.some((allowed) => allowed.test(error))), 'console errors').toEqual([]);
+      expect(
+        errors.filter((error) => !allowedErrors.some((allowed) => allowed.test(error))),
+        'console errors',
+      ).toEqual([]);
     },
     { auto: true },
   ],
@@ -49,9 +52,9 @@ export async function ask(page: Page, text: string): Promise<void> {
   await box(page).press('Enter');
 }
 
-/** The answer is complete when its usage is shown and nothing can be stopped any more. */
+/** An answer is complete when it can be acted on and nothing can be stopped any more. */
 export async function answered(page: Page): Promise<void> {
-  await expect(answers(page).last().getByText(/[\d,]+ tokens in · [\d,]+ out/)).toBeVisible({ timeout: 30_000 });
+  await expect(answers(page).last().getByRole('button', { name: 'More about this answer' })).toBeVisible({ timeout: 30_000 });
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
 }
 

@@ -29,7 +29,9 @@ test('the page stays smooth while text pours in', async ({ page, browser }) => {
   const asked = performance.now();
   await ask(page, `flood ${token()}`);
   await expect(answers(page)).toContainText('Verse 2');
-  await devtools.send('Tracing.start', { traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline'] } });
+  await devtools.send('Tracing.start', {
+    traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline'] },
+  });
   // Waits inside the page: looking at it from outside while measuring would disturb what is measured.
   const { from, until, words } = await page.evaluate(async () => {
     const words = () => document.querySelector<HTMLElement>('.message.answer')?.textContent?.split(/\s+/).length ?? 0;
@@ -45,8 +47,13 @@ test('the page stays smooth while text pours in', async ({ page, browser }) => {
   const { messages } = (await (await page.request.get(page.url().replace('/c/', '/api/conversations/'))).json()) as OpenConversation;
   const log = await (await page.request.get(`/api/turns/${messages.at(-1)?.turnId}/stream?after=0`)).text();
 
-  const times = (await page.evaluate(() => (window as unknown as { frames: number[] }).frames)).filter((time) => time >= from && time <= until);
-  const gaps = times.slice(1).map((time, index) => time - times[index]!).sort((a, b) => a - b);
+  const times = (await page.evaluate(() => (window as unknown as { frames: number[] }).frames)).filter(
+    (time) => time >= from && time <= until,
+  );
+  const gaps = times
+    .slice(1)
+    .map((time, index) => time - times[index]!)
+    .sort((a, b) => a - b);
   const seconds = (until - from) / 1000;
   const tasks = events.filter(({ name, dur }) => name === 'RunTask' && dur !== undefined).map(({ dur }) => (dur ?? 0) / 1000);
   const report = {

@@ -14,11 +14,11 @@ test('tasks are in step between chat, panel, page and another tab', async ({ pag
   await expect(other.getByRole('checkbox', { name: 'Buy guitar strings' })).toBeVisible();
 
   const panel = page.getByRole('complementary', { name: 'Your tasks' });
-  const card = page.getByRole('region', { name: 'Read your open tasks' });
-  await card.getByRole('button').first().click();
+  const card = page.getByRole('group', { name: 'Read your open tasks' });
   await expect(card.getByRole('checkbox')).toHaveCount(2);
   await panel.getByRole('checkbox', { name: 'Call the venue' }).click();
   await expect(card.getByRole('checkbox', { name: 'Call the venue' })).toBeChecked();
+  await other.getByText('Done (1)').click();
   await expect(other.getByRole('checkbox', { name: 'Call the venue' })).toBeChecked();
 
   await other.getByRole('checkbox', { name: 'Call the venue' }).click();
@@ -26,6 +26,7 @@ test('tasks are in step between chat, panel, page and another tab', async ({ pag
 
   await ask(page, 'I am done with the first one');
   await answered(page);
+  await other.getByText('Done (1)').click();
   await expect(other.getByRole('checkbox', { checked: true })).toHaveCount(1);
 });
 
@@ -38,7 +39,7 @@ test('what the agent deleted is brought back from its card', async ({ page }) =>
   await answered(page);
   const panel = page.getByRole('complementary', { name: 'Your tasks' });
   await expect(panel.getByRole('checkbox')).toHaveCount(1);
-  const card = page.getByRole('region', { name: 'Deleted a task' });
+  const card = page.getByRole('group', { name: 'Deleted a task' });
   await card.getByRole('button').first().click();
   await card.getByRole('button', { name: /Bring back/ }).click();
   await expect(panel.getByRole('checkbox')).toHaveCount(2);
@@ -59,17 +60,19 @@ test('a task is added, edited in place, filtered, deleted and brought back', asy
   await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeVisible();
 
   await page.getByRole('checkbox', { name: 'Tune the old piano' }).click();
-  await page.getByRole('button', { name: 'Open', exact: true }).click();
   await expect(row).toHaveCount(0);
-  await page.getByRole('button', { name: 'Done', exact: true }).click();
-  await expect(row).toHaveCount(1);
+  await page.getByText('Done (1)').click();
+  const done = page.getByRole('list', { name: 'Done tasks' }).getByRole('listitem');
+  await expect(done).toHaveCount(1);
 
-  await row.hover();
-  await row.getByRole('button', { name: 'Delete Tune the old piano' }).click();
-  await expect(row).toHaveCount(0);
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await done.hover();
+  await done.getByRole('button', { name: 'Delete Tune the old piano' }).click();
+  await expect(done).toHaveCount(0);
+  await page.locator('.toast').filter({ hasText: 'Deleted' }).getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Done (1)').click();
   await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeChecked();
   await page.reload();
+  await page.getByText('Done (1)').click();
   await expect(page.getByRole('checkbox', { name: 'Tune the old piano' })).toBeChecked();
 });
 
@@ -140,7 +143,13 @@ test('a library of thousands is drawn a window at a time', async ({ page }) => {
   await page.route('**/api/library/tracks?*', (route) => {
     const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
     const tracks = Array.from({ length: 100 }, (_, i) => ({
-      isrc: `XSGUE${String(cursor + i).padStart(7, '0')}`, title: `Track ${cursor + i + 1}`, artist: 'Many', album: 'All', inLibrary: true, isIndexed: true, addedAt: '2026-11-01T10:00:00Z',
+      isrc: `XSGUE${String(cursor + i).padStart(7, '0')}`,
+      title: `Track ${cursor + i + 1}`,
+      artist: 'Many',
+      album: 'All',
+      inLibrary: true,
+      isIndexed: true,
+      addedAt: '2026-11-01T10:00:00Z',
     }));
     return route.fulfill({ json: { tracks, total, ...(cursor + 100 < total && { next: cursor + 100 }) } });
   });
@@ -161,11 +170,10 @@ test('a playlist from the chat is kept with its reasons and leaves in every form
   await page.goto('/');
   await ask(page, 'Make a playlist for a quiet evening');
   await answered(page);
-  const card = page.getByRole('region', { name: /Put together the playlist/ });
-  await card.getByRole('button').first().click();
+  const card = page.getByRole('group', { name: /Put together the playlist/ });
   await card.getByRole('link', { name: 'Open the playlist' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Lamplight' })).toBeVisible();
-  await expect(page.locator('.track-reason')).toHaveCount(5);
+  await expect(page.locator('.track-why')).toHaveCount(5);
   await page.getByRole('button', { name: 'Export' }).click();
   await expect(page.getByRole('menuitem')).toHaveText([/M3U8/, /XSPF/, /JSPF/, /CSV/]);
   await page.keyboard.press('Escape');

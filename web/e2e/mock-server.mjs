@@ -26,7 +26,9 @@ const deletedConversations = new Map();
 const deletedTracks = new Map();
 const playlists = new Map();
 const deletedPlaylists = new Map();
-const library = new Map(TRACKS.filter((t) => t.inLibrary).map((t, i) => [t.isrc, { ...t, addedAt: new Date(Date.UTC(2026, 9, 28 - i)).toISOString() }]));
+const library = new Map(
+  TRACKS.filter((t) => t.inLibrary).map((t, i) => [t.isrc, { ...t, addedAt: new Date(Date.UTC(2026, 9, 28 - i)).toISOString() }]),
+);
 const broken = new Map();
 let signedIn = !ACCOUNTS;
 
@@ -38,7 +40,10 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 function startTurn(conversation, message) {
   const turn = { id: randomUUID(), conversationId: conversation.id, events: [], readers: new Set(), ended: false, stopped: false };
   const answer = { id: randomUUID(), role: 'assistant', content: [], status: 'running', createdAt: now(), turnId: turn.id };
-  conversation.messages.push({ id: randomUUID(), role: 'user', content: [{ type: 'text', text: message }], status: 'complete', createdAt: now() }, answer);
+  conversation.messages.push(
+    { id: randomUUID(), role: 'user', content: [{ type: 'text', text: message }], status: 'complete', createdAt: now() },
+    answer,
+  );
   conversation.updatedAt = now();
   conversation.preview = message.slice(0, 80);
   conversation.running = turn.id;
@@ -102,7 +107,10 @@ function say(turn, answer, text) {
 
 function callsOf(round) {
   if (round.playlistFrom) {
-    const tracks = search(round.playlistFrom, 5).map((t) => ({ isrc: t.isrc, reasoning: `${t.shortDescription.split('.')[0]}: it keeps the light low.` }));
+    const tracks = search(round.playlistFrom, 5).map((t) => ({
+      isrc: t.isrc,
+      reasoning: `${t.shortDescription.split('.')[0]}: it keeps the light low.`,
+    }));
     return [{ name: 'suggestPlaylist', input: { title: round.title, tracks } }];
   }
   if (round.withFirst) {
@@ -128,7 +136,14 @@ async function useTool(turn, answer, { name, input }, conversation) {
   const output = { ...outcome, durationMs };
   answer.content.push({ type: 'tool_result', tool_use_id: id, content: output });
   const resultCount = (outcome.tracks ?? outcome.tasks ?? [1]).length;
-  emit(turn, { type: 'tool_call_end', toolCallId: id, summary: outcome.summary, resultCount, durationMs, ...(resultCount > 0 && { output }) });
+  emit(turn, {
+    type: 'tool_call_end',
+    toolCallId: id,
+    summary: outcome.summary,
+    resultCount,
+    durationMs,
+    ...(resultCount > 0 && { output }),
+  });
 }
 
 function runTool(name, input) {
@@ -139,23 +154,49 @@ function runTool(name, input) {
   if (name === 'tidalSearch') {
     if (FEATURES.includes('catalogue') && input.query !== 'night trains') {
       const found = TRACKS.filter((t) => !library.has(t.isrc)).map((t) => ({ ...t, inLibrary: false, isIndexed: false }));
-      return { tracks: found, albums: [], query: input.query, totalFound: { tracks: found.length, albums: 0 }, summary: `Found ${found.length} tracks for '${input.query}'` };
+      return {
+        tracks: found,
+        albums: [],
+        query: input.query,
+        totalFound: { tracks: found.length, albums: 0 },
+        summary: `Found ${found.length} tracks for '${input.query}'`,
+      };
     }
-    return { error: 'Tidal service is temporarily unavailable. Try searching your indexed collection instead.', retryable: true, wasRetried: true };
+    return {
+      error: 'Tidal service is temporarily unavailable. Try searching your indexed collection instead.',
+      retryable: true,
+      wasRetried: true,
+    };
   }
   if (name === 'suggestPlaylist') {
     const id = randomUUID();
     const tracks = input.tracks.map((t) => ({ ...listed(TRACKS.find((known) => known.isrc === t.isrc)), reasoning: t.reasoning }));
     playlists.set(id, { id, title: input.title, createdAt: now(), tracks });
-    return { id, title: input.title, createdAt: now(), tracks, unknown: [], summary: `Saved '${input.title}' with ${tracks.length} tracks` };
+    return {
+      id,
+      title: input.title,
+      createdAt: now(),
+      tracks,
+      unknown: [],
+      summary: `Saved '${input.title}' with ${tracks.length} tracks`,
+    };
   }
   if (name === 'add_task') {
-    const task = { id: randomUUID(), title: input.title, description: input.description ?? '', completed: false, createdAt: now(), updatedAt: now() };
+    const task = {
+      id: randomUUID(),
+      title: input.title,
+      description: input.description ?? '',
+      completed: false,
+      createdAt: now(),
+      updatedAt: now(),
+    };
     tasks.set(task.id, task);
     return { ...task, summary: `Added '${task.title}'` };
   }
   if (name === 'list_tasks') {
-    const listed = [...tasks.values()].filter((t) => input.filter === undefined || input.filter === 'all' || t.completed === (input.filter === 'completed'));
+    const listed = [...tasks.values()].filter(
+      (t) => input.filter === undefined || input.filter === 'all' || t.completed === (input.filter === 'completed'),
+    );
     return { tasks: listed.map((t) => ({ ...t })), summary: `${listed.length} tasks` };
   }
   const task = tasks.get(input.task_id);
@@ -190,84 +231,142 @@ const summaryOf = ({ messages: _messages, running: _running, ...summary }) => su
 const routes = [
   ['GET', '/api/about', () => [200, about()]],
   ['GET', '/api/me', () => [200, { id: 'local', name: ACCOUNTS ? 'ann' : 'You', mode: ACCOUNTS ? 'accounts' : 'local' }]],
-  ['POST', '/api/auth/sign-in', ({ body }) => {
-    if (body.password !== 'opensesame') return fail(401, 'UNAUTHORIZED', 'Name or password is wrong.');
-    signedIn = true;
-    return [200, { id: body.name, name: body.name, mode: 'accounts' }];
-  }],
+  [
+    'POST',
+    '/api/auth/sign-in',
+    ({ body }) => {
+      if (body.password !== 'opensesame') return fail(401, 'UNAUTHORIZED', 'Name or password is wrong.');
+      signedIn = true;
+      return [200, { id: body.name, name: body.name, mode: 'accounts' }];
+    },
+  ],
   ['POST', '/api/auth/sign-out', () => ((signedIn = false), [204])],
-  ['GET', '/api/conversations', ({ query }) => {
-    const q = (query.get('q') ?? '').toLowerCase();
-    const found = [...conversations.values()].filter((c) => c.title.toLowerCase().includes(q)).sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
-    return [200, { conversations: found.map(summaryOf) }];
-  }],
-  ['GET', '/api/conversations/:id', ({ id }) => {
-    const found = conversations.get(id);
-    return found ? [200, { ...summaryOf(found), messages: found.messages }] : notFound();
-  }],
-  ['PATCH', '/api/conversations/:id', ({ id, body }) => {
-    const found = conversations.get(id);
-    if (!found) return notFound();
-    found.title = body.title;
-    return [200, summaryOf(found)];
-  }],
-  ['DELETE', '/api/conversations/:id', ({ id }) => {
-    if (conversations.get(id)?.running) return fail(409, 'TURN_RUNNING', 'Stop the running turn first.');
-    return move(conversations, deletedConversations, id);
-  }],
+  [
+    'GET',
+    '/api/conversations',
+    ({ query }) => {
+      const q = (query.get('q') ?? '').toLowerCase();
+      const found = [...conversations.values()]
+        .filter((c) => c.title.toLowerCase().includes(q))
+        .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+      return [200, { conversations: found.map(summaryOf) }];
+    },
+  ],
+  [
+    'GET',
+    '/api/conversations/:id',
+    ({ id }) => {
+      const found = conversations.get(id);
+      return found ? [200, { ...summaryOf(found), messages: found.messages }] : notFound();
+    },
+  ],
+  [
+    'PATCH',
+    '/api/conversations/:id',
+    ({ id, body }) => {
+      const found = conversations.get(id);
+      if (!found) return notFound();
+      found.title = body.title;
+      return [200, summaryOf(found)];
+    },
+  ],
+  [
+    'DELETE',
+    '/api/conversations/:id',
+    ({ id }) => {
+      if (conversations.get(id)?.running) return fail(409, 'TURN_RUNNING', 'Stop the running turn first.');
+      return move(conversations, deletedConversations, id);
+    },
+  ],
   ['POST', '/api/conversations/:id/restore', ({ id }) => move(deletedConversations, conversations, id)],
-  ['POST', '/api/turns/:id/stop', ({ id }) => {
-    const turn = turns.get(id);
-    if (!turn) return notFound();
-    turn.stopped = true;
-    return [202];
-  }],
+  [
+    'POST',
+    '/api/turns/:id/stop',
+    ({ id }) => {
+      const turn = turns.get(id);
+      if (!turn) return notFound();
+      turn.stopped = true;
+      return [202];
+    },
+  ],
   ['GET', '/api/tasks', () => [200, { tasks: [...tasks.values()] }]],
   ['POST', '/api/tasks', ({ body }) => [201, runTool('add_task', body)]],
-  ['PATCH', '/api/tasks/:id', ({ id, body }) => {
-    const task = tasks.get(id);
-    return task ? [200, Object.assign(task, body, { updatedAt: now() })] : notFound();
-  }],
+  [
+    'PATCH',
+    '/api/tasks/:id',
+    ({ id, body }) => {
+      const task = tasks.get(id);
+      return task ? [200, Object.assign(task, body, { updatedAt: now() })] : notFound();
+    },
+  ],
   ['DELETE', '/api/tasks/:id', ({ id }) => move(tasks, deletedTasks, id)],
   ['POST', '/api/tasks/:id/restore', ({ id }) => move(deletedTasks, tasks, id)],
-  ['GET', '/api/library/tracks', ({ query }) => {
-    const q = (query.get('q') ?? '').toLowerCase();
-    const sort = query.get('sort') ?? 'added';
-    const found = [...library.values()].filter((t) => `${t.title} ${t.artist} ${t.album}`.toLowerCase().includes(q));
-    found.sort((a, b) => (sort === 'added' ? b.addedAt.localeCompare(a.addedAt) : String(a[sort]).localeCompare(String(b[sort]))));
-    return [200, { tracks: found.map(listed), total: found.length }];
-  }],
-  ['POST', '/api/library/tracks', ({ body }) => {
-    const track = TRACKS.find((t) => t.isrc === body.isrc);
-    if (!track) return notFound();
-    library.set(track.isrc, { ...track, inLibrary: true, addedAt: now() });
-    return [201, library.get(track.isrc)];
-  }],
-  ['GET', '/api/library/tracks/:id', ({ id }) => {
-    const found = library.get(id) ?? TRACKS.find((t) => t.isrc === id);
-    return found ? [200, found] : notFound();
-  }],
+  [
+    'GET',
+    '/api/library/tracks',
+    ({ query }) => {
+      const q = (query.get('q') ?? '').toLowerCase();
+      const sort = query.get('sort') ?? 'added';
+      const found = [...library.values()].filter((t) => `${t.title} ${t.artist} ${t.album}`.toLowerCase().includes(q));
+      found.sort((a, b) => (sort === 'added' ? b.addedAt.localeCompare(a.addedAt) : String(a[sort]).localeCompare(String(b[sort]))));
+      return [200, { tracks: found.map(listed), total: found.length }];
+    },
+  ],
+  [
+    'POST',
+    '/api/library/tracks',
+    ({ body }) => {
+      const track = TRACKS.find((t) => t.isrc === body.isrc);
+      if (!track) return notFound();
+      library.set(track.isrc, { ...track, inLibrary: true, addedAt: now() });
+      return [201, library.get(track.isrc)];
+    },
+  ],
+  [
+    'GET',
+    '/api/library/tracks/:id',
+    ({ id }) => {
+      const found = library.get(id) ?? TRACKS.find((t) => t.isrc === id);
+      return found ? [200, found] : notFound();
+    },
+  ],
   ['DELETE', '/api/library/tracks/:id', ({ id }) => move(library, deletedTracks, id)],
   ['POST', '/api/library/tracks/:id/restore', ({ id }) => move(deletedTracks, library, id)],
-  ['GET', '/api/library/albums', ({ query }) => {
-    const q = (query.get('q') ?? '').toLowerCase();
-    const found = ALBUMS.filter((a) => `${a.title} ${a.artist}`.toLowerCase().includes(q));
-    return [200, { albums: found }];
-  }],
-  ['GET', '/api/library/albums/:id', ({ id }) => {
-    const album = ALBUMS.find((a) => a.id === id);
-    return album ? [200, { ...album, tracks: TRACKS.filter((t) => t.album === album.title) }] : notFound();
-  }],
+  [
+    'GET',
+    '/api/library/albums',
+    ({ query }) => {
+      const q = (query.get('q') ?? '').toLowerCase();
+      const found = ALBUMS.filter((a) => `${a.title} ${a.artist}`.toLowerCase().includes(q));
+      return [200, { albums: found }];
+    },
+  ],
+  [
+    'GET',
+    '/api/library/albums/:id',
+    ({ id }) => {
+      const album = ALBUMS.find((a) => a.id === id);
+      return album ? [200, { ...album, tracks: TRACKS.filter((t) => t.album === album.title) }] : notFound();
+    },
+  ],
   ['GET', '/api/search', ({ query }) => [200, { ...runTool('semanticSearch', { query: query.get('q'), limit: 12 }), durationMs: 12 }]],
   ['POST', '/api/tools/:id', ({ id, body }) => [200, { ...runTool(id, body), durationMs: 20 }]],
   ['GET', '/api/index', () => [200, { tracks: TRACKS.length, embedder: 'built-in', pending: 0, failed: 0 }]],
-  ['GET', '/api/playlists', () => [200, { playlists: [...playlists.values()].map(({ tracks, ...p }) => ({ ...p, trackCount: tracks.length })) }]],
-  ['GET', '/api/playlists/:id', ({ id, query }) => {
-    const playlist = playlists.get(id);
-    if (!playlist) return notFound();
-    const titles = playlist.tracks.map((t) => t.title).join('\n');
-    return query.has('format') ? [200, `${query.get('format')} of ${playlist.title}\n${titles}`] : [200, playlist];
-  }],
+  [
+    'GET',
+    '/api/playlists',
+    () => [200, { playlists: [...playlists.values()].map(({ tracks, ...p }) => ({ ...p, trackCount: tracks.length })) }],
+  ],
+  [
+    'GET',
+    '/api/playlists/:id',
+    ({ id, query }) => {
+      const playlist = playlists.get(id);
+      if (!playlist) return notFound();
+      const titles = playlist.tracks.map((t) => t.title).join('\n');
+      return query.has('format') ? [200, `${query.get('format')} of ${playlist.title}\n${titles}`] : [200, playlist];
+    },
+  ],
   ['DELETE', '/api/playlists/:id', ({ id }) => move(playlists, deletedPlaylists, id)],
   ['POST', '/api/playlists/:id/restore', ({ id }) => move(deletedPlaylists, playlists, id)],
   ['GET', '/api/export', () => [200, { conversations: [...conversations.values()], tasks: [...tasks.values()] }]],
@@ -279,8 +378,23 @@ function about() {
     mode: ACCOUNTS ? 'accounts' : 'local',
     model: { id: 'offline', offline: true, hint: 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY and restart to talk to a real model.' },
     agents: [
-      { id: 'discover', title: 'Discover', description: 'Ask for a mood, a story or half a line you remember; watch it search your music and tell you why.', examples: ['Songs for a rainy night drive', 'Something calm to read to', 'Heartbreak, but hopeful', 'Make a playlist for a quiet evening'] },
-      { id: 'tasks', title: 'Tasks', description: 'Say what is on your mind. It becomes a list, and stays one.', examples: ['Remind me to buy guitar strings and call the venue', 'What is still open?', 'I am done with the first one'] },
+      {
+        id: 'discover',
+        title: 'Discover',
+        description: 'Ask for a mood, a story or half a line you remember; watch it search your music and tell you why.',
+        examples: [
+          'Songs for a rainy night drive',
+          'Something calm to read to',
+          'Heartbreak, but hopeful',
+          'Make a playlist for a quiet evening',
+        ],
+      },
+      {
+        id: 'tasks',
+        title: 'Tasks',
+        description: 'Say what is on your mind. It becomes a list, and stays one.',
+        examples: ['Remind me to buy guitar strings and call the venue', 'What is still open?', 'I am done with the first one'],
+      },
     ],
     tidal: FEATURES.includes('catalogue'),
     index: { tracks: TRACKS.length, embedder: 'built-in' },
@@ -324,7 +438,16 @@ function chat(req, res, body) {
   if (body.conversationId && !conversation) return reply(res, ...notFound());
   if (conversation?.running) return reply(res, ...fail(409, 'TURN_RUNNING', 'A turn is running in this conversation.'));
   if (!conversation) {
-    conversation = { id: randomUUID(), agent: body.agent ?? 'discover', title: message.slice(0, 60), preview: message, createdAt: now(), updatedAt: now(), messages: [], running: null };
+    conversation = {
+      id: randomUUID(),
+      agent: body.agent ?? 'discover',
+      title: message.slice(0, 60),
+      preview: message,
+      createdAt: now(),
+      updatedAt: now(),
+      messages: [],
+      running: null,
+    };
     conversations.set(conversation.id, conversation);
   }
   const turn = startTurn(conversation, message);
@@ -337,7 +460,14 @@ function reply(res, status, body) {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2', '.json': 'application/json' };
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+};
 
 function serveFile(res, path) {
   const file = join(DIST, normalize(path));
@@ -359,7 +489,8 @@ async function readJson(req) {
 async function handle(req, res) {
   const { pathname, searchParams } = new URL(req.url, 'http://mock');
   if (!pathname.startsWith('/api/')) return serveFile(res, pathname);
-  if (!signedIn && pathname !== '/api/about' && !pathname.startsWith('/api/auth/')) return reply(res, ...fail(401, 'UNAUTHORIZED', 'Sign in first.'));
+  if (!signedIn && pathname !== '/api/about' && !pathname.startsWith('/api/auth/'))
+    return reply(res, ...fail(401, 'UNAUTHORIZED', 'Sign in first.'));
   if (req.method === 'POST' && pathname === '/api/chat/stream') return chat(req, res, await readJson(req));
 
   const followTurn = match('/api/turns/:id/stream', pathname);

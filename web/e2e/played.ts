@@ -10,7 +10,14 @@ export async function withAbout(page: Page, change: Partial<About>): Promise<voi
 export const refuse = (route: Route, status: number, code: string, message: string) =>
   route.fulfill({ status, json: { error: { code, message, details: [] } } });
 
-export const FOUND: TrackResult = { isrc: 'XSGUE2699999', title: 'Elsewhere', artist: 'New Here', album: 'Door', inLibrary: false, isIndexed: false };
+export const FOUND: TrackResult = {
+  isrc: 'XSGUE2699999',
+  title: 'Elsewhere',
+  artist: 'New Here',
+  album: 'Door',
+  inLibrary: false,
+  isIndexed: false,
+};
 
 export const CATALOGUE: TidalSearchOutput = {
   tracks: [FOUND],
@@ -36,8 +43,25 @@ const entry = (id: number, line: number, title: string, candidates?: OpenItem['c
 /** As the server leaves it open after `mine.csv`: one entry fits two recordings, one fits none. */
 export const OPEN: OpenItem[] = [
   entry(1, 2, 'Low Tide', [
-    { isrc: 'QZXYZ1900001', title: 'Low Tide', artist: 'Ivy Marlow', album: 'Harbour Lights', duration: 200, source: 'Tidal', confidence: 0.91, reason: 'title and artist fit' },
-    { isrc: 'QZXYZ1900002', title: 'Low Tide (Live)', artist: 'Ivy Marlow', duration: 240, source: 'MusicBrainz', confidence: 0.84, reason: 'title and artist fit' },
+    {
+      isrc: 'QZXYZ1900001',
+      title: 'Low Tide',
+      artist: 'Ivy Marlow',
+      album: 'Harbour Lights',
+      duration: 200,
+      source: 'Tidal',
+      confidence: 0.91,
+      reason: 'title and artist fit',
+    },
+    {
+      isrc: 'QZXYZ1900002',
+      title: 'Low Tide (Live)',
+      artist: 'Ivy Marlow',
+      duration: 240,
+      source: 'MusicBrainz',
+      confidence: 0.84,
+      reason: 'title and artist fit',
+    },
   ]),
   entry(2, 3, 'Nobody Knows This'),
 ];
@@ -53,8 +77,16 @@ export const REPORT: ImportAnswer = {
   failures: [{ file: 'mine.csv', line: 6, reason: 'there is no title' }],
   files: [
     {
-      file: 'mine.csv', kind: 'table', read: 5, tracks: 4, matched: 2, ambiguous: 1, unmatched: 1, unusable: 1,
-      leftOut: { 'a podcast': 2 }, silent: { MusicBrainz: 'there was no time for everything' },
+      file: 'mine.csv',
+      kind: 'table',
+      read: 5,
+      tracks: 4,
+      matched: 2,
+      ambiguous: 1,
+      unmatched: 1,
+      unusable: 1,
+      leftOut: { 'a podcast': 2 },
+      silent: { MusicBrainz: 'there was no time for everything' },
     },
   ],
 };
@@ -66,7 +98,16 @@ export const INGESTING: IngestStatus = {
   embedder: 'built-in',
   failed: 1,
   lookingFor: 2,
-  failures: [{ isrc: 'XSGUE2600007', title: 'Sodium', artist: 'Latchkey Physics', step: 'features', reason: 'ReccoBeats answered 500 three times', at: '2026-11-01T10:00:00Z' }],
+  failures: [
+    {
+      isrc: 'XSGUE2600007',
+      title: 'Sodium',
+      artist: 'Latchkey Physics',
+      step: 'features',
+      reason: 'ReccoBeats answered 500 three times',
+      at: '2026-11-01T10:00:00Z',
+    },
+  ],
   steps: {
     lyrics: { done: 140, waiting: 8, running: 2, failed: 0, off: 0 },
     features: { done: 100, waiting: 49, running: 0, failed: 1, off: 0 },
@@ -91,7 +132,9 @@ export async function withImport(page: Page) {
     done.push([route.request().method(), id?.slice(-1), route.request().postData()].filter(Boolean).join(' '));
     if (id === 'retry') return route.fulfill({ status: 202, json: { entries: open.length } });
     open = open.filter((one) => one.id !== id);
-    return route.request().method() === 'DELETE' ? route.fulfill({ status: 204 }) : route.fulfill({ json: { ...FOUND, addedAt: '2026-11-01T10:00:00Z' } });
+    return route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 204 })
+      : route.fulfill({ json: { ...FOUND, addedAt: '2026-11-01T10:00:00Z' } });
   });
   await page.route('**/api/library/unmatched/*/restore', (route) => {
     const id = new URL(route.request().url()).pathname.split('/').at(-2);

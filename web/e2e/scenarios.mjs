@@ -3,7 +3,8 @@
 // A scenario is a list of rounds, one per model call. A round says some text (in pieces, with a pace) and then calls
 // tools, or breaks off. The first scenario whose `when` matches the last user message is played.
 
-const words = (n) => Array.from({ length: n }, (_, i) => ['slow', 'rain', 'on', 'the', 'window,', 'a', 'bass', 'line', 'that', 'waits'][i % 10]).join(' ');
+const words = (n) =>
+  Array.from({ length: n }, (_, i) => ['slow', 'rain', 'on', 'the', 'window,', 'a', 'bass', 'line', 'that', 'waits'][i % 10]).join(' ');
 
 export const SCENARIOS = [
   {
@@ -12,11 +13,39 @@ export const SCENARIOS = [
     rounds: [{ text: `Let me think about that.\n\n${words(220)}\n\nThat was all.`, paceMs: 60 }],
   },
   {
+    name: 'angle brackets',
+    when: /angle brackets/i,
+    rounds: [
+      {
+        text: 'Set SEGUE_MODEL=openai:<model> and press <Enter>. A generic is List<String>.\nThis is the second line.\n\n<details>\nA block of its own.\n</details>',
+        paceMs: 0,
+      },
+    ],
+  },
+  {
+    name: 'at once',
+    when: /at once/i,
+    rounds: [{ text: 'Short and complete.', paceMs: 0 }],
+  },
+  {
+    name: 'names the first',
+    when: /name of the first/i,
+    rounds: [{ calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 3 } }] }, { nameFirst: true }],
+  },
+  {
+    name: 'empty',
+    when: /say nothing/i,
+    rounds: [{ text: '', paceMs: 0 }],
+  },
+  {
     name: 'flood',
     when: /flood/i,
     rounds: [
       {
-        text: Array.from({ length: 70 }, (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`).join('\n'),
+        text: Array.from(
+          { length: 70 },
+          (_, i) => `### Verse ${i + 1}\n\n${words(34)} with **bold** and \`code\`.\n\n- one ${i}\n- two\n- three\n`,
+        ).join('\n'),
         paceMs: 4.5,
       },
     ],
@@ -24,7 +53,10 @@ export const SCENARIOS = [
   {
     name: 'endless',
     when: /without end/i,
-    rounds: Array.from({ length: 9 }, (_, i) => ({ text: `Search ${i + 1}.`, calls: [{ name: 'semanticSearch', input: { query: `rain ${i + 1}`, limit: 2 } }] })),
+    rounds: Array.from({ length: 9 }, (_, i) => ({
+      text: `Search ${i + 1}.`,
+      calls: [{ name: 'semanticSearch', input: { query: `rain ${i + 1}`, limit: 2 } }],
+    })),
   },
   {
     name: 'breaks once',
@@ -54,8 +86,14 @@ export const SCENARIOS = [
     name: 'failing tool',
     when: /tidal|catalogue/i,
     rounds: [
-      { text: 'Let me look in the catalogue first.', calls: [{ name: 'tidalSearch', input: { query: 'night trains', searchType: 'both', limit: 5 } }] },
-      { text: 'The catalogue is out of reach, so I searched your own collection instead.', calls: [{ name: 'semanticSearch', input: { query: 'night trains', limit: 5 } }] },
+      {
+        text: 'Let me look in the catalogue first.',
+        calls: [{ name: 'tidalSearch', input: { query: 'night trains', searchType: 'both', limit: 5 } }],
+      },
+      {
+        text: 'The catalogue is out of reach, so I searched your own collection instead.',
+        calls: [{ name: 'semanticSearch', input: { query: 'night trains', limit: 5 } }],
+      },
       { text: 'Start with the first one: it moves like wheels over points.' },
     ],
   },
@@ -63,7 +101,10 @@ export const SCENARIOS = [
     name: 'playlist',
     when: /playlist/i,
     rounds: [
-      { text: "I'll look for songs that hold a quiet evening together.", calls: [{ name: 'semanticSearch', input: { query: 'quiet evening at home', limit: 5 } }] },
+      {
+        text: "I'll look for songs that hold a quiet evening together.",
+        calls: [{ name: 'semanticSearch', input: { query: 'quiet evening at home', limit: 5 } }],
+      },
       { playlistFrom: 'quiet evening at home', title: 'Lamplight' },
       { text: 'Saved as **Lamplight**. It opens gently, leans into the piano around the middle and ends almost asleep.' },
     ],
@@ -72,19 +113,20 @@ export const SCENARIOS = [
     name: 'tasks: add',
     when: /strings|remind/i,
     rounds: [
-      { calls: [{ name: 'add_task', input: { title: 'Buy guitar strings', description: 'Light gauge, two sets' } }, { name: 'add_task', input: { title: 'Call the venue' } }] },
+      {
+        calls: [
+          { name: 'add_task', input: { title: 'Buy guitar strings', description: 'Light gauge, two sets' } },
+          { name: 'add_task', input: { title: 'Call the venue' } },
+        ],
+      },
       { text: 'Both are on your list.', calls: [{ name: 'list_tasks', input: { filter: 'pending' } }] },
-      { text: "Done. **Buy guitar strings** and **Call the venue** are on your list. Tell me when one of them is behind you." },
+      { text: 'Done. **Buy guitar strings** and **Call the venue** are on your list. Tell me when one of them is behind you.' },
     ],
   },
   {
     name: 'tasks: delete',
     when: /forget about/i,
-    rounds: [
-      { calls: [{ name: 'list_tasks', input: { filter: 'all' } }] },
-      { withFirst: 'delete_task' },
-      { text: 'It is off your list.' },
-    ],
+    rounds: [{ calls: [{ name: 'list_tasks', input: { filter: 'all' } }] }, { withFirst: 'delete_task' }, { text: 'It is off your list.' }],
   },
   {
     name: 'tasks: finish',
@@ -99,10 +141,12 @@ export const SCENARIOS = [
     name: 'discover',
     when: /.*/,
     rounds: [
-      { text: 'Let me listen through your library for that.', calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 8 } }] },
       {
-        text:
-          'A few that feel like rain on glass:\n\n1. **Harbour Lights** — The Low Tides. Slow bass, streetlights in puddles.\n2. **Umbrella Weather** — Ada Quill. Warmer: rain as company rather than loneliness.\n3. **Last Tram North** — Kite & Lantern. For the walk home.\n\n> the window keeps the city out / and lets the water in\n\nShall I turn these into a playlist?',
+        text: 'Let me listen through your library for that.',
+        calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 8 } }],
+      },
+      {
+        text: 'A few that feel like rain on glass:\n\n1. **Harbour Lights** — The Low Tides. Slow bass, streetlights in puddles.\n2. **Umbrella Weather** — Ada Quill. Warmer: rain as company rather than loneliness.\n3. **Last Tram North** — Kite & Lantern. For the walk home.\n\n> the window keeps the city out / and lets the water in\n\nShall I turn these into a playlist?',
       },
     ],
   },

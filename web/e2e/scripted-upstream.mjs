@@ -17,10 +17,18 @@ function sinceQuestion(messages) {
 }
 
 function callsOf(round, after) {
-  const seen = after.filter((message) => message.role === 'tool').map((message) => textOf(message.content)).join('\n');
+  const seen = after
+    .filter((message) => message.role === 'tool')
+    .map((message) => textOf(message.content))
+    .join('\n');
   if (round.playlistFrom) {
     const isrcs = [...new Set([...seen.matchAll(/"isrc"\s*:\s*"([A-Z0-9]{12})"/g)].map((hit) => hit[1]))].slice(0, 5);
-    return [{ name: 'suggestPlaylist', input: { title: round.title, tracks: isrcs.map((isrc) => ({ isrc, reasoning: 'It keeps the light low.' })) } }];
+    return [
+      {
+        name: 'suggestPlaylist',
+        input: { title: round.title, tracks: isrcs.map((isrc) => ({ isrc, reasoning: 'It keeps the light low.' })) },
+      },
+    ];
   }
   if (round.withFirst) {
     const id = /"id"\s*:\s*"([0-9a-f-]{36})"/.exec(seen)?.[1] ?? 'none';
@@ -29,13 +37,22 @@ function callsOf(round, after) {
   return round.calls ?? [];
 }
 
+/** Names the first track that was found, as a model would. */
+function textOfRound(round, after) {
+  if (!round.nameFirst) return round.text ?? '';
+  const title = /"title"\s*:\s*"([^"]+)"/.exec(after.map((message) => textOf(message.content)).join('\n'))?.[1];
+  return `Begin with **${title}**.`;
+}
+
 async function answer(body, res) {
   const { question, after } = sinceQuestion(body.messages);
   const scenario = scenarioFor(question);
   const round = scenario.rounds[after.filter((message) => message.role === 'assistant').length] ?? { text: 'That is all.' };
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   const chunk = (delta, finish = null, extra = {}) =>
-    res.write(`data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }], ...extra })}\n\n`);
+    res.write(
+      `data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }], ...extra })}\n\n`,
+    );
 
   chunk({ role: 'assistant', content: '' });
   const timesBroken = broken.get(question) ?? 0;
@@ -45,14 +62,22 @@ async function answer(body, res) {
     await sleep(50);
     return res.destroy();
   }
-  const finished = await speak(round.text ?? '', round.paceMs ?? 18, (piece) => !res.destroyed && chunk({ content: piece }) !== undefined);
+  const finished = await speak(
+    textOfRound(round, after),
+    round.paceMs ?? 18,
+    (piece) => !res.destroyed && chunk({ content: piece }) !== undefined,
+  );
   if (!finished) return;
   const calls = callsOf(round, after);
   calls.forEach(({ name, input }, index) => {
-    chunk({ tool_calls: [{ index, id: `call_${Date.now()}_${index}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }] });
+    chunk({
+      tool_calls: [{ index, id: `call_${Date.now()}_${index}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+    });
   });
   chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
-  res.write(`data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage: { prompt_tokens: 412, completion_tokens: 40, total_tokens: 452 } })}\n\n`);
+  res.write(
+    `data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage: { prompt_tokens: 412, completion_tokens: 40, total_tokens: 452 } })}\n\n`,
+  );
   res.end('data: [DONE]\n\n');
 }
 

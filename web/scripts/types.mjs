@@ -12,7 +12,11 @@ const { paths, components } = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
 const known = components.schemas;
 
 /** Tools describe themselves without references; what is plainly one of the named types gets its name back. */
-const names = new Map(Object.entries(known).filter(([, schema]) => schema.properties).map(([name, schema]) => [fingerprint(schema), name]));
+const names = new Map(
+  Object.entries(known)
+    .filter(([, schema]) => schema.properties)
+    .map(([name, schema]) => [fingerprint(schema), name]),
+);
 
 function fingerprint({ properties, required = [] }) {
   return JSON.stringify([Object.keys(properties).sort(), [...required].sort()]);

@@ -1,21 +1,26 @@
 // Which page stands at which address, and what all of them share.
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Suspense, useEffect, useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
+import { recoverPending } from './chat/pending';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
+import { usePageTitle } from './shell/page-title';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
+import { lazyPage } from './ui/lazy-page';
 import { SkeletonRows } from './ui/states';
 import { keepFor } from './ui/storage';
 
-const TasksPage = lazy(() => import('./tasks/tasks-page'));
-const LibraryPage = lazy(() => import('./library/library-page'));
-const PlaylistsPage = lazy(() => import('./playlists/playlists-page'));
-const SettingsPage = lazy(() => import('./settings/settings-page'));
-const SignIn = lazy(() => import('./settings/sign-in'));
+const tasks = lazyPage(() => import('./tasks/tasks-page'));
+const library = lazyPage(() => import('./library/library-page'));
+const playlists = lazyPage(() => import('./playlists/playlists-page'));
+const settings = lazyPage(() => import('./settings/settings-page'));
+const signIn = lazyPage<{ mode: string; onSignedIn: () => void }>(() => import('./settings/sign-in'));
+const SignIn = signIn.Component;
+const PAGES = [tasks, library, playlists, settings];
 
 export function App() {
   const [queries] = useState(newQueryClient);
@@ -65,11 +70,14 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
 /** Drafts left in this tab by someone else are gone before anything reads them. */
 function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
   if (by !== undefined) keepFor(by);
+  // After that: what was on its way belongs to the same person.
+  useState(recoverPending);
   return children;
 }
 
 function Pages() {
   useNews(useQueryClient());
+  usePreloaded();
   const [location] = useLocation();
   return (
     <Shell>
@@ -78,16 +86,25 @@ function Pages() {
         <Suspense fallback={<PageSkeleton />}>
           <Switch>
             <Route path="/c/:id">{({ id }) => <OpenChat id={id} />}</Route>
-            <Route path="/tasks" component={TasksPage} />
-            <Route path="/library" component={LibraryPage} />
-            <Route path="/playlists" component={PlaylistsPage} />
-            <Route path="/settings" component={SettingsPage} />
-            <Route component={NewChat} />
+            <Route path="/tasks" component={tasks.Component} />
+            <Route path="/library" component={library.Component} />
+            <Route path="/playlists" component={playlists.Component} />
+            <Route path="/settings" component={settings.Component} />
+            <Route path="/" component={NewChat} />
+            <Route component={NotFound} />
           </Switch>
         </Suspense>
       </ErrorBoundary>
     </Shell>
   );
+}
+
+/** Once the first page stands, the others are fetched: opened while the server is away, they are here already. */
+function usePreloaded(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => PAGES.forEach((page) => page.preload()), 2_000);
+    return () => clearTimeout(timer);
+  }, []);
 }
 
 function Broken() {
@@ -99,6 +116,21 @@ function Broken() {
         <button type="button" className="button primary" onClick={() => window.location.reload()}>
           Load it again
         </button>
+      </div>
+    </div>
+  );
+}
+
+function NotFound() {
+  usePageTitle('Not found');
+  return (
+    <div className="page">
+      <div className="page-inner narrow">
+        <h1>There is no page at this address</h1>
+        <p style={{ margin: '12px 0 20px' }}>The link may be old or mistyped.</p>
+        <Link className="button primary" href="/">
+          New chat
+        </Link>
       </div>
     </div>
   );

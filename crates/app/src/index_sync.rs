@@ -106,7 +106,7 @@ impl Indexing {
         if !self.index.is_behind(&StoredTracks(store)).await? || !store.claim_index(name, node).await.map_err(bug)? {
             return Ok(0);
         }
-        let followed = self.index.follow(&WhileWeMay { store, name, node }).await;
+        let followed = self.index.follow(&LeasedTracks { store, name, node }).await;
         store.release_index(name, node).await.map_err(bug)?;
         followed
     }
@@ -164,13 +164,13 @@ impl TrackSource for StoredTracks<'_> {
 }
 
 /// The database, as long as no other node is filling the index that we share.
-struct WhileWeMay<'a> {
+struct LeasedTracks<'a> {
     store: &'a Store,
     name: &'a str,
     node: &'a str,
 }
 
-impl TrackSource for WhileWeMay<'_> {
+impl TrackSource for LeasedTracks<'_> {
     fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
         Box::pin(async move {
             let changes = StoredTracks(self.store).changes_after(revision, limit).await?;

@@ -102,7 +102,7 @@ impl App {
         let sources = Sources::new(&config.sources)?;
         let describer = Describer::new(&config.model, &model);
         let pipeline = Arc::new(Pipeline::new(store.clone(), node.name.clone(), sources, tidal.clone(), describer));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline);
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
         let outside = Outside::find(&config.mcp).await;
         let has_real_model = config.model != ModelChoice::Offline;
         let wordings = Wordings::new(has_real_model.then(|| model.clone()));

@@ -188,7 +188,7 @@ impl App {
     }
 
     async fn close(&self, job: Job, end: End) {
-        let finished = Finished { progress: job.progress.clone(), end };
+        let finished = Finished::new(job.progress.clone(), end);
         self.finish(job, Some(finished)).await;
     }
 }

@@ -100,10 +100,7 @@ impl App {
                 Err(error) => {
                     error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
                     let message = "Your conversation could not be loaded. Please try again.";
-                    return Finished {
-                        progress: job.progress.clone(),
-                        end: failed(FailureCode::DatabaseError, message),
-                    };
+                    return Finished::new(job.progress.clone(), failed(FailureCode::DatabaseError, message));
                 }
             }
         };
@@ -119,7 +116,7 @@ impl App {
                 messages,
                 may_call_tools: true,
             },
-            limits: self.config.limits,
+            limits: self.config.limits.for_model(self.model.as_ref()),
             progress: job.progress.clone(),
             elapsed: job.elapsed,
             cancel: live.cancel.clone(),
@@ -174,7 +171,7 @@ impl App {
     }
 
     async fn try_to_end(&self, live: &LiveTurn, finished: &Finished) -> Result<Ended, StoreError> {
-        let content = finished.content();
+        let content = finished.progress.content();
         let text = Message { role: Role::Assistant, content: content.clone() }.text();
         let closing = closing_event(finished);
         let last = live.last_events(closing.clone()).await;
@@ -183,7 +180,7 @@ impl App {
             token: live.token,
             content: &content,
             status: status_of(&finished.end),
-            usage: Some(finished.usage()),
+            usage: Some(finished.progress.usage()),
             error: error_of(&closing),
             text: &text,
             n_saved: last.n_saved,
@@ -210,7 +207,7 @@ pub(crate) async fn recorded(store: &Store, message: MessageId) -> Result<HashMa
 fn panicked(live: &LiveTurn) -> Finished {
     error!(turn.id = %live.started.turn, "A turn panicked");
     let progress = Progress::of(live.events().iter().map(AsRef::as_ref), HashMap::new());
-    Finished { progress, end: failed(FailureCode::InternalError, "Something went wrong. Please try again.") }
+    Finished::new(progress, failed(FailureCode::InternalError, "Something went wrong. Please try again."))
 }
 
 fn failed(code: FailureCode, message: &str) -> End {
@@ -224,7 +221,7 @@ pub(crate) fn cut_end() -> End {
 
 fn closing_event(finished: &Finished) -> Kind {
     match &finished.end {
-        End::Answered(stop) => Kind::Ended { usage: finished.usage(), stop: *stop },
+        End::Answered(stop) => Kind::Ended { usage: finished.progress.usage(), stop: *stop },
         End::Failed { code, message, retryable } => {
             Kind::Failed { code: *code, message: message.clone(), retryable: *retryable }
         }

@@ -72,7 +72,7 @@ async fn ask(model: &dyn Model, wish: &str) -> Result<String, ModelError> {
     while let Some(delta) = deltas.next().await {
         match delta? {
             Delta::Text(text) => answer.push_str(&text),
-            Delta::ToolCall { .. } => {}
+            Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
             Delta::End { .. } => return Ok(answer),
         }
     }

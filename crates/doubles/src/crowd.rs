@@ -59,7 +59,7 @@ pub fn table(world: &World) -> String {
     for piece in world.pieces.values().filter(|piece| !piece.is_video) {
         let artist = piece.artists.first().and_then(|id| world.artists.get(id)).map_or("", |artist| &artist.name);
         let album = world.albums.get(&piece.album).map_or("", |album| &album.title);
-        let title = crate::desk::title_of(piece);
+        let title = crate::state::title_of(piece);
         table += &format!("\"{title}\",\"{artist}\",\"{album}\",{},{}\n", piece.seconds, piece.isrc);
     }
     table

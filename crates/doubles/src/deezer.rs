@@ -11,22 +11,22 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    desk::{Desk, Limit, lot, title_of},
+    state::{Limit, ServiceState, lot, title_of},
     world::{Piece, World},
 };
 
 #[derive(Clone)]
-pub struct DeezerDouble(pub Desk);
+pub struct DeezerDouble(pub ServiceState);
 
 impl DeezerDouble {
     /// With the published quota of 50 calls in 5 seconds.
     pub fn strict(world: World) -> Self {
-        Self(Desk::new(world, Some(Limit { n_calls: 50, within: Duration::from_secs(5), refusal: over_quota })))
+        Self(ServiceState::new(world, Some(Limit { n_calls: 50, within: Duration::from_secs(5), refusal: over_quota })))
     }
 
     /// Never in the way.
     pub fn generous(world: World) -> Self {
-        Self(Desk::new(world, None))
+        Self(ServiceState::new(world, None))
     }
 
     pub fn router(&self) -> Router {
@@ -38,41 +38,41 @@ impl DeezerDouble {
     }
 }
 
-async fn track(desk: State<Desk>, id: Path<String>) -> Response {
+async fn track(state: State<ServiceState>, id: Path<String>) -> Response {
     let piece = match id.strip_prefix("isrc:") {
-        Some(isrc) => desk.catalogue().by_isrc(isrc),
-        None => id.parse().ok().and_then(|id| desk.catalogue().by_id(id)),
+        Some(isrc) => state.catalogue().by_isrc(isrc),
+        None => id.parse().ok().and_then(|id| state.catalogue().by_id(id)),
     };
-    piece.map_or_else(no_data, |piece| Json(whole(&desk, piece)).into_response())
+    piece.map_or_else(no_data, |piece| Json(whole(&state, piece)).into_response())
 }
 
 /// `artist:"…" track:"…"` or plain words.
-async fn search(desk: State<Desk>, Query(pairs): Query<Vec<(String, String)>>) -> Response {
+async fn search(state: State<ServiceState>, Query(pairs): Query<Vec<(String, String)>>) -> Response {
     let Some((_, query)) = pairs.iter().find(|(key, _)| key == "q") else {
         return failure("MissingParameterException", "Missing parameters: q", 501);
     };
     let phrases: Vec<&str> = query.split('"').skip(1).step_by(2).collect();
     let words = if phrases.is_empty() { query.clone() } else { phrases.join(" ") };
-    let found = desk.catalogue().search(&words);
-    let hits: Vec<Value> = found.iter().take(25).map(|piece| hit(&desk, piece)).collect();
+    let found = state.catalogue().search(&words);
+    let hits: Vec<Value> = found.iter().take(25).map(|piece| hit(&state, piece)).collect();
     Json(json!({"data": hits, "total": found.len()})).into_response()
 }
 
 /// What a search gives: no code, no tempo.
-fn hit(desk: &Desk, piece: &Piece) -> Value {
+fn hit(state: &ServiceState, piece: &Piece) -> Value {
     json!({
         "id": piece.id, "readable": true, "title": title_of(piece), "title_short": piece.title,
         "title_version": piece.version.as_ref().map(|version| format!("({version})")).unwrap_or_default(),
         "duration": piece.seconds, "rank": (piece.popularity * 1_000_000.0) as u64, "explicit_lyrics": piece.explicit,
-        "artist": {"id": piece.artists.first(), "name": desk.catalogue().artist(piece), "type": "artist"},
-        "album": {"id": piece.album, "title": desk.catalogue().album(piece), "type": "album"}, "type": "track",
+        "artist": {"id": piece.artists.first(), "name": state.catalogue().artist(piece), "type": "artist"},
+        "album": {"id": piece.album, "title": state.catalogue().album(piece), "type": "album"}, "type": "track",
     })
 }
 
-fn whole(desk: &Desk, piece: &Piece) -> Value {
-    let mut body = hit(desk, piece);
+fn whole(state: &ServiceState, piece: &Piece) -> Value {
+    let mut body = hit(state, piece);
     body["isrc"] = json!(piece.isrc);
-    body["release_date"] = json!(desk.catalogue().release_date(piece));
+    body["release_date"] = json!(state.catalogue().release_date(piece));
     body["gain"] = json!(-9.4);
     // Mostly it does not know.
     body["bpm"] = if lot(&piece.isrc) < 30 { json!(118.5) } else { json!(0) };

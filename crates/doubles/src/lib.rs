@@ -6,13 +6,14 @@
 
 pub mod crowd;
 pub mod deezer;
-pub mod desk;
 pub mod fiction;
 pub mod lrclib;
+pub mod model;
 pub mod musicbrainz;
 pub mod qdrant;
 pub mod reccobeats;
 pub mod sample;
+pub mod state;
 pub mod tidal;
 pub mod world;
 

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    desk::{Desk, lot, title_of},
+    state::{ServiceState, lot, title_of},
     world::{Piece, World},
 };
 
 #[derive(Clone)]
-pub struct LrclibDouble(pub Desk);
+pub struct LrclibDouble(pub ServiceState);
 
 /// What a track shows of this service, by its lot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Words {
 
 impl LrclibDouble {
     pub fn new(world: World) -> Self {
-        Self(Desk::new(world, None))
+        Self(ServiceState::new(world, None))
     }
 
     pub fn router(&self) -> Router {
@@ -66,7 +66,7 @@ struct Question {
     q: Option<String>,
 }
 
-async fn exact(desk: State<Desk>, Query(question): Query<Question>) -> Response {
+async fn exact(state: State<ServiceState>, Query(question): Query<Question>) -> Response {
     let (Some(title), Some(artist)) = (&question.track_name, &question.artist_name) else {
         return invalid("track_name and artist_name are required");
     };
@@ -76,7 +76,7 @@ async fn exact(desk: State<Desk>, Query(question): Query<Question>) -> Response 
     if question.duration.is_some_and(|seconds| !(1.0..=3600.0).contains(&seconds)) {
         return invalid("duration must be between 1 and 3600");
     }
-    let catalogue = desk.catalogue();
+    let catalogue = state.catalogue();
     let fits = |piece: &&&Piece| {
         let album =
             question.album_name.as_deref().is_none_or(|album| album.eq_ignore_ascii_case(catalogue.album(piece)));
@@ -84,30 +84,30 @@ async fn exact(desk: State<Desk>, Query(question): Query<Question>) -> Response 
         album && length && Words::of(&piece.isrc) != Words::Unknown
     };
     match catalogue.by_name(title, artist).iter().find(fits) {
-        Some(piece) => Json(record(&desk, piece)).into_response(),
+        Some(piece) => Json(record(&state, piece)).into_response(),
         None => missing(),
     }
 }
 
-async fn by_id(desk: State<Desk>, Path(id): Path<u64>) -> Response {
-    match desk.catalogue().by_id(id).filter(|piece| Words::of(&piece.isrc) != Words::Unknown) {
-        Some(piece) => Json(record(&desk, piece)).into_response(),
+async fn by_id(state: State<ServiceState>, Path(id): Path<u64>) -> Response {
+    match state.catalogue().by_id(id).filter(|piece| Words::of(&piece.isrc) != Words::Unknown) {
+        Some(piece) => Json(record(&state, piece)).into_response(),
         None => missing(),
     }
 }
 
-async fn search(desk: State<Desk>, Query(question): Query<Question>) -> Response {
+async fn search(state: State<ServiceState>, Query(question): Query<Question>) -> Response {
     if question.q.is_none() && question.track_name.is_none() {
         return invalid("q or track_name is required");
     }
     let words = [question.q, question.track_name, question.artist_name, question.album_name];
     let words = words.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let found = desk.catalogue().search(&words);
+    let found = state.catalogue().search(&words);
     let known = found.iter().filter(|piece| Words::of(&piece.isrc) != Words::Unknown);
-    Json(known.take(20).map(|piece| record(&desk, piece)).collect::<Vec<_>>()).into_response()
+    Json(known.take(20).map(|piece| record(&state, piece)).collect::<Vec<_>>()).into_response()
 }
 
-fn record(desk: &Desk, piece: &Piece) -> Value {
+fn record(state: &ServiceState, piece: &Piece) -> Value {
     let words = Words::of(&piece.isrc);
     let lines = [
         format!("{} is all I know", piece.title),
@@ -117,7 +117,7 @@ fn record(desk: &Desk, piece: &Piece) -> Value {
     let synced = || (1..).zip(&lines).map(|(n, line)| format!("[00:{:02}.00] {line}", n * 9)).collect::<Vec<_>>();
     json!({
         "id": piece.id, "name": title_of(piece), "trackName": title_of(piece),
-        "artistName": desk.catalogue().artist(piece), "albumName": desk.catalogue().album(piece),
+        "artistName": state.catalogue().artist(piece), "albumName": state.catalogue().album(piece),
         "duration": f64::from(piece.seconds), "instrumental": words == Words::Instrumental,
         "plainLyrics": (words == Words::Plain).then(|| lines.join("\n")),
         "syncedLyrics": matches!(words, Words::Plain | Words::SyncedOnly).then(|| synced().join("\n")),

@@ -4,11 +4,12 @@ use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
 use axum::Router;
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use doubles::{
     deezer::DeezerDouble,
     fiction,
     lrclib::LrclibDouble,
+    model::{Family, ModelDouble, parse_script},
     musicbrainz::MusicBrainzDouble,
     reccobeats::ReccoBeatsDouble,
     sample,
@@ -46,11 +47,53 @@ fn command() -> Command {
         .arg(Arg::new("strict-rate").long("strict-rate").action(ArgAction::SetTrue).help(
             "Enforce the limits of the real services: Tidal's one call in five seconds, MusicBrainz' one a second",
         ))
+        .subcommand(model_command())
+}
+
+fn model_command() -> Command {
+    let families = Family::ALL.map(|(name, _)| name);
+    Command::new("model")
+        .about("A double of one model server that plays a script")
+        .arg(Arg::new("family").long("family").required(true).value_parser(families).help("Which server it imitates"))
+        .arg(
+            Arg::new("script")
+                .long("script")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("What it says: a JSON list of steps"),
+        )
+        .arg(
+            Arg::new("listen")
+                .long("listen")
+                .value_name("ADDRESS")
+                .default_value("127.0.0.1:9103")
+                .value_parser(value_parser!(SocketAddr))
+                .help("Where it listens"),
+        )
+        .arg(Arg::new("name").long("name").default_value("double").help("The name of its model"))
+}
+
+async fn serve_model(options: &ArgMatches) -> anyhow::Result<()> {
+    let wanted = options.get_one::<String>("family").context("a family")?;
+    let (_, family) = Family::ALL.into_iter().find(|(name, _)| name == wanted).context("an unknown family")?;
+    let double = ModelDouble::new(family, options.get_one::<String>("name").context("a name")?);
+    if let Some(file) = options.get_one::<PathBuf>("script") {
+        let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        double.play(parse_script(&text).with_context(|| format!("{} is no script", file.display()))?);
+    }
+    let (listener, addr) = listen(*options.get_one("listen").context("an address")?).await?;
+    let variable = if family == Family::Anthropic { "ANTHROPIC_BASE_URL=http://" } else { "OPENAI_BASE_URL=http://" };
+    let path = if family == Family::Anthropic { "" } else { "/v1" };
+    writeln!(std::io::stdout(), "export {variable}{addr}{path}")?;
+    serve(listener, double.router()).await
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let options = command().get_matches();
+    if let Some(("model", options)) = options.subcommand() {
+        return serve_model(options).await;
+    }
     let mut world = fiction::world();
     if let Some(folder) = options.get_one::<PathBuf>("sample") {
         sample::add_to(&mut world, folder)?;

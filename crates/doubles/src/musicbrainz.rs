@@ -13,22 +13,25 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    desk::{Desk, Limit, lot, title_of},
+    state::{Limit, ServiceState, lot, title_of},
     world::{Piece, World},
 };
 
 #[derive(Clone)]
-pub struct MusicBrainzDouble(pub Desk);
+pub struct MusicBrainzDouble(pub ServiceState);
 
 impl MusicBrainzDouble {
     /// As strict as the real one.
     pub fn strict(world: World) -> Self {
-        Self(Desk::new(world, Some(Limit { n_calls: 1, within: Duration::from_millis(950), refusal: too_fast })))
+        Self(ServiceState::new(
+            world,
+            Some(Limit { n_calls: 1, within: Duration::from_millis(950), refusal: too_fast }),
+        ))
     }
 
     /// Never in the way.
     pub fn generous(world: World) -> Self {
-        Self(Desk::new(world, None))
+        Self(ServiceState::new(world, None))
     }
 
     pub fn router(&self) -> Router {
@@ -61,51 +64,51 @@ async fn ask_for_a_name(headers: HeaderMap, request: Request, next: Next) -> Res
 
 type Pairs = Vec<(String, String)>;
 
-async fn by_isrc(desk: State<Desk>, isrc: Path<String>, Query(pairs): Query<Pairs>) -> Response {
+async fn by_isrc(state: State<ServiceState>, isrc: Path<String>, Query(pairs): Query<Pairs>) -> Response {
     let is_code = isrc.len() == 12 && isrc.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
     if !is_code {
         return refusal(StatusCode::BAD_REQUEST, "Invalid isrc.");
     }
-    match desk.catalogue().by_isrc(&isrc).filter(|_| MusicBrainzDouble::knows(&isrc)) {
-        Some(piece) => Json(json!({"isrc": *isrc, "recordings": [body(&desk, piece, &pairs)]})).into_response(),
+    match state.catalogue().by_isrc(&isrc).filter(|_| MusicBrainzDouble::knows(&isrc)) {
+        Some(piece) => Json(json!({"isrc": *isrc, "recordings": [body(&state, piece, &pairs)]})).into_response(),
         None => refusal(StatusCode::NOT_FOUND, "Not Found"),
     }
 }
 
-async fn recording(desk: State<Desk>, id: Path<String>, Query(pairs): Query<Pairs>) -> Response {
+async fn recording(state: State<ServiceState>, id: Path<String>, Query(pairs): Query<Pairs>) -> Response {
     let number = id.rsplit('-').next().and_then(|tail| u64::from_str_radix(tail, 16).ok());
-    match number.and_then(|id| desk.catalogue().by_id(id)) {
-        Some(piece) => Json(body(&desk, piece, &pairs)).into_response(),
+    match number.and_then(|id| state.catalogue().by_id(id)) {
+        Some(piece) => Json(body(&state, piece, &pairs)).into_response(),
         None => refusal(StatusCode::NOT_FOUND, "Not Found"),
     }
 }
 
 /// Phrases in quotes are looked for; the names of fields are not.
-async fn search(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Response {
+async fn search(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Response {
     let query = pairs.iter().find(|(key, _)| key == "query").map(|(_, value)| value.as_str()).unwrap_or_default();
     let phrases: Vec<&str> = query.split('"').skip(1).step_by(2).collect();
     if phrases.is_empty() {
         return refusal(StatusCode::BAD_REQUEST, "Your query could not be parsed");
     }
-    let found = desk.catalogue().search(&phrases.join(" "));
+    let found = state.catalogue().search(&phrases.join(" "));
     let known: Vec<_> = found.into_iter().filter(|piece| MusicBrainzDouble::knows(&piece.isrc)).take(25).collect();
     let everything = vec![("inc".to_owned(), "artist-credits isrcs tags".to_owned())];
-    let recordings: Vec<_> = known.iter().map(|piece| body(&desk, piece, &everything)).collect();
+    let recordings: Vec<_> = known.iter().map(|piece| body(&state, piece, &everything)).collect();
     Json(json!({"created": "2026-11-15T00:00:00.000Z", "count": known.len(), "offset": 0, "recordings": recordings}))
         .into_response()
 }
 
 /// Only what `inc` names comes along.
-fn body(desk: &Desk, piece: &Piece, pairs: &Pairs) -> Value {
+fn body(state: &ServiceState, piece: &Piece, pairs: &Pairs) -> Value {
     let inc = pairs.iter().find(|(key, _)| key == "inc").map(|(_, value)| value.as_str()).unwrap_or_default();
     let has = |name: &str| inc.split([' ', '+']).any(|part| part == name);
     let mut body = json!({
         "id": format!("00000000-0000-4000-8000-{:012x}", piece.id), "title": title_of(piece),
         "length": piece.seconds * 1000 + 46, "disambiguation": "", "video": false,
-        "first-release-date": desk.catalogue().release_date(piece),
+        "first-release-date": state.catalogue().release_date(piece),
     });
     if has("artist-credits") {
-        body["artist-credit"] = json!([{"name": desk.catalogue().artist(piece), "joinphrase": ""}]);
+        body["artist-credit"] = json!([{"name": state.catalogue().artist(piece), "joinphrase": ""}]);
     }
     if has("isrcs") {
         let codes = [Some(piece.isrc.clone()), MusicBrainzDouble::sibling(&piece.isrc)];

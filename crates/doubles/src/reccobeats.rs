@@ -10,14 +10,14 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    desk::{Desk, lot, seed, title_of},
+    state::{ServiceState, lot, seed, title_of},
     world::{Piece, World},
 };
 
 const MAX_IDS: usize = 40;
 
 #[derive(Clone)]
-pub struct ReccoBeatsDouble(pub Desk);
+pub struct ReccoBeatsDouble(pub ServiceState);
 
 /// What a track shows of this service, by its lot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Known {
 
 impl ReccoBeatsDouble {
     pub fn new(world: World) -> Self {
-        Self(Desk::new(world, None))
+        Self(ServiceState::new(world, None))
     }
 
     pub fn router(&self) -> Router {
@@ -72,17 +72,17 @@ type Row<'a> = (&'a Piece, u32);
 
 type Pairs = Vec<(String, String)>;
 
-async fn features(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
-    let rows = asked(&desk, &pairs)?;
+async fn features(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
+    let rows = asked(&state, &pairs)?;
     Ok(Json(json!({"content": shuffled(&rows).into_iter().map(feature_row).collect::<Vec<_>>()})).into_response())
 }
 
-async fn tracks(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
-    let rows = asked(&desk, &pairs)?;
+async fn tracks(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Result<Response, Refusal> {
+    let rows = asked(&state, &pairs)?;
     let row = |(piece, n): Row<'_>| {
         json!({
             "id": uuid(piece, n), "trackTitle": title_of(piece), "isrc": piece.isrc, "href": href(piece, n),
-            "artists": [{"id": uuid(piece, 9), "name": desk.catalogue().artist(piece)}],
+            "artists": [{"id": uuid(piece, 9), "name": state.catalogue().artist(piece)}],
             "durationMs": piece.seconds * 1000, "popularity": 60 - n * 30, "availableCountries": "US,NO",
         })
     };
@@ -90,15 +90,15 @@ async fn tracks(desk: State<Desk>, Query(pairs): Query<Pairs>) -> Result<Respons
 }
 
 /// Takes only its own ids.
-async fn features_of_one(desk: State<Desk>, Path(id): Path<String>) -> Response {
-    match by_uuid(&desk, &id) {
+async fn features_of_one(state: State<ServiceState>, Path(id): Path<String>) -> Response {
+    match by_uuid(&state, &id) {
         Some(row) => Json(feature_row(row)).into_response(),
         None => Refusal(StatusCode::NOT_FOUND, 4041, "Not found").into_response(),
     }
 }
 
 /// Ids come joined by commas, as repeated parameters, or both.
-fn asked<'a>(desk: &'a Desk, pairs: &Pairs) -> Result<Vec<Row<'a>>, Refusal> {
+fn asked<'a>(state: &'a ServiceState, pairs: &Pairs) -> Result<Vec<Row<'a>>, Refusal> {
     let values = pairs.iter().filter(|(key, _)| key == "ids").flat_map(|(_, value)| value.split(','));
     let ids: Vec<&str> = values.filter(|id| !id.is_empty()).collect();
     if ids.is_empty() {
@@ -110,16 +110,16 @@ fn asked<'a>(desk: &'a Desk, pairs: &Pairs) -> Result<Vec<Row<'a>>, Refusal> {
     if ids.iter().any(|id| !id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')) {
         return Err(Refusal(StatusCode::BAD_REQUEST, 4002, "ids: malformed"));
     }
-    Ok(ids.into_iter().flat_map(|id| rows_of(desk, id)).collect())
+    Ok(ids.into_iter().flat_map(|id| rows_of(state, id)).collect())
 }
 
-fn rows_of<'a>(desk: &'a Desk, id: &str) -> Vec<Row<'a>> {
-    if let Some(row) = by_uuid(desk, id) {
+fn rows_of<'a>(state: &'a ServiceState, id: &str) -> Vec<Row<'a>> {
+    if let Some(row) = by_uuid(state, id) {
         return vec![row];
     }
     let isrc = id.get(..12).unwrap_or(id);
     let is_spotify = id.len() == 22 && id == ReccoBeatsDouble::spotify_id(isrc);
-    let Some(piece) = desk.catalogue().by_isrc(isrc).filter(|_| is_spotify || id.len() == 12) else { return vec![] };
+    let Some(piece) = state.catalogue().by_isrc(isrc).filter(|_| is_spotify || id.len() == 12) else { return vec![] };
     match Known::of(&piece.isrc) {
         Known::Not => vec![],
         Known::Twice if !is_spotify => vec![(piece, 0), (piece, 1)],
@@ -127,9 +127,9 @@ fn rows_of<'a>(desk: &'a Desk, id: &str) -> Vec<Row<'a>> {
     }
 }
 
-fn by_uuid<'a>(desk: &'a Desk, id: &str) -> Option<Row<'a>> {
+fn by_uuid<'a>(state: &'a ServiceState, id: &str) -> Option<Row<'a>> {
     let (head, tail) = id.split_once("-0000-4000-8000-")?;
-    let piece = desk.catalogue().by_id(u64::from_str_radix(tail, 16).ok()?)?;
+    let piece = state.catalogue().by_id(u64::from_str_radix(tail, 16).ok()?)?;
     let row = (piece, u32::from_str_radix(head, 16).ok()?);
     (Known::of(&piece.isrc) != Known::Not && row.1 < 2).then_some(row)
 }

@@ -84,6 +84,9 @@ pub enum Kind {
     StepDone {
         step: u32,
         usage: Usage,
+        /// The reply did not reach its end: the turn was stopped or failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_cut: bool,
     },
     Ended {
         usage: Usage,

@@ -13,34 +13,22 @@ impl Halt {
     pub(crate) fn into_end(self) -> End {
         let (code, message, retryable) = match self {
             Halt::Stopped => return End::Answered(StopReason::Stopped),
-            Halt::TimedOut | Halt::Model(ModelError::TimedOut) => {
-                (FailureCode::Timeout, "The answer took too long. Please try again.", true)
-            }
+            Halt::TimedOut => (FailureCode::Timeout, ModelError::TimedOut.for_user(), true),
             Halt::Model(error) => {
                 tracing::error!("The turn failed: {error}");
-                match error {
-                    ModelError::RateLimited(_) => (
-                        FailureCode::RateLimited,
-                        "The model is at its rate limit. Please try again in a moment.",
-                        true,
-                    ),
-                    ModelError::Refused(_) => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model refused the request. Please check its settings.",
-                        false,
-                    ),
-                    ModelError::Unavailable(_) | ModelError::TimedOut => (
-                        FailureCode::AiServiceUnavailable,
-                        "The model is unavailable right now. Please try again.",
-                        true,
-                    ),
-                }
+                let code = match &error {
+                    ModelError::TimedOut => FailureCode::Timeout,
+                    ModelError::RateLimited(_) => FailureCode::RateLimited,
+                    ModelError::ContextOverflow { .. } => FailureCode::ValidationError,
+                    _ => FailureCode::AiServiceUnavailable,
+                };
+                (code, error.for_user(), error.is_retryable())
             }
             Halt::Journal(error) => {
                 tracing::error!("The turn failed: {error}");
-                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.", true)
+                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.".into(), true)
             }
         };
-        End::Failed { code, message: message.into(), retryable }
+        End::Failed { code, message, retryable }
     }
 }

@@ -1,26 +1,33 @@
 //! How a turn runs: ask the model, call its tools, ask again. No IO of its own.
 
+mod budget;
 mod event;
+mod explain;
 mod foreign;
 mod halt;
 mod ids;
+pub mod lenient;
 mod message;
 mod model;
 mod progress;
 mod prompt;
+mod repair;
 mod reply;
+mod schema;
 pub mod script;
 mod tool;
 mod toolbox;
 mod turn;
 pub mod untrusted;
 
+pub use budget::{Trimmed, estimated_usage, fit, prompt_chars};
 pub use event::{AskedCall, Event, FailureCode, Kind, StopReason};
 pub use foreign::{ForeignOutput, ForeignTool};
 pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
 pub use message::{Block, Message, Role};
-pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage};
+pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage, Window};
 pub use progress::{OpenCall, Progress, Recorded};
+pub use repair::tool_named;
 pub use tool::{Effect, Report, Timings, Tool, ToolContext, ToolError};
-pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Toolbox, UnknownTool};
+pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Prepared, Toolbox, UnknownTool};
 pub use turn::{End, Finished, Limits, Turn, run};

@@ -36,6 +36,12 @@ pub struct ToolSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     Text(String),
+    /// What the model thinks aloud before it answers. Never part of the answer or of a later prompt.
+    Reasoning(String),
+    /// What the reply has cost so far, for one that may not reach its end.
+    Progress {
+        usage: Usage,
+    },
     /// A whole call: the provider has joined the fragments. `input` is what the model wrote, not yet parsed.
     ToolCall {
         name: String,
@@ -69,7 +75,8 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
+/// Why there is no answer, by who can act on it. The text is for the operator's log; users read [`ModelError::for_user`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// The provider is away, overloaded, or cut the stream. Asking again later may help.
     #[error("the model is unavailable: {0}")]
@@ -80,9 +87,74 @@ pub enum ModelError {
     /// The provider did not answer in time.
     #[error("the model did not answer in time")]
     TimedOut,
-    /// The provider refused the request itself: key, model name or request. The operator must act.
+    /// The prompt is longer than the model's context. A shorter one may fit.
+    #[error("the prompt is longer than the model's context{}: {detail}", .limit.map(|n| format!(" of {n} tokens")).unwrap_or_default())]
+    ContextOverflow { limit: Option<u32>, detail: String },
+    /// The server does not have the model that is configured.
+    #[error("the server does not have this model: {0}")]
+    NoSuchModel(String),
+    /// The key is missing, wrong, or may not do this.
+    #[error("the model's server did not accept the key: {0}")]
+    Unauthorized(String),
+    /// Something else answers at the base URL.
+    #[error("no model server answers at the base URL: {0}")]
+    NotAModelServer(String),
+    /// The model ended its reply without a word and without a call, also when it was asked again.
+    #[error("the model gave an empty reply")]
+    EmptyReply,
+    /// The provider refused the request for another reason. The operator must act.
     #[error("the model refused the request: {0}")]
     Refused(String),
+}
+
+impl ModelError {
+    /// One sentence for a user: the cause, and what to do about it. Nothing of the provider's own words.
+    pub fn for_user(&self) -> String {
+        match self {
+            ModelError::Unavailable(_) => "The model is unavailable right now. Please try again.".into(),
+            ModelError::RateLimited(_) => "The model is at its rate limit. Please try again in a moment.".into(),
+            ModelError::TimedOut => "The answer took too long. Please try again.".into(),
+            ModelError::ContextOverflow { limit, .. } => {
+                let of = limit.map(|n| format!(" of {n} tokens")).unwrap_or_default();
+                format!("This is more text than the model's context{of} can hold. Please ask with a shorter message.")
+            }
+            ModelError::NoSuchModel(_) => {
+                "The model's server does not have the configured model. Please check the model's name in the settings."
+                    .into()
+            }
+            ModelError::Unauthorized(_) => {
+                "The model's server did not accept the key. Please check the key in the settings.".into()
+            }
+            ModelError::NotAModelServer(_) => {
+                "No model server answers at the configured address. Please check the base URL in the settings.".into()
+            }
+            ModelError::EmptyReply => "The model gave an empty answer. Please try again or ask differently.".into(),
+            ModelError::Refused(_) => "The model refused the request. Please check its settings.".into(),
+        }
+    }
+
+    /// Whether asking again later may help without a change of the settings or the message.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ModelError::Unavailable(_) | ModelError::RateLimited(_) | ModelError::TimedOut | ModelError::EmptyReply => {
+                true
+            }
+            ModelError::ContextOverflow { .. }
+            | ModelError::NoSuchModel(_)
+            | ModelError::Unauthorized(_)
+            | ModelError::NotAModelServer(_)
+            | ModelError::Refused(_) => false,
+        }
+    }
+}
+
+/// What is known about how much a model can read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Prompt and answer together; none when the server does not say.
+    pub context_tokens: Option<u32>,
+    /// Measured from the token counts of earlier replies.
+    pub chars_per_token: f64,
 }
 
 pub trait Model: Send + Sync {
@@ -92,6 +164,16 @@ pub trait Model: Send + Sync {
     /// How many tokens of history a prompt may carry.
     fn history_tokens(&self) -> usize {
         100_000
+    }
+
+    /// None when nothing is known and nothing needs to be: prompts are sent as they are, missing usage stays missing.
+    fn window(&self) -> Option<Window> {
+        None
+    }
+
+    /// Whether it runs on this machine or network: reading a prompt may then take minutes.
+    fn is_local(&self) -> bool {
+        false
     }
 
     /// One reply. Dropping the stream cancels the call, also at the provider.

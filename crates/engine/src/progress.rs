@@ -116,7 +116,7 @@ impl Progress {
             Kind::ToolStarted { call, name, input, .. } => self.called(*call, name, input),
             Kind::ToolDone { call, done, .. } => self.closed(*call, &Outcome::Done(done.clone())),
             Kind::ToolFailed { call, failure, .. } => self.closed(*call, &Outcome::Failed(failure.clone())),
-            Kind::StepDone { step, usage } => self.step_done(*step, *usage),
+            Kind::StepDone { step, usage, is_cut } => self.step_done(*step, *usage, *is_cut),
             Kind::TakenOver { takeover, .. } => self.n_takeovers = *takeover,
             Kind::Started { .. } | Kind::Ended { .. } | Kind::Failed { .. } => {}
         }
@@ -174,13 +174,13 @@ impl Progress {
         self.content.push(result_block(call, outcome));
     }
 
-    fn step_done(&mut self, step: u32, usage: Usage) {
+    fn step_done(&mut self, step: u32, usage: Usage, is_cut: bool) {
         let Place::In { has_calls, replied, .. } = self.place else { return };
         if replied.is_none() {
-            // A log of version 0.1 counts at the end of a step.
+            // A reply that was cut counts at the end of its step, and so do logs of version 0.1.
             self.usage += usage;
         }
-        let is_complete = replied.is_some() || usage.output_tokens > 0;
+        let is_complete = !is_cut && (replied.is_some() || usage.output_tokens > 0);
         self.place = Place::After { step, is_answered: is_complete && !has_calls };
     }
 
@@ -241,7 +241,9 @@ impl Progress {
             started.into_iter().chain([closing_event(call.id, &call.name, &outcome)])
         });
         let step = match self.place {
-            Place::In { step, replied, .. } => Some(Kind::StepDone { step, usage: replied.unwrap_or_default() }),
+            Place::In { step, replied, .. } => {
+                Some(Kind::StepDone { step, usage: replied.unwrap_or_default(), is_cut: replied.is_none() })
+            }
             Place::Before | Place::After { .. } => None,
         };
         text.chain(calls).chain(step).collect()

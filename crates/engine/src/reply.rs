@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::{
-    AskedCall, CallId, Delta, Kind, Usage,
+    AskedCall, CallId, Delta, Kind, Usage, repair,
     untrusted::{storable, without_nul},
 };
 
@@ -15,6 +13,10 @@ pub(crate) struct Reply {
     pub(crate) calls: Vec<AskedCall>,
     /// Set by the delta that ends the reply; without it the stream was cut.
     pub(crate) usage: Option<Usage>,
+    /// What the provider said it has cost before its end.
+    pub(crate) usage_so_far: Usage,
+    /// Characters the model wrote, thinking included: what an estimate of its cost goes by.
+    pub(crate) n_chars: usize,
     open_text: Option<(u32, String)>,
     next_text_block: u32,
 }
@@ -27,13 +29,16 @@ impl Reply {
     }
 
     pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
+        self.n_chars += written(&delta);
         match delta {
+            Delta::Reasoning(_) => {}
+            Delta::Progress { usage } => self.usage_so_far = usage,
             Delta::Text(text) if text.is_empty() => {}
             Delta::Text(text) if text.contains('\0') => self.push_text(without_nul(&text), emit),
             Delta::Text(text) => self.push_text(text, emit),
             Delta::ToolCall { name, input } => {
                 self.close_text(emit);
-                let (name, input) = (without_nul(&name), storable(parse_input(input)));
+                let (name, input) = (without_nul(&name), storable(repair::parse(input)));
                 self.calls.push(AskedCall { call: CallId::new(), name, input: Arc::new(input) });
             }
             Delta::End { usage } => {
@@ -61,11 +66,10 @@ impl Reply {
     }
 }
 
-/// Models send nothing for "no arguments". What is not JSON stays text and fails the tool's own check,
-/// so that the model reads what was wrong with it.
-fn parse_input(input: String) -> Value {
-    if input.trim().is_empty() {
-        return Value::Object(serde_json::Map::new());
+fn written(delta: &Delta) -> usize {
+    match delta {
+        Delta::Text(text) | Delta::Reasoning(text) => text.chars().count(),
+        Delta::ToolCall { name, input } => name.chars().count() + input.chars().count(),
+        Delta::Progress { .. } | Delta::End { .. } => 0,
     }
-    serde_json::from_str(&input).unwrap_or(Value::String(input))
 }

@@ -8,13 +8,15 @@ use std::{
 use futures::{StreamExt, stream::BoxStream};
 use serde_json::Value;
 
-use crate::{Delta, Model, ModelError, Prompt, Usage};
+use crate::{Delta, Model, ModelError, Prompt, Usage, Window};
 
 /// Plays one reply of the script per call, and remembers what it was asked.
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
     replies: Arc<Mutex<VecDeque<Reply>>>,
     asked: Arc<Mutex<Vec<Prompt>>>,
+    window: Option<Window>,
+    is_local: bool,
 }
 
 /// One scripted reply.
@@ -30,7 +32,7 @@ enum Ending {
     Complete,
     Cut,
     Hangs,
-    Fails(&'static str),
+    Fails(ModelError),
 }
 
 /// A reply of plain text, a word per delta.
@@ -66,15 +68,46 @@ impl Reply {
         self
     }
 
-    pub fn then_fails(mut self, why: &'static str) -> Self {
-        self.end = Ending::Fails(why);
+    pub fn then_fails(self, why: &'static str) -> Self {
+        self.then_errs(ModelError::Unavailable(why.into()))
+    }
+
+    pub fn then_errs(mut self, error: ModelError) -> Self {
+        self.end = Ending::Fails(error);
+        self
+    }
+
+    pub fn thinks(mut self, thought: &str) -> Self {
+        self.deltas.push(Delta::Reasoning(thought.to_owned()));
+        self
+    }
+
+    /// What the provider says it has cost so far.
+    pub fn has_cost(mut self, usage: Usage) -> Self {
+        self.deltas.push(Delta::Progress { usage });
+        self
+    }
+
+    /// A call exactly as a model wrote it.
+    pub fn calls_with(mut self, name: &str, input: &str) -> Self {
+        self.deltas.push(Delta::ToolCall { name: name.to_owned(), input: input.to_owned() });
         self
     }
 }
 
 impl ScriptedModel {
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
-        Self { replies: Arc::new(Mutex::new(replies.into_iter().collect())), asked: Arc::default() }
+        Self { replies: Arc::new(Mutex::new(replies.into_iter().collect())), ..Self::default() }
+    }
+
+    /// The same with a window of this size.
+    pub fn with_window(self, window: Window) -> Self {
+        Self { window: Some(window), ..self }
+    }
+
+    /// The same on this machine.
+    pub fn on_this_machine(self) -> Self {
+        Self { is_local: true, ..self }
     }
 
     /// Begins a new script.
@@ -94,6 +127,14 @@ impl Model for ScriptedModel {
         "script"
     }
 
+    fn window(&self) -> Option<Window> {
+        self.window
+    }
+
+    fn is_local(&self) -> bool {
+        self.is_local
+    }
+
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
         self.asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(prompt.clone());
         let next = self.replies.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front();
@@ -107,9 +148,7 @@ impl Model for ScriptedModel {
             }
             Ending::Cut => deltas.boxed(),
             Ending::Hangs => deltas.chain(futures::stream::pending()).boxed(),
-            Ending::Fails(why) => {
-                deltas.chain(futures::stream::iter([Err(ModelError::Unavailable(why.into()))])).boxed()
-            }
+            Ending::Fails(error) => deltas.chain(futures::stream::iter([Err(error)])).boxed(),
         }
     }
 }

@@ -62,11 +62,24 @@ pub struct ToolContext {
     pub answer: Option<MessageId>,
     pub cancel: CancellationToken,
     pub timings: Timings,
+    pub(crate) caller: Caller,
+}
+
+/// Who wrote the input. A program (HTTP, MCP) gets its errors in the words of the schema; a model also gets an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Program,
+    Model,
 }
 
 impl ToolContext {
     pub fn new(owner: UserId, call: CallId, cancel: CancellationToken) -> Self {
-        Self { owner, call, answer: None, cancel, timings: Timings::default() }
+        Self { owner, call, answer: None, cancel, timings: Timings::default(), caller: Caller::Program }
+    }
+
+    /// The same for a call a model made.
+    pub fn by_model(self) -> Self {
+        Self { caller: Caller::Model, ..self }
     }
 }
 

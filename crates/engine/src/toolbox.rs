@@ -14,8 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::{
-    Block, CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId,
+    Block, CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
     foreign::{Foreign, ForeignOutput, ForeignTool},
+    repair::{Repaired, repair, tool_named},
+    tool::Caller,
     untrusted,
 };
 
@@ -206,11 +208,24 @@ impl Toolbox {
         untrusted::marked(name, output)
     }
 
+    /// A call as a model meant it: the tool's real name, the input in the schema's spelling, and what the model
+    /// should be told about the difference. Calls of programs are taken literally and do not go through here.
+    pub fn prepare(&self, name: &str, input: Value) -> Prepared {
+        let Some(known) = tool_named(name, self.tools.keys().copied()) else {
+            return Prepared { name: name.to_owned(), input, notes: Vec::new() };
+        };
+        let Repaired { input, notes } = match self.tools.get(known) {
+            Some(tool) => repair(tool.spec(), input),
+            None => Repaired { input, notes: Vec::new() },
+        };
+        Prepared { name: known.to_owned(), input, notes }
+    }
+
     /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;
     /// everything else is an outcome the model can read.
     pub async fn call(&self, journal: &dyn Journal, cx: &ToolContext, call: &Call) -> Result<Outcome, JournalError> {
         let started = Instant::now();
-        let tool = match self.checked(call) {
+        let tool = match self.checked(call, cx.caller) {
             Ok(tool) => tool,
             Err(error) => {
                 let failure = failure(&error, false, started);
@@ -234,13 +249,13 @@ impl Toolbox {
         close(journal, call, outcome).await
     }
 
-    fn checked(&self, call: &Call) -> Result<&dyn AnyTool, ToolError> {
+    fn checked(&self, call: &Call, caller: Caller) -> Result<&dyn AnyTool, ToolError> {
         let Some(tool) = self.tools.get(call.name.as_str()) else {
             let names: Vec<_> = self.tools.keys().copied().collect();
             let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
             return Err(ToolError::BadInput(error));
         };
-        tool.check(&call.input)?;
+        check(tool.as_ref(), caller, &call.input)?;
         if untrusted::has_nul(&call.input) {
             return Err(ToolError::BadInput("The input cannot contain the character NUL".into()));
         }
@@ -288,6 +303,38 @@ async fn patiently<'a, T>(
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// A call of a model, ready to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    pub name: String,
+    pub input: Value,
+    /// For the model only; never part of the stored output.
+    pub notes: Vec<String>,
+}
+
+/// Every input is a JSON object: serde would also read a list as a struct, field by field.
+fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolError> {
+    let spec = tool.spec();
+    let checked = if input.is_object() {
+        tool.check(input)
+    } else {
+        let what = explain::problems(spec, input).join("; ");
+        Err(ToolError::BadInput(format!("Invalid input for {}: {what}", spec.name)))
+    };
+    match (checked, caller) {
+        (Err(ToolError::BadInput(error)), Caller::Model) => Err(ToolError::BadInput(explained(spec, input, error))),
+        (checked, _) => checked,
+    }
+}
+
+/// What a model reads about an input that does not fit: which fields, and one that would.
+fn explained(spec: &ToolSpec, input: &Value, error: String) -> String {
+    let problems = explain::problems(spec, input);
+    let error =
+        if problems.is_empty() { error } else { format!("Invalid input for {}: {}", spec.name, problems.join("; ")) };
+    format!("{error}. Example: {}", explain::example(&spec.input_schema))
 }
 
 /// A retry follows only a transient failure, after one second, once.

@@ -1,19 +1,21 @@
 //! The turn loop: ask, call tools, ask again. A turn that another node began goes on where its log ends.
 
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream::FuturesUnordered};
+use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Block, Call, Delta, Failure, FailureCode, Journal, JournalError, Kind, Message, MessageId, Model, ModelError,
-    OpenCall, Outcome, Progress, Prompt, Recorded, StopReason, ToolContext, Toolbox, Usage, UserId,
+    AskedCall, Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, Message, MessageId,
+    Model, ModelError, OpenCall, Outcome, Progress, Prompt, Recorded, StopReason, ToolContext, Toolbox, Usage, UserId,
+    budget,
     halt::Halt,
     progress::{Next, closing_event},
     prompt,
     reply::Reply,
-    toolbox,
+    toolbox, untrusted,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -42,6 +44,17 @@ pub struct Limits {
     pub whole_turn: Duration,
 }
 
+impl Limits {
+    /// The same with the time limits of this model: a local server may read a prompt for minutes.
+    pub fn for_model(self, model: &dyn Model) -> Self {
+        if !model.is_local() {
+            return self;
+        }
+        let (first_delta, whole_turn) = (Duration::from_secs(180), Duration::from_secs(900));
+        Self { first_delta: self.first_delta.max(first_delta), whole_turn: self.whole_turn.max(whole_turn), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -56,18 +69,16 @@ impl Default for Limits {
 /// A turn that is over, with everything the answer holds.
 #[derive(Debug)]
 pub struct Finished {
+    pub content: Vec<Block>,
+    pub usage: Usage,
+    pub end: End,
     /// Calls are open in it only when the journal could not be written: what became of them is for the caller to find out.
     pub progress: Progress,
-    pub end: End,
 }
 
 impl Finished {
-    pub fn content(&self) -> Vec<Block> {
-        self.progress.content()
-    }
-
-    pub fn usage(&self) -> Usage {
-        self.progress.usage()
+    pub fn new(progress: Progress, end: End) -> Self {
+        Self { content: progress.content(), usage: progress.usage(), end, progress }
     }
 }
 
@@ -87,11 +98,14 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
         deadline: Instant::now() + turn.limits.whole_turn.saturating_sub(turn.elapsed),
         progress: turn.progress.clone(),
         n_before: turn.prompt.messages.len(),
+        n_sent_chars: 0,
+        notes: HashMap::new(),
+        cut_usage: None,
         turn,
         emit,
     };
     let end = run.all_steps().await;
-    Finished { progress: run.progress, end }
+    Finished::new(run.progress, end)
 }
 
 struct Run<'a, 'e> {
@@ -101,6 +115,12 @@ struct Run<'a, 'e> {
     progress: Progress,
     /// How many messages of the prompt come before the answer.
     n_before: usize,
+    /// How long the prompt of the running reply is.
+    n_sent_chars: usize,
+    /// What the model should be told about how its calls were read.
+    notes: HashMap<CallId, Vec<String>>,
+    /// What a reply has cost that did not reach its end.
+    cut_usage: Option<Usage>,
 }
 
 impl Run<'_, '_> {
@@ -114,15 +134,14 @@ impl Run<'_, '_> {
                 Next::Ask { step, is_open } => self.ask(step, is_open).await,
                 Next::Call => self.call_all().await,
                 Next::CloseStep { step, usage } => {
-                    self.tell(Kind::StepDone { step, usage });
+                    self.tell(Kind::StepDone { step, usage, is_cut: false });
                     Ok(())
                 }
             };
             if let Err(halt) = result {
                 if !matches!(halt, Halt::Journal(_)) {
                     // No call is left without its result, and a protocol that opens a step must be able to close it.
-                    let toolbox = self.turn.toolbox;
-                    self.progress.closing(|name| toolbox.title(name)).into_iter().for_each(|kind| self.tell(kind));
+                    self.close();
                 }
                 return halt.into_end();
             }
@@ -134,7 +153,18 @@ impl Run<'_, '_> {
         (self.emit)(kind);
     }
 
-    /// One reply, as far as it came. A halt leaves the text so far open.
+    fn close(&mut self) {
+        let toolbox = self.turn.toolbox;
+        for mut kind in self.progress.closing(|name| toolbox.title(name)) {
+            if let Kind::StepDone { usage, .. } = &mut kind {
+                *usage = self.cut_usage.take().unwrap_or(*usage);
+            }
+            self.tell(kind);
+        }
+    }
+
+    /// One step's reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
+    /// trimmed and sent once more. A halt leaves the text so far open.
     async fn ask(&mut self, step: u32, is_open: bool) -> Result<(), Halt> {
         self.halted()?;
         self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
@@ -142,28 +172,94 @@ impl Run<'_, '_> {
             self.tell(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
         }
         self.write_answer_so_far();
+        let window = self.turn.model.window();
+        let mut trimmed = budget::for_window(&self.turn.prompt, window);
+        let (mut reply, mut halt) = self.ask_with(trimmed.as_ref()).await;
+        if let (Some(Halt::Model(ModelError::ContextOverflow { limit, .. })), 0) = (&halt, reply.n_chars) {
+            let sent = trimmed.as_ref().unwrap_or(&self.turn.prompt);
+            trimmed = budget::after_overflow(sent, window, *limit);
+            if trimmed.is_some() {
+                (reply, halt) = self.ask_with(trimmed.as_ref()).await;
+            }
+        }
+        if let (Some(Halt::Model(ModelError::EmptyReply)), true) = (&halt, self.turn.prompt.cut_text().is_some()) {
+            // Nothing was left to say.
+            halt = None;
+        }
+        let usage = self.usage_of(&reply, halt.as_ref());
+        if let Some(halt) = halt {
+            self.cut_usage = Some(usage);
+            return Err(halt);
+        }
+        // A call that will not be made is no part of the answer.
+        let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
+        let calls = calls.into_iter().map(|call| self.prepare(call)).collect();
+        self.close_text();
+        self.tell(Kind::Replied { step, usage, calls });
+        Ok(())
+    }
+
+    /// A text that an earlier node had streamed and that nothing was added to.
+    fn close_text(&mut self) {
+        if let Some((block, text)) = self.progress.open_text() {
+            self.tell(Kind::TextDone { block, text });
+        }
+    }
+
+    /// One reply, to the whole prompt or a trimmed one, as far as it came.
+    async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
         let mut reply = Reply::new(self.progress.open_text(), self.progress.n_texts());
-        let mut deltas = self.turn.model.reply(&self.turn.prompt);
+        let prompt = trimmed.unwrap_or(&self.turn.prompt);
+        if self.turn.model.window().is_some() {
+            self.n_sent_chars = budget::prompt_chars(prompt);
+        }
+        let mut deltas = self.turn.model.reply(prompt);
         let mut patience = self.turn.limits.first_delta;
         while reply.usage.is_none() {
             let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
             let next = tokio::select! {
                 biased;
-                () = self.turn.cancel.cancelled() => return Err(Halt::Stopped),
+                () = self.turn.cancel.cancelled() => return (reply, Some(Halt::Stopped)),
                 next = timeout(patience_left, deltas.next()) => next,
             };
             patience = self.turn.limits.silence;
-            let delta = match next {
-                Err(_) => return Err(Halt::TimedOut),
-                Ok(Some(delta)) => delta.map_err(Halt::Model)?,
-                Ok(None) => return Err(Halt::Model(ModelError::Unavailable("its stream was cut".into()))),
-            };
-            self.take(&mut reply, delta);
+            match next {
+                Err(_) => return (reply, Some(Halt::TimedOut)),
+                Ok(Some(Ok(delta))) => self.take(&mut reply, delta),
+                Ok(Some(Err(error))) => return (reply, Some(Halt::Model(error))),
+                Ok(None) => return (reply, Some(Halt::Model(ModelError::Unavailable("its stream was cut".into())))),
+            }
         }
-        // A call that will not be made is no part of the answer.
-        let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
-        self.tell(Kind::Replied { step, usage: reply.usage.unwrap_or_default(), calls });
-        Ok(())
+        (reply, None)
+    }
+
+    /// A call under its tool's name and in its schema's spelling, so that what is shown, stored and run is the same.
+    fn prepare(&mut self, asked: AskedCall) -> AskedCall {
+        let input = Arc::unwrap_or_clone(asked.input);
+        let prepared = self.turn.toolbox.prepare(&asked.name, input);
+        self.notes.insert(asked.call, prepared.notes);
+        AskedCall { call: asked.call, name: prepared.name, input: Arc::new(prepared.input) }
+    }
+
+    /// What a reply has cost. One that was stopped, cut or timed out has cost something too: what its server said so
+    /// far, or an estimate. A server that refused or was not there has read nothing.
+    fn usage_of(&self, reply: &Reply, halt: Option<&Halt>) -> Usage {
+        let said = reply.usage.unwrap_or(reply.usage_so_far);
+        let Some(window) = self.turn.model.window() else { return said };
+        let was_read = match halt {
+            None | Some(Halt::Stopped | Halt::TimedOut | Halt::Journal(_) | Halt::Model(ModelError::TimedOut)) => true,
+            Some(Halt::Model(_)) => reply.n_chars > 0,
+        };
+        if !was_read {
+            return said;
+        }
+        let estimated = budget::estimated_usage(self.n_sent_chars, reply.n_chars, window.chars_per_token);
+        let is_whole = reply.usage.is_some() && said != Usage::default();
+        Usage {
+            input_tokens: if said.input_tokens > 0 { said.input_tokens } else { estimated.input_tokens },
+            output_tokens: if is_whole { said.output_tokens } else { said.output_tokens.max(estimated.output_tokens) },
+            ..said
+        }
     }
 
     fn take(&mut self, reply: &mut Reply, delta: Delta) {
@@ -178,7 +274,13 @@ impl Run<'_, '_> {
     fn write_answer_so_far(&mut self) {
         let messages = &mut self.turn.prompt.messages;
         messages.truncate(self.n_before);
-        let content = self.turn.toolbox.answer_for_model(&self.progress.content());
+        let mut content = self.turn.toolbox.answer_for_model(&self.progress.content());
+        for block in &mut content {
+            if let Block::ToolResult { tool_use_id, content, .. } = block {
+                let notes = self.notes.get(tool_use_id).map(Vec::as_slice).unwrap_or_default();
+                *content = with_notes(std::mem::take(content), notes);
+            }
+        }
         let cut_text = match content.last() {
             Some(Block::Text { text }) => Some(text.clone()),
             _ => None,
@@ -250,7 +352,7 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         return Ok(said_before(&open.name));
     }
     let cancel = turn.cancel.child_token();
-    let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone());
+    let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone()).by_model();
     cx.answer = Some(turn.message);
     let work = turn.toolbox.call(turn.journal, &cx, &call);
     tokio::pin!(work);
@@ -269,4 +371,14 @@ fn said_before(name: &str) -> Outcome {
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );
     Outcome::Failed(Failure { error, retryable: false, was_retried: false, duration_ms: 0 })
+}
+
+/// After the result, so that the mark of data stays where it is.
+fn with_notes(result: Value, notes: &[String]) -> Value {
+    match result {
+        Value::String(text) if !notes.is_empty() => {
+            Value::String(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))))
+        }
+        result => result,
+    }
 }

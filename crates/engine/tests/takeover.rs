@@ -287,9 +287,10 @@ async fn a_turn_cut_anywhere_is_finished_as_if_it_had_not_been() {
         assert_eq!(finished.end, End::Answered(StopReason::Complete), "state {n}");
         let effects: Vec<_> = disk.effects.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(effects, ["c", "d", "e"], "state {n}: every effect once");
-        assert_eq!(found(&disk).content(), finished.content(), "state {n}: what is stored is what was streamed");
+        assert_eq!(found(&disk).content(), finished.content, "state {n}: what is stored is what was streamed");
         let stored: Vec<_> = finished
-            .content()
+            .content
+            .clone()
             .into_iter()
             .filter_map(|block| match block {
                 Block::Text { text } => Some(text),
@@ -297,11 +298,11 @@ async fn a_turn_cut_anywhere_is_finished_as_if_it_had_not_been() {
             })
             .collect();
         assert_eq!(shown_text(&disk.events), stored, "state {n}: deltas are the stored text");
-        let is_unknown = finished.content().iter().any(outcome_is_unknown);
+        let is_unknown = finished.content.iter().any(outcome_is_unknown);
         assert!(disk.n_foreign <= 1, "state {n}: a call to another server is not made twice");
         if !is_unknown {
             assert_eq!(disk.n_foreign, 1, "state {n}");
-            assert_eq!(essence(&finished.content()), essence(&uncut.content()), "state {n}");
+            assert_eq!(essence(&finished.content), essence(&uncut.content), "state {n}");
         }
         let was_sending = state.rows.values().filter(|row| **row == Recorded::Begun).count() == 1
             && found(state).open_calls().first().is_some_and(|call| call.name == "send");
@@ -316,7 +317,7 @@ async fn tokens_are_counted_across_a_takeover() {
         let (finished, asked) = turn(&World::at(state.clone()), Given::progress(found(state))).await;
         let n_asked_before = state.events.iter().filter(|kind| matches!(kind, Kind::Replied { .. })).count();
         assert_eq!(asked.len() + n_asked_before, 3, "state {n}: a complete reply is not asked for again");
-        assert_eq!(finished.usage(), uncut.usage(), "state {n}");
+        assert_eq!(finished.usage, uncut.usage, "state {n}");
     }
 }
 
@@ -356,7 +357,7 @@ async fn stop_deadline_and_steps_hold_across_a_takeover() {
             assert_eq!(finished.end, End::Answered(end), "state {n}");
         }
         assert!(finished.progress.open_calls().is_empty(), "state {n}: every call has its result");
-        assert_eq!(found(&world.disk()).content(), finished.content(), "state {n}");
+        assert_eq!(found(&world.disk()).content(), finished.content, "state {n}");
 
         let late = Given { elapsed: Duration::from_secs(301), ..Given::progress(found(state)) };
         let (finished, _) = turn(&World::at(state.clone()), late).await;

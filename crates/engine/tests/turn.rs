@@ -214,7 +214,7 @@ async fn reads_that_end_in_another_order_are_stored_as_they_were_streamed() {
         })
         .collect();
     let stored: Vec<_> = finished
-        .content()
+        .content
         .iter()
         .filter_map(|block| match block {
             engine::Block::ToolResult { tool_use_id, .. } => Some(*tool_use_id),
@@ -244,7 +244,7 @@ async fn silence_and_endless_turns_run_into_their_limits() {
     let (finished, _) = turn(&fake, (0..5).map(round), CancellationToken::new()).await;
     assert!(matches!(finished.end, End::Failed { code: FailureCode::Timeout, .. }), "{:?}", finished.end);
     assert_eq!(fake.started.elapsed().as_secs(), 300);
-    let (n_uses, n_results) = finished.content().iter().fold((0, 0), |(uses, results), block| match block {
+    let (n_uses, n_results) = finished.content.iter().fold((0, 0), |(uses, results), block| match block {
         engine::Block::ToolUse { .. } => (uses + 1, results),
         engine::Block::ToolResult { .. } => (uses, results + 1),
         engine::Block::Text { .. } => (uses, results),

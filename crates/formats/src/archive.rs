@@ -1,14 +1,16 @@
-//! The files someone gave us: one, or those inside a ZIP archive, each gathered by itself.
+//! The files someone gave us: one, a folder, or those inside a ZIP archive, each gathered by itself.
 
 use std::{
+    cell::Cell,
     fs::File,
-    io::{self, Read, Seek},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
+    rc::Rc,
 };
 
-use zip::ZipArchive;
+use zip::{ZipArchive, read::ZipFile};
 
-use super::{Gathered, ImportError, Kind, Unrecognised, gather_path, gather_upload};
+use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload};
 
 /// One file and everything it said.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,40 +21,71 @@ pub struct GatheredFile {
     pub gathered: Gathered,
 }
 
-/// A history of many years has some thirty files.
-const MOST_FILES: usize = 500;
-/// What the files of an archive may have together: more is not a listener's data but an attack.
-const MOST_BYTES: u64 = 4 << 30;
+/// What an archive may cost. More is not a listener's data but an attack.
+struct Limits {
+    n_members: usize,
+    /// What the members may have together when they are unpacked.
+    n_bytes: u64,
+    /// How much larger a member may become.
+    ratio: u64,
+    /// Below this size a ratio says nothing.
+    ratio_from: u64,
+    /// What may be read to find and read the table of contents: 46 bytes and a name for each member.
+    directory: u64,
+}
 
-/// Everything a path holds. A broken file refuses the whole archive, so that nothing is half imported.
-pub fn gather_files(path: &Path) -> Result<Vec<GatheredFile>, ImportError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match gather_path(path) {
-        Ok((kind, gathered)) => Ok(vec![GatheredFile { name, kind, gathered }]),
-        Err(ImportError::Unrecognised(Unrecognised::Archive)) => in_archive(File::open(path)?, &name),
-        Err(error) => Err(error),
+/// A music collection has some thousands of files, a history of many years some thirty. Text shrinks to a tenth, rarely
+/// to a fiftieth.
+const LIMITS: Limits =
+    Limits { n_members: 5000, n_bytes: 1 << 30, ratio: 200, ratio_from: 1 << 20, directory: 4 << 20 };
+
+const NESTED: &str = "an archive inside an archive, which is not read";
+
+/// Everything a path holds. Members of archives are unpacked one at a time into `scratch`.
+///
+/// A broken member refuses its whole archive, so that nothing is half imported; in a folder, files stand for themselves.
+pub fn gather_files(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
+    if path.is_dir() {
+        return Ok(folder_import::gather_folder(path, scratch));
     }
+    if let Some((kind, gathered)) = folder_import::gather_audio_path(path)? {
+        return Ok(vec![GatheredFile { name: file_name(path), kind, gathered }]);
+    }
+    gather_uploaded(File::open(path)?, &file_name(path), scratch)
+}
+
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The same for an upload.
-pub fn gather_uploaded(mut file: File, name: &str) -> Result<Vec<GatheredFile>, ImportError> {
+pub fn gather_uploaded(mut file: File, name: &str, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
     match gather_upload(file.try_clone()?, name) {
         Ok((kind, gathered)) => Ok(vec![GatheredFile { name: name.into(), kind, gathered }]),
         Err(ImportError::Unrecognised(Unrecognised::Archive)) => {
             file.rewind()?;
-            in_archive(file, name)
+            in_archive(file, name, scratch, &LIMITS)
         }
         Err(error) => Err(error),
     }
 }
 
 /// Files that are none of ours (a read-me, an address book) are passed over; an archive of nothing else is refused.
-fn in_archive(file: File, archive_name: &str) -> Result<Vec<GatheredFile>, ImportError> {
-    let mut archive = ZipArchive::new(file).map_err(|error| broken(archive_name, error))?;
-    if archive.len() > MOST_FILES {
-        return Err(broken(archive_name, format!("it has more than {MOST_FILES} files")));
+fn in_archive(
+    file: File,
+    archive_name: &str,
+    scratch: &Path,
+    limits: &Limits,
+) -> Result<Vec<GatheredFile>, ImportError> {
+    let budget = Rc::new(Cell::new(limits.directory));
+    let mut archive =
+        ZipArchive::new(Metered { file, left: Rc::clone(&budget) }).map_err(|error| broken(archive_name, error))?;
+    if archive.len() > limits.n_members {
+        return Err(broken(archive_name, format!("it has more than {} files", limits.n_members)));
     }
-    let (mut files, mut left) = (vec![], MOST_BYTES);
+    // The limit was for the table of contents; members have limits of their own.
+    budget.set(u64::MAX);
+    let (mut files, mut left, mut n_nested) = (vec![], limits.n_bytes, 0_u64);
     for n in 0..archive.len() {
         let mut member = archive.by_index(n).map_err(|error| broken(archive_name, error))?;
         let name = member.name().to_owned();
@@ -60,24 +93,108 @@ fn in_archive(file: File, archive_name: &str) -> Result<Vec<GatheredFile>, Impor
         if member.is_dir() || short.starts_with('.') || name.starts_with("__MACOSX/") {
             continue;
         }
-        // Parsers keep their source, and an archive cannot be read in two places at once: the file goes to disk.
-        let mut unpacked = tempfile::tempfile()?;
-        let n_bytes = io::copy(&mut member.by_ref().take(left + 1), &mut unpacked)?;
-        left = left.checked_sub(n_bytes).ok_or_else(|| broken(archive_name, "it unpacks to more than 4 GB"))?;
-        unpacked.rewind()?;
+        let unpacked = unpack(&mut member, scratch, &mut left, limits).map_err(|error| error.in_file(archive_name))?;
         match gather_upload(unpacked, &short) {
             Ok((kind, gathered)) => files.push(GatheredFile { name, kind, gathered }),
+            Err(ImportError::Unrecognised(Unrecognised::Archive)) => n_nested += 1,
             Err(ImportError::Unrecognised(_)) => {}
             Err(ImportError::Broken(error)) => return Err(broken(&name, error)),
             Err(error @ (ImportError::Unreadable(_) | ImportError::Archive { .. })) => return Err(error),
         }
     }
-    if files.is_empty() {
-        return Err(Unrecognised::Archive.into());
+    match files.first_mut() {
+        Some(first) if n_nested > 0 => _ = first.gathered.left_out.insert(NESTED, n_nested),
+        Some(_) => {}
+        None => return Err(Unrecognised::Archive.into()),
     }
     Ok(files)
 }
 
+/// Parsers keep their source, and an archive cannot be read in two places at once: the member goes to disk, into a file
+/// without a name that is gone when it is dropped.
+fn unpack<R: Read>(
+    member: &mut ZipFile<'_, R>,
+    scratch: &Path,
+    left: &mut u64,
+    limits: &Limits,
+) -> Result<File, Unpacking> {
+    let mut unpacked = tempfile::tempfile_in(scratch).map_err(Unpacking::NoRoom)?;
+    let by_ratio = member.compressed_size().saturating_mul(limits.ratio).max(limits.ratio_from);
+    let most = by_ratio.min(*left);
+    let copied = io::copy(&mut member.by_ref().take(most + 1), &mut unpacked);
+    let n_bytes = copied.map_err(|error| Unpacking::Refused(format!("{}: {error}", member.name())))?;
+    if n_bytes > by_ratio {
+        let why = format!("{} unpacks to more than {} times its size", member.name(), limits.ratio);
+        return Err(Unpacking::Refused(why));
+    }
+    let too_much = || Unpacking::Refused(format!("it unpacks to more than {} MB", limits.n_bytes >> 20));
+    *left = left.checked_sub(n_bytes).ok_or_else(too_much)?;
+    unpacked.rewind().map_err(Unpacking::NoRoom)?;
+    Ok(unpacked)
+}
+
+/// Why a member was not unpacked.
+enum Unpacking {
+    Refused(String),
+    NoRoom(io::Error),
+}
+
+impl Unpacking {
+    fn in_file(self, archive_name: &str) -> ImportError {
+        match self {
+            Self::Refused(why) => broken(archive_name, why),
+            Self::NoRoom(error) => error.into(),
+        }
+    }
+}
+
+/// A file of which only so much may be read. The reader of archives reads the whole table of contents into memory, however
+/// long it claims to be.
+struct Metered {
+    file: File,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Metered {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(out)?;
+        let too_large = || io::Error::other("its table of contents is too large");
+        self.left.set(self.left.get().checked_sub(n as u64).ok_or_else(too_large)?);
+        Ok(n)
+    }
+}
+
+impl Seek for Metered {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 fn broken(name: &str, why: impl std::fmt::Display) -> ImportError {
     ImportError::Archive { file: name.to_owned(), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::*;
+
+    #[test]
+    fn members_have_a_limit_together() {
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        for n in 0..4 {
+            zip.start_file(format!("{n}.csv"), SimpleFileOptions::default()).unwrap();
+            zip.write_all(b"title,artist\nRain,Ivy Marlow\n").unwrap();
+            zip.write_all(&vec![b' '; 900 << 10]).unwrap();
+        }
+        let file = zip.finish().unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let import =
+            |n_bytes| in_archive(file.try_clone().unwrap(), "a.zip", scratch.path(), &Limits { n_bytes, ..LIMITS });
+        assert_eq!(import(4 << 20).unwrap().len(), 4);
+        assert_eq!(import(3 << 20).unwrap_err().to_string(), "a.zip: it unpacks to more than 3 MB");
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{Read, Seek},
-    path::{Path, PathBuf},
+    io::{BufReader, Read, Seek},
+    path::Path,
 };
 
 use lofty::{
@@ -14,120 +14,173 @@ use lofty::{
 };
 
 use super::{
-    lines::file_stem,
+    mojibake::repaired,
+    path_names::PathNames,
     spelling::{clean, clean_lines},
+    text::{SinceLastEntry, Text},
     track::{Entry, ImportedTrack, LineError},
 };
 use music::lrc::plain_lyrics;
 
-/// Every audio file below `folder`, in the order of their names.
-pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let (mut folders, mut files) = (vec![folder.to_owned()], vec![]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            // Links are not followed: a folder that holds itself would never end.
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() && is_audio(&entry.path()) {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-fn is_audio(path: &Path) -> bool {
-    FileType::from_path(path).is_some()
-}
+/// A text file beside an audio file that is longer than this holds no lyrics.
+const LARGEST_LYRICS: u64 = 1 << 20;
 
 /// True when the first bytes are those of an audio file.
 pub(super) fn looks_like_audio(first: &[u8]) -> bool {
     first.starts_with(b"ID3") || FileType::from_buffer(first).is_some()
 }
 
-/// The track of one file; `line` is its place in the list.
+/// The track of one file, named by its tags or else by its file name; `line` is its place in the list.
 pub fn file(line: u64, path: &Path) -> Entry {
-    let unreadable = |error: &dyn std::fmt::Display| LineError::unusable(line, format!("{}: {error}", path.display()));
+    file_in(line, path, Path::new(path.file_name().unwrap_or_default()))
+}
+
+/// The same for a file of a library: `relative` is its path within the library, which names artist and album when the
+/// tags do not.
+pub fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
+    let unreadable = |why: &dyn std::fmt::Display| LineError::unusable(line, format!("{}: {why}", path.display()));
     let source = fs::File::open(path).map_err(|error| unreadable(&error))?;
-    let mut track = stream(line, std::io::BufReader::new(source))
-        .map_err(|error| LineError::unusable(line, format!("{}: {}", path.display(), error.problem)))?;
+    let relative = relative.to_string_lossy();
+    let tagged = tags(BufReader::new(source)).map_err(|why| unreadable(&why))?;
+    let mut track = track_of(line, &tagged, &relative);
     track.ids.location = clean(&path.display().to_string());
     if track.lyrics.is_none() {
         track.lyrics = lyrics_beside(path);
     }
-    named(track, &path.file_name().unwrap_or_default().to_string_lossy())
+    named(track, &relative)
 }
 
-/// A file without a title tag is called what its name says.
-pub(super) fn named(mut track: ImportedTrack, file_name: &str) -> Entry {
-    if track.title.is_empty() {
-        let artists = std::mem::take(&mut track.artists);
-        track.set_both(&file_stem(file_name));
-        if !artists.is_empty() {
-            (track.artists, track.either_way) = (artists, false);
-        }
+/// What the tags leave open is taken from the path within the library, or from the file name alone.
+pub(super) fn named(mut track: ImportedTrack, relative: &str) -> Entry {
+    // Tags without an artist are often a lone title by a ripper; with a title and an artist, folders add nothing sure.
+    if track.title.is_empty() || track.artists.is_empty() {
+        PathNames::of(relative).fill(&mut track);
     }
     track.finish()
 }
 
 /// What the tags of one stream say; the title may be missing.
 pub fn stream(line: u64, source: impl Read + Seek) -> Entry {
-    let mut options = ParseOptions::new();
-    options.read_cover_art(false);
-    let probe = Probe::new(source).guess_file_type().map_err(|error| LineError::unusable(line, error.to_string()))?;
-    let read = probe.options(options).read();
-    let file = read.map_err(|error| LineError::unusable(line, format!("the tags cannot be read: {error}")))?;
-    Ok(track_of(line, &file))
+    let read = tags(source).map_err(|why| LineError::unusable(line, why))?;
+    Ok(track_of(line, &read, ""))
 }
 
-fn track_of(line: u64, file: &TaggedFile) -> ImportedTrack {
+/// Reads tags and properties by seeking; the audio itself is passed over.
+fn tags(mut source: impl Read + Seek) -> Result<TaggedFile, String> {
+    tags_and(&mut source, true).or_else(|why| {
+        // A picture that cannot be read, or is too large, must not hide the other tags.
+        source.rewind().map_err(|_| why)?;
+        tags_and(&mut source, false)
+    })
+}
+
+fn tags_and(source: impl Read + Seek, pictures: bool) -> Result<TaggedFile, String> {
+    let mut options = ParseOptions::new();
+    options.read_cover_art(pictures);
+    let probe = Probe::new(source).guess_file_type().map_err(|error| error.to_string())?;
+    probe.options(options).read().map_err(|error| format!("the tags cannot be read: {error}"))
+}
+
+fn track_of(line: u64, file: &TaggedFile, path: &str) -> ImportedTrack {
     let mut track = ImportedTrack::at(line);
     let seconds = file.properties().duration().as_secs_f64();
     track.duration = (seconds > 0.0).then_some(seconds);
     // The best tag first; older ones in the same file fill what it leaves open.
     for tag in file.primary_tag().into_iter().chain(file.tags()) {
-        add(&mut track, tag);
+        let fields = Fields { tag, path };
+        fields.names(&mut track);
+        fields.numbers(&mut track);
+        fields.details(&mut track);
     }
     track
 }
 
-fn add(track: &mut ImportedTrack, tag: &Tag) {
-    let first = |key| tag.get_strings(key).find_map(clean);
-    if track.title.is_empty() {
-        track.title = first(ItemKey::TrackTitle).unwrap_or_default();
+/// The fields of one tag, with texts in the encoding they were meant in.
+struct Fields<'a> {
+    tag: &'a Tag,
+    /// What the file is called: it may show which encoding a text is in.
+    path: &'a str,
+}
+
+impl Fields<'_> {
+    fn all(&self, key: ItemKey) -> impl Iterator<Item = String> {
+        self.tag.get_strings(key).filter_map(|text| clean(&repaired(text, self.path)))
     }
-    if track.artists.is_empty() {
-        let each: Vec<_> = tag.get_strings(ItemKey::TrackArtists).filter_map(clean).collect();
-        let joined = || tag.get_strings(ItemKey::TrackArtist).flat_map(|names| names.split(';')).filter_map(clean);
-        track.artists = if each.is_empty() { joined().collect() } else { each };
+
+    fn first(&self, key: ItemKey) -> Option<String> {
+        self.all(key).next()
     }
-    if track.artists.is_empty() {
-        track.artists = first(ItemKey::AlbumArtist).into_iter().collect();
+
+    /// `4` or `4/12`.
+    fn number(&self, key: ItemKey) -> Option<u32> {
+        self.first(key)?.split('/').next()?.trim().parse().ok()
     }
-    track.album = track.album.take().or_else(|| first(ItemKey::AlbumTitle));
-    let number = || first(ItemKey::TrackNumber)?.split('/').next()?.trim().parse().ok();
-    track.track_number = track.track_number.or_else(number);
-    track.release_date = track.release_date.take().or_else(|| first(ItemKey::RecordingDate));
-    track.ids.music_brainz = track.ids.music_brainz.take().or_else(|| first(ItemKey::MusicBrainzRecordingId));
-    if track.tags.is_empty() {
-        track.tags = tag.get_strings(ItemKey::Genre).filter_map(clean).collect();
+
+    /// `-7.25 dB`, `120.5`.
+    fn decimal(&self, key: ItemKey) -> Option<f64> {
+        let text = self.first(key)?;
+        let number = text.trim_end_matches(|c: char| c.is_alphabetic() || c.is_whitespace());
+        number.replace(',', ".").parse().ok().filter(|number: &f64| number.is_finite())
     }
-    if track.isrcs.is_empty() {
-        tag.get_strings(ItemKey::Isrc).for_each(|field| track.set_isrcs(field));
+
+    fn names(&self, track: &mut ImportedTrack) {
+        if track.title.is_empty() {
+            track.title = self.first(ItemKey::TrackTitle).unwrap_or_default();
+        }
+        if track.artists.is_empty() {
+            let each: Vec<_> = self.all(ItemKey::TrackArtists).collect();
+            let joined = || {
+                self.all(ItemKey::TrackArtist).flat_map(|names| names.split(';').filter_map(clean).collect::<Vec<_>>())
+            };
+            track.artists = if each.is_empty() { joined().collect() } else { each };
+        }
+        if track.artists.is_empty() {
+            track.artists = self.first(ItemKey::AlbumArtist).into_iter().collect();
+        }
+        track.album = track.album.take().or_else(|| self.first(ItemKey::AlbumTitle));
+        if track.tags.is_empty() {
+            track.tags = self.all(ItemKey::Genre).collect();
+        }
+        if track.isrcs.is_empty() {
+            self.tag.get_strings(ItemKey::Isrc).for_each(|field| track.set_isrcs(field));
+        }
+        let ids = &mut track.ids;
+        ids.music_brainz = ids.music_brainz.take().or_else(|| self.first(ItemKey::MusicBrainzRecordingId));
+        // Formats disagree about which of the two an ordinary lyrics field is.
+        let lyrics = || [ItemKey::UnsyncLyrics, ItemKey::Lyrics].into_iter().find_map(|key| self.tag.get_string(key));
+        track.lyrics = track.lyrics.take().or_else(|| lyrics().and_then(|text| words(&repaired(text, self.path))));
     }
-    // Formats disagree about which of the two an ordinary lyrics field is.
-    let lyrics = || [ItemKey::UnsyncLyrics, ItemKey::Lyrics].into_iter().find_map(|key| tag.get_string(key));
-    track.lyrics = track.lyrics.take().or_else(|| lyrics().and_then(words));
+
+    fn numbers(&self, track: &mut ImportedTrack) {
+        track.track_number = track.track_number.or_else(|| self.number(ItemKey::TrackNumber));
+        let date = || self.first(ItemKey::RecordingDate).or_else(|| self.first(ItemKey::Year));
+        track.release_date = track.release_date.take().or_else(date);
+        let details = &mut track.details;
+        details.disc_number = details.disc_number.or_else(|| self.number(ItemKey::DiscNumber));
+        let bpm = || self.decimal(ItemKey::Bpm).or_else(|| self.decimal(ItemKey::IntegerBpm));
+        details.bpm = details.bpm.or_else(bpm).filter(|bpm| *bpm > 0.0);
+        details.replay_gain_track = details.replay_gain_track.or_else(|| self.decimal(ItemKey::ReplayGainTrackGain));
+        details.replay_gain_album = details.replay_gain_album.or_else(|| self.decimal(ItemKey::ReplayGainAlbumGain));
+    }
+
+    fn details(&self, track: &mut ImportedTrack) {
+        let details = &mut track.details;
+        details.album_artist = details.album_artist.take().or_else(|| self.first(ItemKey::AlbumArtist));
+        details.composer = details.composer.take().or_else(|| self.first(ItemKey::Composer));
+        details.initial_key = details.initial_key.take().or_else(|| self.first(ItemKey::InitialKey));
+        details.language = details.language.take().or_else(|| self.first(ItemKey::Language));
+        details.compilation |= self.first(ItemKey::FlagCompilation).is_some_and(|flag| flag != "0");
+        details.has_artwork |= self.tag.picture_count() > 0;
+    }
 }
 
 /// `Song.lrc` next to `Song.flac`.
 fn lyrics_beside(path: &Path) -> Option<String> {
     // A missing or unreadable companion is the usual case, not a failure of the track.
-    let bytes = fs::read(path.with_extension("lrc")).ok()?;
-    words(&String::from_utf8_lossy(&bytes))
+    let file = fs::File::open(path.with_extension("lrc")).ok()?;
+    let mut text = String::new();
+    Text::new(file.take(LARGEST_LYRICS), SinceLastEntry::default()).read_to_string(&mut text).ok()?;
+    words(&text)
 }
 
 fn words(lyrics: &str) -> Option<String> {

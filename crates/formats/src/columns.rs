@@ -2,6 +2,8 @@
 
 use csv::StringRecord;
 
+use super::{formula::without_formula_guard, headers::HEADERS};
+
 /// What a column can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -16,6 +18,9 @@ pub(super) enum Column {
     /// How long it was listened to, in milliseconds and in seconds.
     PlayedMilliseconds,
     PlayedSeconds,
+    PlayCount,
+    /// Artist and title as one text.
+    Description,
     Playlist,
     Link,
     SpotifyId,
@@ -23,6 +28,7 @@ pub(super) enum Column {
     DeezerId,
     AppleId,
     MusicBrainzId,
+    YouTubeId,
     /// An id whose owner stands in `Platform`.
     TrackId,
     Platform,
@@ -48,47 +54,6 @@ pub(super) enum Feature {
     Tempo,
     Valence,
 }
-
-/// Headers in lower case. Where two columns of one table mean the same, the first that is filled counts.
-const HEADERS: &[(Column, &[&str])] = &[
-    (
-        Column::Title,
-        &["title", "track name", "track", "track title", "track_title", "song", "song title", "song name", "name"],
-    ),
-    (Column::Artist, &["artist", "artist name(s)", "artist name", "artists", "artist_name", "creator", "album artist"]),
-    (Column::Album, &["album", "album name", "album title", "album_title", "release"]),
-    (Column::Isrc, &["isrc", "isrcs", "isrc code"]),
-    (Column::Milliseconds, &["track duration (ms)", "duration (ms)", "duration_ms", "duration ms"]),
-    (Column::Duration, &["duration", "duration (s)", "length", "time"]),
-    (Column::AddedAt, &["added at", "addeddate", "added date", "date added", "added_at", "date_added"]),
-    (Column::PlayedAt, &["uts", "date", "entry_date", "listened_at"]),
-    (Column::PlayedMilliseconds, &["stream_duration_ms", "ms played", "ms_played"]),
-    (Column::PlayedSeconds, &["listening time"]),
-    (Column::Playlist, &["playlist name", "playlist", "playlist title", "playlistname"]),
-    (Column::Link, &["track uri", "uri", "spotify uri", "url", "link", "location"]),
-    (Column::SpotifyId, &["spotify - id", "spotify id", "spotify_id"]),
-    (Column::TidalId, &["tidal - id", "tidal id", "tidal_id"]),
-    (Column::DeezerId, &["deezer - id", "deezer id", "deezer_id"]),
-    (Column::AppleId, &["apple - id", "apple music - id", "apple id"]),
-    (Column::MusicBrainzId, &["track_mbid", "recording_mbid", "musicbrainz id"]),
-    (Column::TrackId, &["trackid", "track id"]),
-    (Column::Platform, &["platform"]),
-    (Column::Type, &["type"]),
-    (Column::Genres, &["artist genres", "genres", "genre"]),
-    (Column::ReleaseDate, &["album release date", "release date"]),
-    (Column::TrackNumber, &["track number"]),
-    (Column::Feature(Feature::Acousticness), &["acousticness"]),
-    (Column::Feature(Feature::Danceability), &["danceability"]),
-    (Column::Feature(Feature::Energy), &["energy"]),
-    (Column::Feature(Feature::Instrumentalness), &["instrumentalness"]),
-    (Column::Feature(Feature::Key), &["key"]),
-    (Column::Feature(Feature::Liveness), &["liveness"]),
-    (Column::Feature(Feature::Loudness), &["loudness"]),
-    (Column::Feature(Feature::Mode), &["mode"]),
-    (Column::Feature(Feature::Speechiness), &["speechiness"]),
-    (Column::Feature(Feature::Tempo), &["tempo"]),
-    (Column::Feature(Feature::Valence), &["valence"]),
-];
 
 /// Exportify's columns in their fixed order: its headers are translated into twelve languages, the order is not.
 const EXPORTIFY: [Option<Column>; 19] = [
@@ -137,7 +102,8 @@ impl Columns {
     pub(super) fn named(header: &StringRecord) -> Self {
         let meaning = |name: &str| {
             let name = name.trim().trim_start_matches('\u{feff}').to_lowercase();
-            HEADERS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(column, _)| *column)
+            let known = HEADERS.iter().find(|(_, names)| names.contains(&name.as_str()));
+            known.map(|(column, _)| *column).or_else(|| is_numbered_artist(&name).then_some(Column::Artist))
         };
         Self(header.iter().map(meaning).collect())
     }
@@ -178,16 +144,18 @@ impl Columns {
 
     /// The filled cell that means this, if any.
     pub(super) fn cell<'r>(&self, record: &'r StringRecord, column: Column) -> Option<&'r str> {
+        self.cells(record, column).next()
+    }
+
+    /// Every filled cell that means this.
+    pub(super) fn cells<'r>(&self, record: &'r StringRecord, column: Column) -> impl Iterator<Item = &'r str> {
         let cells = self.0.iter().zip(record.iter());
-        let mut filled = cells.filter(|(known, cell)| **known == Some(column) && !cell.trim().is_empty());
-        filled.next().map(|(_, cell)| without_formula_guard(cell.trim()))
+        let filled = cells.filter(move |(known, cell)| **known == Some(column) && !cell.trim().is_empty());
+        filled.map(|(_, cell)| without_formula_guard(cell.trim()))
     }
 }
 
-/// Spreadsheets run what begins with `=`, so careful exporters, ours among them, put an apostrophe before it.
-fn without_formula_guard(cell: &str) -> &str {
-    match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(['=', '+', '-', '@']) => rest,
-        _ => cell,
-    }
+/// `artist name 1`, `artist name 2`: one column for each artist.
+fn is_numbered_artist(name: &str) -> bool {
+    name.strip_prefix("artist name ").is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()))
 }

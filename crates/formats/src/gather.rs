@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::track::{Entry, ImportedTrack, LineError, Problem};
+use super::{
+    format::Kind,
+    track::{Entry, ImportedTrack, LineError, Problem},
+};
 
 /// Everything one file said. Its size follows from the number of different tracks, not from the size of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -12,6 +15,9 @@ use super::track::{Entry, ImportedTrack, LineError, Problem};
 pub struct Gathered {
     /// In the order of their first appearance.
     pub tracks: Vec<ImportedTrack>,
+    /// Entries that name a whole album; also counted in `left_out`, because only tracks are matched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub albums: Vec<ImportedTrack>,
     /// Positions in `tracks`, in playing order.
     pub playlists: BTreeMap<String, Vec<usize>>,
     pub n_entries: u64,
@@ -24,42 +30,113 @@ pub struct Gathered {
 
 const MOST_COMPLAINTS: usize = 1000;
 
+/// Different tracks, and places in playlists, that one file may have; plays of a history are folded and not limited.
+pub const MOST_TRACKS: usize = 200_000;
+
+const TOO_MANY: &str = "beyond the limit of 200,000 tracks for one file";
+const ALBUM: &str = "an album, not a track";
+
 /// Reads to the end. A file that breaks off is refused as a whole, so that nothing is half imported.
 pub fn gather(entries: impl Iterator<Item = Entry>) -> Result<Gathered, LineError> {
-    let mut gathered = Gathered::default();
-    let mut known: HashMap<String, usize> = HashMap::new();
+    gather_playlist(entries, None)
+}
+
+/// The same; entries that are in no playlist are put into `playlist`.
+pub(crate) fn gather_playlist(
+    entries: impl Iterator<Item = Entry>,
+    playlist: Option<&str>,
+) -> Result<Gathered, LineError> {
+    let mut gathering = Gathering { playlist, ..Gathering::default() };
     for entry in entries {
-        gathered.n_entries += 1;
+        gathering.gathered.n_entries += 1;
         match entry {
-            Ok(track) => gathered.add(track, &mut known),
-            Err(error) => gathered.refuse(error)?,
+            Ok(track) => gathering.add(track),
+            Err(error) => gathering.gathered.refuse(error)?,
         }
     }
-    Ok(gathered)
+    Ok(gathering.gathered)
+}
+
+#[derive(Default)]
+struct Gathering<'a> {
+    gathered: Gathered,
+    playlist: Option<&'a str>,
+    known: HashMap<String, usize>,
+    n_places: usize,
+}
+
+impl Gathering<'_> {
+    fn add(&mut self, mut track: ImportedTrack) {
+        if track.n_plays == 1 && track.first_played_at.is_none() {
+            track.first_played_at = track.played_at;
+        }
+        if track.is_album() {
+            self.gathered.add_album(track);
+            return;
+        }
+        let playlist = track.playlist.take().or_else(|| self.playlist.map(str::to_owned));
+        let tracks = &mut self.gathered.tracks;
+        let position = match self.known.entry(key_of(&track)) {
+            std::collections::hash_map::Entry::Occupied(first) => {
+                let position = *first.get();
+                tracks[position].fold_in(track);
+                position
+            }
+            std::collections::hash_map::Entry::Vacant(_) if tracks.len() >= MOST_TRACKS => {
+                self.gathered.leave_out(TOO_MANY);
+                return;
+            }
+            std::collections::hash_map::Entry::Vacant(empty) => {
+                tracks.push(track);
+                *empty.insert(tracks.len() - 1)
+            }
+        };
+        match playlist {
+            Some(_) if self.n_places >= MOST_TRACKS => self.gathered.leave_out(TOO_MANY),
+            Some(playlist) => {
+                self.n_places += 1;
+                self.gathered.playlists.entry(playlist).or_default().push(position);
+            }
+            None => {}
+        }
+    }
 }
 
 impl Gathered {
-    fn add(&mut self, mut track: ImportedTrack, known: &mut HashMap<String, usize>) {
-        let playlist = track.playlist.take();
-        let position = match known.entry(key_of(&track)) {
-            std::collections::hash_map::Entry::Occupied(first) => {
-                let position = *first.get();
-                self.tracks[position].fold_in(track);
-                position
-            }
-            std::collections::hash_map::Entry::Vacant(empty) => {
-                self.tracks.push(track);
-                *empty.insert(self.tracks.len() - 1)
-            }
+    /// Why nothing can come of this file, if that is so: an import of nothing is not a success.
+    pub fn warning(&self, kind: Kind) -> Option<String> {
+        if !self.tracks.is_empty() || !self.albums.is_empty() {
+            return None;
+        }
+        let why = if let Some(first) = self.unusable.first() {
+            format!("none of {} entries can be used; {first}", self.n_entries)
+        } else if let Some((why, n)) = self.left_out.iter().max_by_key(|(_, n)| **n) {
+            format!("{n} of {} entries were left out: {why}", self.n_entries)
+        } else {
+            format!("it was read as \"{kind}\", and holds no track; export it again, or as CSV with Title and Artist")
         };
-        if let Some(playlist) = playlist {
-            self.playlists.entry(playlist).or_default().push(position);
+        Some(format!("no entries found: {why}"))
+    }
+
+    fn add_album(&mut self, album: ImportedTrack) {
+        let is_known = |known: &ImportedTrack| known.title == album.title && known.artists == album.artists;
+        match self.albums.len() {
+            MOST_TRACKS.. => self.leave_out(TOO_MANY),
+            _ if self.albums.last().is_some_and(is_known) => {}
+            _ => {
+                self.leave_out(ALBUM);
+                self.albums.push(album);
+            }
         }
     }
 
-    fn refuse(&mut self, error: LineError) -> Result<(), LineError> {
+    pub(crate) fn leave_out(&mut self, why: &'static str) {
+        *self.left_out.entry(why).or_default() += 1;
+    }
+
+    pub(crate) fn refuse(&mut self, error: LineError) -> Result<(), LineError> {
         match error.problem {
-            Problem::LeftOut(why) => *self.left_out.entry(why).or_default() += 1,
+            Problem::LeftOut(why) => self.leave_out(why),
             Problem::Unusable(_) => {
                 self.n_unusable += 1;
                 if self.unusable.len() < MOST_COMPLAINTS {
@@ -73,9 +150,10 @@ impl Gathered {
 }
 
 impl ImportedTrack {
-    /// The same track again: plays add up, gaps are filled, the earliest addition and the latest play count.
+    /// The same track again: plays add up, gaps are filled; the earliest addition, the first and the last play count.
     fn fold_in(&mut self, again: Self) {
         self.n_plays = self.n_plays.saturating_add(again.n_plays);
+        self.first_played_at = [self.first_played_at, again.first_played_at].into_iter().flatten().min();
         self.played_at = self.played_at.max(again.played_at);
         self.added_at = [self.added_at, again.added_at].into_iter().flatten().min();
         self.album = self.album.take().or(again.album);

@@ -1,6 +1,6 @@
 //! JSON files, element by element: only the entry at hand is ever in memory, however long the list.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use serde_json::Value;
 use struson::{
@@ -8,13 +8,20 @@ use struson::{
     serde::DeserializerError,
 };
 
-use super::track::LineError;
+use super::{
+    format::{Entries, Source},
+    lines::numbered,
+    spelling::clean,
+    track::{Entry, ImportedTrack, LineError},
+};
+
+pub(super) const NOT_A_TRACK: &str = "not a track";
 
 /// A step on the way to the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Into this member of an object.
-    Key(&'static str),
+    /// Into these members of an object.
+    Keys(&'static [&'static str]),
     /// Into every element of an array.
     Each,
 }
@@ -23,6 +30,8 @@ pub(super) enum Step {
 pub(super) struct Element {
     pub(super) line: u64,
     pub(super) list_name: Option<String>,
+    /// The member that the path went through last.
+    pub(super) key: &'static str,
     pub(super) value: Value,
 }
 
@@ -35,6 +44,7 @@ pub(super) struct Elements<R: Read> {
     /// Containers on the path that are open now; the next value to come belongs to step `n_open`.
     n_open: usize,
     list_name: Option<String>,
+    key: &'static str,
     begun: bool,
     ended: bool,
 }
@@ -49,7 +59,7 @@ impl<R: Read> Elements<R> {
             ..ReaderSettings::default()
         };
         let reader = JsonStreamReader::new_custom(source, settings);
-        Self { reader, path, name_key, n_open: 0, list_name: None, begun: false, ended: false }
+        Self { reader, path, name_key, n_open: 0, list_name: None, key: "", begun: false, ended: false }
     }
 
     fn find(&mut self) -> Result<Option<Element>, LineError> {
@@ -71,7 +81,7 @@ impl<R: Read> Elements<R> {
     fn enter(&mut self) -> Result<(), ReaderError> {
         match (self.path[self.n_open], self.reader.peek()?) {
             (Step::Each, ValueType::Array) => self.reader.begin_array()?,
-            (Step::Key(_), ValueType::Object) => self.reader.begin_object()?,
+            (Step::Keys(_), ValueType::Object) => self.reader.begin_object()?,
             _ => return self.reader.skip_value(),
         }
         self.n_open += 1;
@@ -84,21 +94,22 @@ impl<R: Read> Elements<R> {
         if !self.reader.has_next()? {
             match step {
                 Step::Each => self.reader.end_array()?,
-                Step::Key(_) => self.reader.end_object()?,
+                Step::Keys(_) => self.reader.end_object()?,
             }
             self.n_open -= 1;
             return Ok(false);
         }
-        if let Step::Key(key) = step {
+        if let Step::Keys(keys) = step {
             let name = self.reader.next_name_owned()?;
             if name == self.name_key && self.reader.peek()? == ValueType::String {
                 self.list_name = Some(self.reader.next_string()?);
                 return Ok(false);
             }
-            if name != key {
+            let Some(key) = keys.iter().find(|key| **key == name) else {
                 self.reader.skip_value()?;
                 return Ok(false);
-            }
+            };
+            self.key = key;
         }
         if self.n_open == self.path.len() {
             return Ok(true);
@@ -115,7 +126,7 @@ impl<R: Read> Elements<R> {
             DeserializerError::ReaderError(error) => self.broken(error),
             other => LineError::broken(line, other),
         })?;
-        Ok(Element { line, list_name: self.list_name.clone(), value })
+        Ok(Element { line, list_name: self.list_name.clone(), key: self.key, value })
     }
 
     fn line(&self) -> u64 {
@@ -144,6 +155,60 @@ impl<R: Read> Iterator for Elements<R> {
             self.ended = true;
         }
         found
+    }
+}
+
+/// The entries of a document that is one JSON value, or several after each other.
+pub(super) fn entries(
+    source: Source,
+    path: &'static [Step],
+    name_key: &'static str,
+    entry: fn(&Element) -> Entry,
+) -> Entries {
+    Box::new(Elements::new(source, path, name_key).map(move |element| entry(&element?)))
+}
+
+/// One JSON value per line, or one array of them.
+pub(super) fn lines_or_array(mut source: Source, entry: fn(&Element) -> Entry) -> Entries {
+    let is_array = source.fill_buf().is_ok_and(|first| first.trim_ascii_start().starts_with(b"["));
+    if is_array {
+        return entries(source, &[Step::Each], "", entry);
+    }
+    Box::new(numbered(source).filter_map(move |line| match line {
+        Ok((_, text)) if text.trim().is_empty() => None,
+        Ok((line, text)) => Some(match serde_json::from_str(&text) {
+            Ok(value) => entry(&Element { line, list_name: None, key: "", value }),
+            Err(error) => Err(LineError::unusable(line, format!("this is not JSON from column {} on", error.column()))),
+        }),
+        Err(error) => Some(Err(error)),
+    }))
+}
+
+/// Where a document keeps the names of a track; an empty pointer is a name it does not have.
+pub(super) struct Names {
+    pub(super) title: &'static str,
+    pub(super) artist: &'static str,
+    pub(super) album: &'static str,
+    pub(super) link: &'static str,
+}
+
+impl Element {
+    /// A track with the names at these places.
+    pub(super) fn track(&self, names: &Names) -> ImportedTrack {
+        let field = |pointer: &str| if pointer.is_empty() { None } else { text(&self.value, pointer) };
+        let mut track = ImportedTrack::at(self.line);
+        track.playlist = self.list_name.as_deref().and_then(clean);
+        track.set_title(field(names.title).unwrap_or_default());
+        track.artists = field(names.artist).and_then(clean).into_iter().collect();
+        track.album = field(names.album).and_then(clean);
+        if let Some(link) = field(names.link) {
+            track.set_link(link);
+        }
+        track
+    }
+
+    pub(super) fn left_out(&self, why: &'static str) -> Entry {
+        Err(LineError::left_out(self.line, why))
     }
 }
 

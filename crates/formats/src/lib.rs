@@ -1,16 +1,28 @@
 //! Import and playlist files: bytes in, entries out.
 //!
 //! [`recognise`] tells what a file is, [`read`] streams its entries, [`gather`] folds them into distinct tracks.
+//! [`gather_files`] and [`gather_uploaded`] do all of it for a file, a folder or an archive.
 
 mod archive;
 pub mod audio;
+mod beginning;
 mod columns;
-mod documents;
+mod content_hash;
+mod details;
+mod file_names;
+pub mod folder;
+mod folder_import;
+mod format;
+mod formats;
+mod formula;
 mod gather;
+mod headers;
 mod json;
-mod kind;
 mod lines;
+mod mojibake;
+mod path_names;
 pub mod playlist_file;
+mod recognise;
 pub mod spelling;
 mod table;
 mod text;
@@ -18,17 +30,25 @@ mod track;
 mod xml;
 
 use std::{
-    fs,
-    io::{self, BufRead, BufReader, Cursor, Read},
+    io::{self, BufReader, Read, Seek},
     path::Path,
 };
 
-use self::text::{SinceLastEntry, Text};
 pub use self::{
     archive::{GatheredFile, gather_files, gather_uploaded},
-    gather::{Gathered, gather},
-    kind::{FIRST_BYTES, Kind, Unrecognised, recognise},
-    track::{Entry, Ids, ImportedTrack, LineError, Problem},
+    beginning::FIRST_BYTES,
+    content_hash::content_hash,
+    details::Details,
+    format::Kind,
+    formula::formula_guarded,
+    gather::{Gathered, MOST_TRACKS, gather},
+    path_names::PathNames,
+    recognise::{Unrecognised, recognise},
+    track::{Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
+};
+use self::{
+    gather::gather_playlist,
+    text::{SinceLastEntry, Text},
 };
 
 /// Why nothing of a file was imported.
@@ -45,40 +65,26 @@ pub enum ImportError {
     Unreadable(#[from] io::Error),
 }
 
-/// What a path holds: a folder of audio files, one audio file, or an export of any kind.
-pub fn gather_path(path: &Path) -> Result<(Kind, Gathered), ImportError> {
-    if path.is_dir() {
-        let files = audio::files_in(path)?;
-        let entries = (1..).zip(&files).map(|(n, file)| audio::file(n, file));
-        return Ok((Kind::Audio, gather(entries)?));
-    }
-    let file = fs::File::open(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let (kind, first, rest) = begin(file, &name)?;
-    if kind == Kind::Audio {
-        return Ok((kind, gather(std::iter::once(audio::file(1, path)))?));
-    }
-    Ok((kind, gather(read(kind, Cursor::new(first).chain(rest)))?))
-}
-
-/// The same for an upload. Audio needs to be sought in, so it must fit in memory.
-pub fn gather_upload(source: impl Read + 'static, file_name: &str) -> Result<(Kind, Gathered), ImportError> {
-    let (kind, first, rest) = begin(source, file_name)?;
-    let mut whole = Cursor::new(first).chain(rest);
-    if kind != Kind::Audio {
-        return Ok((kind, gather(read(kind, whole))?));
-    }
-    let mut bytes = vec![];
-    whole.read_to_end(&mut bytes)?;
-    let entry = audio::stream(1, Cursor::new(bytes)).and_then(|track| audio::named(track, file_name));
-    Ok((kind, gather(std::iter::once(entry))?))
-}
-
-fn begin<R: Read>(mut source: R, file_name: &str) -> Result<(Kind, Vec<u8>, R), ImportError> {
+/// Everything one file says; tags of audio are read with a seek, never the whole file.
+pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) -> Result<(Kind, Gathered), ImportError> {
     let mut first = vec![];
     source.by_ref().take(FIRST_BYTES as u64).read_to_end(&mut first)?;
+    source.rewind()?;
     let kind = recognise(&first, file_name)?;
-    Ok((kind, first, source))
+    if kind.is_audio() {
+        let entry = audio::stream(1, BufReader::new(source)).and_then(|track| audio::named(track, file_name));
+        return Ok((kind, gather(std::iter::once(entry))?));
+    }
+    let playlist = playlist_name(file_name).filter(|_| kind.is_playlist());
+    Ok((kind, gather_playlist(read(kind, source), playlist.as_deref())?))
+}
+
+/// What a playlist is called that only its file names.
+fn playlist_name(file_name: &str) -> Option<String> {
+    let stem = Path::new(file_name).file_stem()?.to_string_lossy();
+    let name = if stem.contains(' ') { stem.into_owned() } else { stem.replace('_', " ") };
+    // Not a name but the lack of one: the body of a request came without any.
+    spelling::clean(&name).filter(|name| name != "upload")
 }
 
 /// The entries of a file of a known kind, in bounded memory: what has been given is forgotten.
@@ -86,39 +92,7 @@ fn begin<R: Read>(mut source: R, file_name: &str) -> Result<(Kind, Vec<u8>, R), 
 /// The last entry may be a [`Problem::Broken`]; then the rest of the file could not be read.
 pub fn read(kind: Kind, source: impl Read + 'static) -> impl Iterator<Item = Entry> {
     let since_last_entry = SinceLastEntry::default();
-    let mut text = BufReader::new(Text::new(source, since_last_entry.clone()));
-    let entries: Box<dyn Iterator<Item = Entry>> = match kind {
-        Kind::Exportify
-        | Kind::ExportifyNet
-        | Kind::TuneMyMusic
-        | Kind::Soundiiz
-        | Kind::Deezer
-        | Kind::Tidal
-        | Kind::LastFm
-        | Kind::LastFmWithoutHeader
-        | Kind::Table => {
-            let delimiter = kind::delimiter(&first_line(&mut text));
-            Box::new(table::Table::new(kind, delimiter, text))
-        }
-        Kind::SpotifyLibrary
-        | Kind::SpotifyPlaylists
-        | Kind::SpotifyHistory
-        | Kind::SpotifyExtendedHistory
-        | Kind::AppleTracks
-        | Kind::Jspf => Box::new(documents::entries(kind, text)),
-        Kind::ListenBrainz => documents::lines_of_json(text),
-        Kind::AppleLibrary | Kind::Xspf => xml::entries(kind, text),
-        Kind::M3u | Kind::IsrcList | Kind::PlainText => lines::entries(kind, text),
-        Kind::Audio => {
-            let why = "audio files are read from their path, not as text";
-            Box::new(std::iter::once(Err(LineError::broken(1, why))))
-        }
-    };
-    entries.inspect(move |_| since_last_entry.reset())
-}
-
-/// What is buffered of the first line; a failure to read comes again, and is told, when the entries are read.
-fn first_line(text: &mut impl BufRead) -> String {
-    let buffered = text.fill_buf().unwrap_or_default();
-    String::from_utf8_lossy(buffered).trim_start().lines().next().unwrap_or_default().to_owned()
+    let source: Box<dyn Read> = Box::new(source);
+    let text = BufReader::new(Text::new(source, since_last_entry.clone()));
+    kind.entries(text).inspect(move |_| since_last_entry.reset())
 }

@@ -1,9 +1,9 @@
 //! Playlist files: a playlist as M3U8, XSPF, JSPF or CSV, ready to save.
 
-use std::fmt::Write;
-
+use quick_xml::{Writer, events::BytesText};
 use serde_json::json;
 
+use super::formula::formula_guarded;
 use music::Isrc;
 
 /// What a playlist file can tell.
@@ -22,6 +22,8 @@ pub struct Entry {
     /// Seconds.
     pub duration: Option<f64>,
     pub tidal_id: Option<String>,
+    /// Path or address of the audio, for players.
+    pub location: Option<String>,
     /// Why this track is here.
     pub note: Option<String>,
 }
@@ -71,12 +73,9 @@ impl Format {
 }
 
 impl Entry {
-    /// Where a player finds the track: its page at Tidal, or else only what it is.
-    fn location(&self) -> String {
-        match &self.tidal_id {
-            Some(id) => tidal_page(id),
-            None => format!("urn:isrc:{}", self.isrc),
-        }
+    /// Where a player finds the track: its audio, or else its page at Tidal.
+    fn location(&self) -> Option<String> {
+        self.location.clone().or_else(|| self.tidal_id.as_deref().map(tidal_page))
     }
 
     fn duration_ms(&self) -> Option<u64> {
@@ -99,38 +98,53 @@ fn m3u8(playlist: &Playlist) -> String {
         if let Some(album) = &entry.album {
             file += &format!("#EXTALB:{}\n", one_line(album));
         }
-        file += &format!("{}\n", entry.location());
+        match entry.location() {
+            Some(location) => file += &format!("{}\n", one_line(&location)),
+            // Players skip what they cannot open; importers, ours among them, read the code.
+            None => file += &format!("# No audio is known here for this recording.\nurn:isrc:{}\n", entry.isrc),
+        }
     }
     file
 }
 
 fn xspf(playlist: &Playlist) -> String {
-    let mut file = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    file += "<playlist version=\"1\" xmlns=\"http://xspf.org/ns/0/\">\n";
-    element(&mut file, "  ", "title", &playlist.title);
-    file += "  <trackList>\n";
-    for entry in &playlist.tracks {
-        file += "    <track>\n";
-        // The order of the elements is the order of the XSPF schema.
-        if let Some(id) = &entry.tidal_id {
-            element(&mut file, "      ", "location", &tidal_page(id));
-        }
-        element(&mut file, "      ", "identifier", &format!("urn:isrc:{}", entry.isrc));
-        element(&mut file, "      ", "title", &entry.title);
-        element(&mut file, "      ", "creator", &entry.artist);
-        if let Some(note) = &entry.note {
-            element(&mut file, "      ", "annotation", note);
-        }
-        if let Some(album) = &entry.album {
-            element(&mut file, "      ", "album", album);
-        }
-        if let Some(ms) = entry.duration_ms() {
-            element(&mut file, "      ", "duration", &ms.to_string());
-        }
-        file += "    </track>\n";
-    }
-    file += "  </trackList>\n</playlist>\n";
+    let mut file = Writer::new_with_indent(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_vec(), b' ', 2);
+    let root = file.create_element("playlist").with_attributes([("version", "1"), ("xmlns", "http://xspf.org/ns/0/")]);
+    let written = root.write_inner_content(|file| {
+        element(file, "title", &playlist.title)?;
+        file.create_element("trackList")
+            .write_inner_content(|file| playlist.tracks.iter().try_for_each(|entry| xspf_track(file, entry)))?;
+        Ok(())
+    });
+    written.expect("writing to memory does not fail");
+    let mut file = String::from_utf8(file.into_inner()).expect("made of strings");
+    file.push('\n');
     file
+}
+
+/// The order of the elements is the order of the XSPF schema.
+fn xspf_track(file: &mut Writer<Vec<u8>>, entry: &Entry) -> std::io::Result<()> {
+    let code = format!("urn:isrc:{}", entry.isrc);
+    let elements = [
+        ("location", entry.location()),
+        ("identifier", Some(code)),
+        ("title", Some(entry.title.clone())),
+        ("creator", Some(entry.artist.clone())),
+        ("annotation", entry.note.clone()),
+        ("album", entry.album.clone()),
+        ("duration", entry.duration_ms().map(|ms| ms.to_string())),
+    ];
+    let track = file.create_element("track").write_inner_content(|file| {
+        elements.iter().try_for_each(|(name, text)| text.as_ref().map_or(Ok(()), |text| element(file, name, text)))
+    });
+    track.map(|_| ())
+}
+
+fn element(file: &mut Writer<Vec<u8>>, name: &str, text: &str) -> std::io::Result<()> {
+    // XML 1.0 has no way to write these, not even escaped.
+    let is_allowed = |c: &char| (!c.is_control() || matches!(c, '\t' | '\n')) && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    let text: String = text.chars().filter(is_allowed).collect();
+    file.create_element(name).write_text_content(BytesText::new(&text)).map(|_| ())
 }
 
 fn jspf(playlist: &Playlist) -> String {
@@ -144,7 +158,7 @@ fn jspf(playlist: &Playlist) -> String {
                 "creator": entry.artist,
             });
             let optional = [
-                ("location", entry.tidal_id.as_deref().map(|id| json!([tidal_page(id)]))),
+                ("location", entry.location().map(|location| json!([location]))),
                 ("annotation", entry.note.as_ref().map(|note| json!(note))),
                 ("album", entry.album.as_ref().map(|album| json!(album))),
                 ("duration", entry.duration_ms().map(|ms| json!(ms))),
@@ -161,20 +175,25 @@ fn jspf(playlist: &Playlist) -> String {
 }
 
 fn csv(playlist: &Playlist) -> String {
-    let mut file = String::from("Title,Artist,Album,ISRC,Duration (s),Tidal ID,Note\r\n");
-    for entry in &playlist.tracks {
-        let cells = [
-            cell(&entry.title),
-            cell(&entry.artist),
-            cell(entry.album.as_deref().unwrap_or_default()),
-            cell(entry.isrc.as_str()),
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
+    let rows = playlist.tracks.iter().map(|entry| {
+        let text = |text: Option<&str>| formula_guarded(text.unwrap_or_default()).into_owned();
+        [
+            text(Some(&entry.title)),
+            text(Some(&entry.artist)),
+            text(entry.album.as_deref()),
+            text(Some(entry.isrc.as_str())),
             entry.duration.map(|seconds| seconds.round().to_string()).unwrap_or_default(),
-            cell(entry.tidal_id.as_deref().unwrap_or_default()),
-            cell(entry.note.as_deref().unwrap_or_default()),
-        ];
-        writeln!(file, "{}\r", cells.join(",")).expect("writing to a string cannot fail");
+            text(entry.tidal_id.as_deref()),
+            text(entry.note.as_deref()),
+        ]
+    });
+    let heading = ["Title", "Artist", "Album", "ISRC", "Duration (s)", "Tidal ID", "Note"].map(str::to_owned);
+    for row in std::iter::once(heading).chain(rows) {
+        table.write_record(row).expect("writing to memory does not fail, and all rows are as long");
     }
-    file
+    let bytes = table.into_inner().expect("writing to memory does not fail");
+    String::from_utf8(bytes).expect("made of strings")
 }
 
 /// M3U8 is a format of lines: a line break inside a title would start a track that is not there.
@@ -183,36 +202,6 @@ fn one_line(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-fn element(file: &mut String, indent: &str, name: &str, text: &str) {
-    writeln!(file, "{indent}<{name}>{}</{name}>", xml(text)).expect("writing to a string cannot fail");
-}
-
-fn xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\t' | '\n' => escaped.push(c),
-            // XML 1.0 has no way to write these, not even escaped.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// One CSV cell. A text that a spreadsheet would run as a formula gets an apostrophe in front, which spreadsheets
-/// hide and other readers show; quotes alone do not stop them.
-fn cell(text: &str) -> String {
-    let starts_formula =
-        text.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let text = if starts_formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r', ';', '\t']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]
@@ -229,6 +218,7 @@ mod tests {
             album: None,
             duration: None,
             tidal_id: None,
+            location: None,
             note: None,
         };
         Playlist {
@@ -255,9 +245,20 @@ mod tests {
             #EXTALB:Low Tide
             https://tidal.com/browse/track/75413016
             #EXTINF:-1,Björn Åle #EXTINF:1,Fake - =HYPERLINK("x")
+            # No audio is known here for this recording.
             urn:isrc:XTDBL2600002
         "#]]
         .assert_eq(&Format::M3u8.write(&playlist()));
+    }
+
+    #[test]
+    fn m3u8_names_the_audio_when_it_is_known() {
+        let mut playlist = playlist();
+        playlist.tracks[0].location = Some("/music/Ivy Marlow/Low Tide/01.flac".into());
+        playlist.tracks[1].location = Some("https://music.example/a\n#EXTINF".into());
+        let written = Format::M3u8.write(&playlist);
+        assert!(written.contains("\n/music/Ivy Marlow/Low Tide/01.flac\n"), "{written}");
+        assert!(written.ends_with("\nhttps://music.example/a #EXTINF\n"), "{written}");
     }
 
     #[test]
@@ -313,10 +314,6 @@ mod tests {
              \"Paper, Lanterns\",Ivy Marlow,Low Tide,XTDBL2600001,221,75413016,\"Opens \"\"quietly\"\", then\nbuilds\"\r\n\
              \"'=HYPERLINK(\"\"x\"\")\",\"Björn\u{0}Åle\r\n#EXTINF:1,Fake\",,XTDBL2600002,,,\r\n"
         );
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "＝1"] {
-            assert!(cell(formula).trim_start_matches('"').starts_with('\''), "{formula}");
-        }
-        assert_eq!(cell("A-ha = fine"), "A-ha = fine");
     }
 
     #[test]

@@ -80,6 +80,10 @@ pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
         return Some(moment.to_utc());
     }
+    // As a number of seconds, a day written without hyphens would lie in 1970.
+    if text.len() == 8 && text.bytes().all(|c| c.is_ascii_digit()) {
+        return Some(NaiveDate::parse_from_str(text, "%Y%m%d").ok()?.and_hms_opt(0, 0, 0)?.and_utc());
+    }
     if let Ok(unix) = text.parse::<i64>() {
         return unix_moment(unix);
     }
@@ -141,7 +145,9 @@ mod tests {
         ] {
             assert_eq!(moment(text).map(|m| m.to_rfc3339()).as_deref(), Some("2026-05-17T12:54:00+00:00"), "{text}");
         }
-        assert_eq!(moment("2026-05-17").map(|m| m.timestamp()), Some(1_778_976_000));
+        for day in ["2026-05-17", "20260517"] {
+            assert_eq!(moment(day).map(|m| m.timestamp()), Some(1_778_976_000));
+        }
         for text in ["", "0", "yesterday", "2026-13-01"] {
             assert_eq!(moment(text), None, "{text}");
         }

@@ -1,12 +1,12 @@
-//! Tables: comma, semicolon or tab separated files of every service that writes them.
+//! Tables: comma, semicolon, tab or bar separated files of every service that writes them.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::{
-    Kind,
     columns::{Column, Columns, Feature},
+    format::{Entries, Source},
     spelling::{clean, milliseconds, moment, seconds},
     track::{Entry, ImportedTrack, LineError},
 };
@@ -17,35 +17,85 @@ pub(super) const SHORTEST_PLAY_MS: f64 = 30_000.0;
 
 pub(super) const PLAYED_TOO_SHORT: &str = "played for less than 30 seconds";
 
+/// How one format writes its table, where it differs from others.
+#[derive(Clone, Copy)]
+pub(super) struct Dialect {
+    pub(super) is_history: bool,
+    /// What the columns mean, from the header.
+    pub(super) columns: fn(&StringRecord) -> Columns,
+    /// The table begins with its first row.
+    pub(super) without_header: Option<fn() -> Columns>,
+    /// Lines before the header.
+    pub(super) n_lines_before: u64,
+    /// Reads what this service spells in its own way, after the common columns were read.
+    pub(super) adjust: fn(&Row, &mut ImportedTrack),
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { is_history: false, columns: Columns::named, without_header: None, n_lines_before: 0, adjust: |_, _| {} }
+    }
+}
+
 /// The entries of one table, read row by row.
-pub(super) struct Table<R> {
+pub(super) fn entries(mut source: Source, dialect: Dialect) -> Entries {
+    for line in 1..=dialect.n_lines_before {
+        if let Err(error) = source.read_line(&mut String::new()) {
+            return Box::new(std::iter::once(Err(LineError::broken(line, error))));
+        }
+    }
+    let delimiter = delimiter(&first_line(&mut source));
+    Box::new(Table::new(dialect, delimiter, source))
+}
+
+/// What is buffered of the first line; a failure to read comes again, and is told, when the entries are read.
+fn first_line(text: &mut impl BufRead) -> String {
+    let buffered = text.fill_buf().unwrap_or_default();
+    String::from_utf8_lossy(buffered).trim_start().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Whichever of comma, semicolon, tab and bar the first line has most of, outside quotes.
+pub(super) fn delimiter(start: &str) -> u8 {
+    const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
+    let (mut counts, mut quoted) = ([0_usize; 4], false);
+    for c in start.lines().next().unwrap_or_default().chars() {
+        if c == '"' {
+            quoted = !quoted;
+        } else if let Some(n) = DELIMITERS.iter().position(|delimiter| *delimiter == c && !quoted) {
+            counts[n] += 1;
+        }
+    }
+    // Among equals the first counts, so that a line without any is read as one cell of a comma separated table.
+    let best = (0..counts.len()).rev().max_by_key(|n| counts[*n]).unwrap_or_default();
+    DELIMITERS[best] as u8
+}
+
+struct Table<R> {
     reader: Reader<R>,
-    kind: Kind,
+    dialect: Dialect,
     columns: Option<Columns>,
     record: StringRecord,
     ended: bool,
 }
 
 impl<R: Read> Table<R> {
-    pub(super) fn new(kind: Kind, delimiter: u8, source: R) -> Self {
+    fn new(dialect: Dialect, delimiter: u8, source: R) -> Self {
         let reader = ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(source);
-        let columns = (kind == Kind::LastFmWithoutHeader).then(Columns::headerless_scrobbles);
-        Self { reader, kind, columns, record: StringRecord::new(), ended: false }
+        let columns = dialect.without_header.map(|columns| columns());
+        Self { reader, dialect, columns, record: StringRecord::new(), ended: false }
     }
 
     fn read_header(&mut self) -> Result<(), LineError> {
         if self.columns.is_some() || !self.read_record()? {
             return Ok(());
         }
-        let is_exportify = self.kind == Kind::Exportify;
-        let read = if is_exportify { Columns::exportify } else { Columns::named };
-        self.columns = Some(read(&self.record));
+        self.columns = Some((self.dialect.columns)(&self.record));
         Ok(())
     }
 
     fn read_record(&mut self) -> Result<bool, LineError> {
         let read = self.reader.read_record(&mut self.record);
-        read.map_err(|error| LineError::broken(self.reader.position().line(), error))
+        read.map_err(|error| LineError::broken(self.reader.position().line() + self.dialect.n_lines_before, error))
     }
 }
 
@@ -67,14 +117,14 @@ impl<R: Read> Iterator for Table<R> {
                 return Some(Err(error));
             }
         }
-        let line = self.record.position().map_or(0, csv::Position::line);
+        let line = self.record.position().map_or(0, csv::Position::line) + self.dialect.n_lines_before;
         let columns = self.columns.as_ref()?;
-        Some(Row { kind: self.kind, line, columns, record: &self.record }.entry())
+        Some(Row { dialect: &self.dialect, line, columns, record: &self.record }.entry())
     }
 }
 
-struct Row<'a> {
-    kind: Kind,
+pub(super) struct Row<'a> {
+    dialect: &'a Dialect,
     line: u64,
     columns: &'a Columns,
     record: &'a StringRecord,
@@ -96,10 +146,12 @@ impl Row<'_> {
         track.track_number = self.cell(Column::TrackNumber).and_then(|number| number.parse().ok());
         track.tags = self.cell(Column::Genres).map(genres).unwrap_or_default();
         track.audio_features = self.audio_features();
-        if self.kind.is_history() {
-            track.n_plays = 1;
+        if self.dialect.is_history {
+            let count = self.cell(Column::PlayCount).and_then(|count| count.parse().ok());
+            track.n_plays = count.unwrap_or(1);
             track.played_at = self.cell(Column::PlayedAt).and_then(moment);
         }
+        (self.dialect.adjust)(self, &mut track);
         track.finish()
     }
 
@@ -120,10 +172,6 @@ impl Row<'_> {
         track.album = self.cell(Column::Album).and_then(clean);
         let title = self.cell(Column::Title).unwrap_or_default();
         match self.cell(Column::Artist) {
-            Some(artist) if self.kind == Kind::Exportify => {
-                track.artists = comma_list(artist);
-                track.set_title(title);
-            }
             Some(artist) => {
                 track.set_artists(artist);
                 track.set_title(title);
@@ -151,6 +199,7 @@ impl Row<'_> {
         ids.deezer = id(Column::DeezerId, "deezer").or(ids.deezer.take());
         ids.apple = id(Column::AppleId, "apple").or(ids.apple.take());
         ids.music_brainz = id(Column::MusicBrainzId, "musicbrainz").or(ids.music_brainz.take());
+        ids.youtube = id(Column::YouTubeId, "youtube").or(ids.youtube.take());
     }
 
     fn audio_features(&self) -> Option<AudioFeatures> {
@@ -172,24 +221,14 @@ impl Row<'_> {
         (features != AudioFeatures::default()).then_some(features)
     }
 
-    fn cell(&self, column: Column) -> Option<&str> {
+    pub(super) fn cell(&self, column: Column) -> Option<&str> {
         self.columns.cell(self.record, column)
     }
-}
 
-/// Exportify joins artists with commas and writes a comma inside a name as `\,`.
-fn comma_list(text: &str) -> Vec<String> {
-    let (mut names, mut name) = (vec![], String::new());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if chars.peek() == Some(&',') => name.extend(chars.next()),
-            ',' => names.extend(clean(&std::mem::take(&mut name))),
-            _ => name.push(c),
-        }
+    /// Every filled cell that means this, in the order of the columns.
+    pub(super) fn cells(&self, column: Column) -> impl Iterator<Item = &str> {
+        self.columns.cells(self.record, column)
     }
-    names.extend(clean(&name));
-    names
 }
 
 fn genres(text: &str) -> Vec<String> {

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::spelling::{clean, split_at_dash};
+use super::{
+    details::Details,
+    spelling::{clean, split_at_dash},
+};
 use music::{AudioFeatures, Isrc, isrc::Doubt};
 
 /// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
@@ -11,6 +14,9 @@ use music::{AudioFeatures, Isrc, isrc::Doubt};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ImportedTrack {
+    /// An album has its name in `title` and in `album`.
+    #[serde(skip_serializing_if = "EntryKind::is_track")]
+    pub kind: EntryKind,
     /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
     pub line: u64,
     pub title: String,
@@ -39,6 +45,9 @@ pub struct ImportedTrack {
     pub playlist: Option<String>,
     /// How often a history mentions it; 0 in files that are no history.
     pub n_plays: u32,
+    /// The earliest play a history mentions; the latest is `played_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +56,24 @@ pub struct ImportedTrack {
     pub lyrics: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
     pub ids: Ids,
+}
+
+/// What an entry names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EntryKind {
+    #[default]
+    Track,
+    Album,
+}
+
+impl EntryKind {
+    fn is_track(&self) -> bool {
+        *self == Self::Track
+    }
 }
 
 /// What other services call the track.
@@ -62,6 +88,9 @@ pub struct Ids {
     pub deezer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apple: Option<String>,
+    /// The id of a video.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub youtube: Option<String>,
     /// The recording's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub music_brainz: Option<String>,
@@ -111,6 +140,21 @@ impl LineError {
 impl ImportedTrack {
     pub(super) fn at(line: u64) -> Self {
         Self { line, ..Self::default() }
+    }
+
+    /// One play in a history.
+    pub(super) fn set_played(&mut self, at: Option<DateTime<Utc>>) {
+        self.n_plays = 1;
+        self.played_at = at;
+    }
+
+    pub(super) fn is_album(&self) -> bool {
+        self.kind == EntryKind::Album
+    }
+
+    pub(super) fn make_album(&mut self) {
+        self.kind = EntryKind::Album;
+        self.album = Some(self.title.clone()).filter(|title| !title.is_empty());
     }
 
     /// All artists as one text, the first first.
@@ -166,7 +210,7 @@ impl ImportedTrack {
         let Some(link) = clean(link) else { return };
         let after = |mark: &str| {
             let (_, rest) = link.split_once(mark)?;
-            let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
             (!id.is_empty()).then_some(id)
         };
         if let Some(id) = after("spotify:track:").or_else(|| after("open.spotify.com/track/")) {
@@ -179,6 +223,8 @@ impl ImportedTrack {
             && let Some(id) = after("/track/")
         {
             self.ids.deezer = Some(id);
+        } else if link.contains("youtube.com/") || link.contains("youtu.be/") {
+            self.ids.youtube = after("watch?v=").or_else(|| after("youtu.be/"));
         } else if let Some(id) = after("musicbrainz.org/recording/") {
             self.ids.music_brainz = Some(id);
         } else if let Some(code) = link.to_ascii_lowercase().strip_prefix("urn:isrc:") {
@@ -215,6 +261,7 @@ mod tests {
         assert_eq!(ids("https://tidal.com/browse/track/75413016?u").ids.tidal.as_deref(), Some("75413016"));
         assert_eq!(ids("https://www.deezer.com/en/track/3135").ids.deezer.as_deref(), Some("3135"));
         assert_eq!(ids("https://musicbrainz.org/recording/0c2f-11").ids.music_brainz.as_deref(), Some("0c2f-11"));
+        assert_eq!(ids("https://music.youtube.com/watch?v=a_b-C1&list=x").ids.youtube.as_deref(), Some("a_b-C1"));
         assert_eq!(ids("urn:isrc:XTDBL2600001").isrcs[0].as_str(), "XTDBL2600001");
         assert_eq!(ids("../a/b.flac").ids.location.as_deref(), Some("../a/b.flac"));
     }

@@ -1,32 +1,57 @@
-//! XML files: the library of iTunes and Music (a property list) and XSPF playlists.
+//! XML files, element by element, in bounded memory.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    io::BufRead,
+use std::{collections::VecDeque, io::BufRead};
+
+use quick_xml::{
+    Reader, XmlVersion,
+    events::{BytesStart, Event},
 };
 
-use quick_xml::{Reader, events::Event};
-
 use super::{
-    Kind,
-    lines::percent_decoded,
-    spelling::{clean, milliseconds, moment},
-    track::{Entry, ImportedTrack, LineError},
+    format::{Entries, Source},
+    track::{Entry, LineError},
 };
 
 /// What a format makes of the elements it is shown.
-trait Listener {
-    /// An element begins; `depth` counts the elements around it.
-    fn open(&mut self, name: &str, depth: usize, line: u64);
-    /// An element ends, with all the text in it. Entries go into `found`.
+pub(super) trait Listener {
+    /// An element begins. Entries go into `found`.
+    fn open(&mut self, element: &Opened, found: &mut VecDeque<Entry>);
+    /// An element ends, with all the text in it; `depth` counts the elements around it.
     fn close(&mut self, name: &str, text: &str, depth: usize, found: &mut VecDeque<Entry>);
 }
 
-pub(super) fn entries(kind: Kind, source: impl BufRead + 'static) -> Box<dyn Iterator<Item = Entry>> {
-    match kind {
-        Kind::Xspf => Box::new(Document::new(source, Xspf::default())),
-        _ => Box::new(Document::new(source, AppleLibrary::default())),
+/// An element that begins.
+pub(super) struct Opened {
+    pub(super) name: String,
+    pub(super) line: u64,
+    attributes: Vec<(String, String)>,
+}
+
+impl Opened {
+    fn new(start: &BytesStart<'_>, line: u64) -> Self {
+        // An attribute that cannot be read is as good as absent; the element around it still counts.
+        let mut attributes = start.attributes();
+        let attributes = attributes.with_checks(false).flatten().map(|attribute| {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            let value = value.map_or_else(|_| attribute.value.to_string(), |value| value.into_owned());
+            (attribute.key.local_name().into_inner().to_owned(), value)
+        });
+        Self { name: start.local_name().into_inner().to_owned(), line, attributes: attributes.collect() }
     }
+
+    /// A filled attribute.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.trim().is_empty())
+    }
+
+    pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name)?.trim().parse().ok()
+    }
+}
+
+pub(super) fn entries(source: Source, listener: impl Listener + 'static) -> Entries {
+    Box::new(Document::new(source, listener))
 }
 
 struct Document<R, L> {
@@ -65,8 +90,7 @@ impl<R: BufRead, L: Listener> Document<R, L> {
         let n_lines = event.matches('\n').count() as u64;
         match &event {
             Event::Start(start) => {
-                let name = start.local_name().into_inner().to_owned();
-                self.listener.open(&name, self.depth, self.line);
+                self.listener.open(&Opened::new(start, self.line), &mut self.found);
                 self.depth += 1;
                 self.text.clear();
             }
@@ -120,145 +144,5 @@ fn referred(name: &str) -> String {
         ("quot", _) => "\"".into(),
         ("apos", _) => "'".into(),
         _ => format!("&{name};"),
-    }
-}
-
-#[derive(Default)]
-struct Xspf {
-    playlist: Option<String>,
-    track: Option<ImportedTrack>,
-}
-
-impl Listener for Xspf {
-    fn open(&mut self, name: &str, _depth: usize, line: u64) {
-        if name == "track" {
-            self.track = Some(ImportedTrack::at(line));
-        }
-    }
-
-    fn close(&mut self, name: &str, text: &str, depth: usize, found: &mut VecDeque<Entry>) {
-        let Some(track) = &mut self.track else {
-            if name == "title" && depth == 1 {
-                self.playlist = clean(text);
-            }
-            return;
-        };
-        match name {
-            "title" => track.set_title(text),
-            "creator" => track.artists = clean(text).into_iter().collect(),
-            "album" => track.album = clean(text),
-            "duration" => track.duration = milliseconds(text),
-            "trackNum" => track.track_number = text.parse().ok(),
-            "location" | "identifier" => track.set_link(text),
-            "track" => {
-                let mut track = std::mem::take(track);
-                self.track = None;
-                track.playlist.clone_from(&self.playlist);
-                found.push_back(track.finish());
-            }
-            _ => {}
-        }
-    }
-}
-
-/// `Tracks` is a dictionary of dictionaries, `Playlists` a list that names their ids. Every track is given once by
-/// itself and once for each playlist it is in; kept in between is what a playlist needs to name it.
-#[derive(Default)]
-struct AppleLibrary {
-    /// One per open dictionary or array: the key read last, empty in an array.
-    path: Vec<String>,
-    fields: HashMap<String, String>,
-    line: u64,
-    known: HashMap<String, ImportedTrack>,
-    playlist: Option<String>,
-    /// Made by the program itself: the whole library, purchases, folders.
-    is_automatic: bool,
-}
-
-impl AppleLibrary {
-    fn is_at(&self, path: &[&str]) -> bool {
-        let same = |(step, wanted): (&String, &&str)| *wanted == "*" || step == wanted;
-        self.path.len() == path.len() && self.path.iter().zip(path).all(same)
-    }
-
-    fn value(&mut self, name: &str, text: &str, found: &mut VecDeque<Entry>) {
-        let value = if matches!(name, "true" | "false") { name } else { text };
-        if self.is_at(&["Tracks", "*", "*"]) {
-            let key = self.path[2].clone();
-            self.fields.insert(key, value.to_owned());
-        } else if self.is_at(&["Playlists", "", "Name"]) {
-            self.playlist = clean(value);
-        } else if self.is_at(&["Playlists", "", "Master"])
-            || self.is_at(&["Playlists", "", "Folder"])
-            || self.is_at(&["Playlists", "", "Distinguished Kind"])
-        {
-            self.is_automatic |= value != "false";
-        } else if self.is_at(&["Playlists", "", "Playlist Items", "", "Track ID"])
-            && !self.is_automatic
-            && let Some(track) = self.known.get(value)
-        {
-            found.push_back(Ok(ImportedTrack { playlist: self.playlist.clone(), ..track.clone() }));
-        }
-    }
-
-    fn track(&mut self) -> Entry {
-        let fields = std::mem::take(&mut self.fields);
-        let field = |name: &str| fields.get(name).map(String::as_str);
-        let is_true = |name: &str| field(name) == Some("true");
-        if is_true("Podcast") || is_true("Has Video") || is_true("Movie") || is_true("TV Show") {
-            return Err(LineError::left_out(self.line, "not a track"));
-        }
-        let mut track = ImportedTrack::at(self.line);
-        track.set_title(field("Name").unwrap_or_default());
-        track.artists = field("Artist").or(field("Album Artist")).and_then(clean).into_iter().collect();
-        track.album = field("Album").and_then(clean);
-        track.duration = field("Total Time").and_then(milliseconds);
-        track.track_number = field("Track Number").and_then(|number| number.parse().ok());
-        track.added_at = field("Date Added").and_then(moment);
-        track.played_at = field("Play Date UTC").and_then(moment);
-        track.n_plays = field("Play Count").and_then(|count| count.parse().ok()).unwrap_or(0);
-        track.tags = field("Genre").and_then(clean).into_iter().collect();
-        track.release_date = field("Release Date").or(field("Year")).and_then(clean);
-        track.ids.location = field("Location").map(percent_decoded).as_deref().and_then(clean);
-        let track = track.finish()?;
-        if let Some(id) = field("Track ID") {
-            // The plays were counted with the track itself.
-            self.known.insert(id.to_owned(), ImportedTrack { n_plays: 0, ..track.clone() });
-        }
-        Ok(track)
-    }
-}
-
-impl Listener for AppleLibrary {
-    fn open(&mut self, name: &str, _depth: usize, line: u64) {
-        if !matches!(name, "dict" | "array") {
-            return;
-        }
-        if self.is_at(&["Tracks", "*"]) {
-            self.line = line;
-        }
-        if self.is_at(&["Playlists", ""]) {
-            (self.playlist, self.is_automatic) = (None, false);
-        }
-        self.path.push(String::new());
-    }
-
-    fn close(&mut self, name: &str, text: &str, _depth: usize, found: &mut VecDeque<Entry>) {
-        match name {
-            "key" => {
-                if let Some(step) = self.path.last_mut() {
-                    text.clone_into(step);
-                }
-            }
-            "dict" | "array" => {
-                self.path.pop();
-                if self.is_at(&["Tracks", "*"]) {
-                    let track = self.track();
-                    found.push_back(track);
-                }
-            }
-            "string" | "integer" | "real" | "date" | "true" | "false" => self.value(name, text, found),
-            _ => {}
-        }
     }
 }

@@ -136,10 +136,18 @@ fn next_step(voice: &Voice, scene: &Scene) -> Step {
         (_, true) => discover::next_step(voice, scene),
         (false, false) => Step::says(voice.say(Phrase::NoTools, &[])),
     };
+    let step = only_offered(voice, scene, step);
     if !step.calls.is_empty() && !scene.may_call_tools {
         return Step::says(voice.say(Phrase::OutOfSteps, &[]));
     }
     step
+}
+
+/// A step with the calls that this conversation's tools allow.
+fn only_offered(voice: &Voice, scene: &Scene, mut step: Step) -> Step {
+    let n_calls = step.calls.len();
+    step.calls.retain(|(name, _)| scene.has(name));
+    if n_calls > 0 && step.calls.is_empty() { Step::says(voice.say(Phrase::NoTools, &[])) } else { step }
 }
 
 fn tokens(message: &Message) -> u64 {

@@ -5,15 +5,16 @@ mod reader;
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
-use engine::{CallId, Delta, Model, ModelError, Prompt};
+use engine::{CallId, Delta, Model, ModelError, Prompt, Window, prompt_chars};
 use futures::stream::BoxStream;
 use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::reader::AnthropicReader;
 use super::{
-    answer::ask,
+    answer::{Question, ask, callable},
     http::{Endpoint, Http, SetupError, url_under},
+    quirks::Learned,
     unfold::{CallWithResult, Entry, unfold},
 };
 
@@ -23,6 +24,8 @@ pub struct AnthropicModel {
     endpoint: Arc<Endpoint>,
     /// `anthropic:` and the model's name.
     id: String,
+    is_the_vendor: bool,
+    learned: Arc<Learned>,
 }
 
 const VENDOR: &str = "anthropic";
@@ -38,9 +41,15 @@ impl AnthropicModel {
     pub fn new(http: Http, base_url: &str, api_key: &str, model: &str) -> Result<Self, SetupError> {
         let url =
             url_under(base_url, VENDOR, |base| format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)))?;
+        let is_the_vendor = url.host_str() == Some("api.anthropic.com");
         let endpoint =
             Endpoint::new(url).with_header("anthropic-version", VERSION).with_key(VENDOR, "x-api-key", "", api_key)?;
-        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}") })
+        let learned = http.learned(&endpoint, model);
+        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
+    }
+
+    pub(crate) fn parts(&self) -> (&Http, &Endpoint, &Learned) {
+        (&self.http, &self.endpoint, &self.learned)
     }
 
     /// The body of the call for this prompt.
@@ -73,8 +82,26 @@ impl Model for AnthropicModel {
         &self.id
     }
 
+    fn window(&self) -> Option<Window> {
+        let facts = self.learned.facts();
+        Some(Window { context_tokens: facts.context_tokens, chars_per_token: facts.chars_per_token })
+    }
+
+    fn is_local(&self) -> bool {
+        self.endpoint.is_local()
+    }
+
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        ask::<AnthropicReader>(self.http.clone(), self.endpoint.clone(), self.request(prompt))
+        let body = self.request(prompt);
+        ask::<AnthropicReader>(Question {
+            http: self.http.clone(),
+            endpoint: self.endpoint.clone(),
+            learned: self.learned.clone(),
+            // The Messages API has no options that servers differ in.
+            body: Box::new(move |_| body.clone()),
+            tools: callable(prompt, self.is_the_vendor),
+            n_prompt_chars: prompt_chars(prompt),
+        })
     }
 }
 

@@ -10,25 +10,40 @@ use reqwest::{
 };
 use serde_json::Value;
 
+use super::quirks;
+
+/// The body ended before the reply did.
+pub(crate) const STREAM_WAS_CUT: &str = "its stream was cut";
+
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
+    /// Of an answer that was no stream.
+    pub(crate) status: Option<u16>,
+    /// In the provider's own words.
+    pub(crate) said: String,
 }
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Retry {
     No,
+    /// A second try, and no third.
+    Once,
     Soon,
     /// The provider said when.
     After(Duration),
 }
 
 impl Failure {
+    pub(crate) fn new(error: ModelError, retry: Retry) -> Self {
+        Self { error, retry, status: None, said: String::new() }
+    }
+
     /// The provider could not be reached, or the connection broke.
     pub(crate) fn network(error: reqwest::Error) -> Self {
         if error.is_timeout() {
-            return Self { error: ModelError::TimedOut, retry: Retry::Soon };
+            return Self::new(ModelError::TimedOut, Retry::Soon);
         }
         // The address stays out of the message: it may carry a password.
         let cause = anyhow::Error::from(error.without_url());
@@ -37,28 +52,38 @@ impl Failure {
 
     /// The provider answered, and its stream is not one we can go on reading.
     pub(crate) fn passing(why: impl Into<String>) -> Self {
-        Self { error: ModelError::Unavailable(why.into()), retry: Retry::Soon }
+        Self::new(ModelError::Unavailable(why.into()), Retry::Soon)
+    }
+
+    /// What answers is not a model's server.
+    pub(crate) fn no_server(why: impl Into<String>) -> Self {
+        Self::new(ModelError::NotAModelServer(why.into()), Retry::No)
     }
 
     /// The provider answered with something other than a stream.
     pub(crate) fn status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let complaint = Complaint::in_body(body);
         let why = format!("{} {}", status.as_u16(), complaint.message);
+        let said = complaint.message.clone();
         let error = match status.as_u16() {
             // The provider's words on a bad key quote parts of it.
-            401 => ModelError::Refused("401 the key was not accepted".into()),
-            403 => ModelError::Refused("403 this key may not do that".into()),
+            401 => ModelError::Unauthorized("401 the key was not accepted".into()),
+            403 => ModelError::Unauthorized("403 this key may not do that".into()),
+            _ if complaint.overflow.is_some() => complaint.into_overflow(),
+            404 if complaint.is_about_the_model() => ModelError::NoSuchModel(why),
+            404 | 405 if !complaint.is_an_error => ModelError::NotAModelServer(why),
             _ if complaint.is_ours() => ModelError::Refused(why),
             429 => ModelError::RateLimited(why),
             408 | 409 | 500.. => ModelError::Unavailable(why),
+            _ if complaint.is_about_the_model() => ModelError::NoSuchModel(why),
             _ => ModelError::Refused(why),
         };
-        let retry = match (&error, status.as_u16()) {
-            (ModelError::Refused(_), _) => Retry::No,
-            (_, 429 | 502 | 503 | 504 | 529) => retry_after(headers, Utc::now()).map_or(Retry::Soon, Retry::After),
+        let retry = match status.as_u16() {
+            _ if !error.is_retryable() => Retry::No,
+            429 | 502 | 503 | 504 | 529 => retry_after(headers, Utc::now()).map_or(Retry::Soon, Retry::After),
             _ => Retry::No,
         };
-        Self { error, retry }
+        Self { error, retry, status: Some(status.as_u16()), said }
     }
 
     /// The provider began a stream and then put an error into it.
@@ -66,13 +91,14 @@ impl Failure {
         let complaint = Complaint::read(error);
         let why = complaint.message.clone();
         let error = match complaint.code.as_str() {
-            _ if complaint.is_ours() => return Self { error: ModelError::Refused(why), retry: Retry::No },
+            _ if complaint.overflow.is_some() => return Self::new(complaint.into_overflow(), Retry::No),
+            _ if complaint.is_ours() => return Self::new(ModelError::Refused(why), Retry::No),
             "429" => ModelError::RateLimited(why),
             _ if complaint.kind.contains("rate_limit") => ModelError::RateLimited(why),
             _ if complaint.kind.contains("timeout") => ModelError::TimedOut,
             _ => ModelError::Unavailable(why),
         };
-        Self { error, retry: Retry::Soon }
+        Self::new(error, Retry::Soon)
     }
 }
 
@@ -92,14 +118,34 @@ struct Complaint {
     kind: String,
     code: String,
     message: String,
+    /// Whether the body was an error in JSON, and not a page of something else.
+    is_an_error: bool,
+    /// The limit of the context, as far as it is named, when the prompt was too long.
+    overflow: Option<Option<u32>>,
 }
 
 impl Complaint {
     fn in_body(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(body) => Self::read(body.get("error").unwrap_or(&body)),
-            Err(_) => Self::read(&Value::String(String::from_utf8_lossy(body).into_owned())),
+            Err(_) => {
+                let text = Value::String(String::from_utf8_lossy(body).into_owned());
+                Self { is_an_error: false, ..Self::read(&text) }
+            }
         }
+    }
+
+    fn into_overflow(self) -> ModelError {
+        ModelError::ContextOverflow { limit: self.overflow.flatten(), detail: self.message }
+    }
+
+    /// The vendor's code, Anthropic's kind, or the words of Ollama and vLLM.
+    fn is_about_the_model(&self) -> bool {
+        let said = self.message.to_lowercase();
+        let is_missing = ["not found", "does not exist", "not exist", "no models loaded", "unknown model"];
+        matches!(self.code.as_str(), "model_not_found")
+            || self.kind == "not_found_error"
+            || (said.contains("model") && is_missing.iter().any(|words| said.contains(words)))
     }
 
     fn read(error: &Value) -> Self {
@@ -115,8 +161,12 @@ impl Complaint {
                 message => message,
             },
         };
-        let message = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Self { kind: field("type"), code: field("code"), message }
+        let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let (kind, code) = (field("type"), field("code"));
+        // llama.cpp puts the limit beside its words.
+        let named = error.get("n_ctx").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+        let overflow = quirks::overflow(&kind, &code, &message).map(|limit| named.or(limit));
+        Self { kind, code, message, is_an_error: true, overflow }
     }
 
     /// Whether the operator must act: waiting mends neither a key nor a bill nor a malformed request.
@@ -167,7 +217,14 @@ mod tests {
             (json!({"type": "rate_limit_error", "message": "Slow down"}), "RateLimited(\"Slow down\")"),
             (json!({"type": "timeout_error", "message": "Late"}), "TimedOut"),
             (json!({"type": "billing_error", "message": "No credit"}), "Refused(\"No credit\")"),
-            (json!({"code": "context_length_exceeded", "message": "Too long"}), "Refused(\"Too long\")"),
+            (
+                json!({"code": "context_length_exceeded", "message": "Too long"}),
+                "ContextOverflow { limit: None, detail: \"Too long\" }",
+            ),
+            (
+                json!({"type": "exceed_context_size_error", "message": "Too long", "n_ctx": 256}),
+                "ContextOverflow { limit: Some(256), detail: \"Too long\" }",
+            ),
             (json!({"code": 429, "message": "Slow down"}), "RateLimited(\"Slow down\")"),
             (json!("model runner has stopped\n"), "Unavailable(\"model runner has stopped \")"),
             (json!({"detail": 1}), "Unavailable(\"{\\\"detail\\\":1}\")"),

@@ -1,23 +1,44 @@
 //! Reaching a provider: one pool of connections, where it is and with which key, and trying again while nothing was said.
 
-use std::{fmt, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use engine::ModelError;
 use reqwest::{
-    Client, Response, Url,
+    Client, RequestBuilder, Response, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 
-use super::failure::{Failure, Retry};
+use serde_json::Value;
+
+use super::{
+    failure::{Failure, Retry},
+    quirks::Learned,
+};
 use http_client::client_builder;
 
+/// What was learned, by endpoint and model.
+type Known = HashMap<(String, String), Arc<Learned>>;
+
 /// The connections to all providers. Cheap to clone; clones share the pool.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Http {
     client: Client,
     pause: Duration,
+    known: Arc<Mutex<Known>>,
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is known is known by URL, and a URL may carry a password.
+        f.debug_struct("Http").field("pause", &self.pause).finish_non_exhaustive()
+    }
 }
 
 /// A setting that cannot work. The operator reads this at the start.
@@ -35,6 +56,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_TRIES: u32 = 3;
 /// Longer than this, the person is told at once instead of being kept waiting.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(10);
+/// Lists of models and their properties.
+const MAX_DOCUMENT_BYTES: usize = 4 << 20;
+const MIN_SECRET_BYTES: usize = 6;
 const MAX_ERROR_BYTES: usize = 16 * 1024;
 /// How much of a provider's own words goes into our log.
 const MAX_WHY_CHARS: usize = 300;
@@ -49,7 +73,7 @@ impl Http {
             .no_gzip()
             .build()
             .map_err(|error| SetupError::NoClient(format!("{:#}", anyhow::Error::from(error))))?;
-        Ok(Self { client, pause: Duration::from_millis(500) })
+        Ok(Self { client, pause: Duration::from_millis(500), known: Arc::default() })
     }
 
     /// How long to wait before a second try when the provider does not say; doubled before the third.
@@ -66,12 +90,33 @@ impl Http {
             return Err(Failure::status(status, &headers, &beginning_of(response).await));
         }
         match content_type(&response) {
-            Some(other @ ("text/html" | "application/json")) => {
-                let why = format!("it answered with {other} instead of a stream; is the base URL right?");
-                Err(Failure { error: ModelError::Refused(why), retry: Retry::No })
+            Some("text/html") => {
+                Err(Failure::no_server("it answered with text/html instead of a stream; is the base URL right?"))
             }
             _ => Ok(response),
         }
+    }
+
+    /// A small JSON document of the same server, asked for within `within`. None when there is no such thing.
+    pub(crate) async fn json(&self, request: RequestBuilder, within: Duration) -> Option<Value> {
+        let read = async {
+            let response = request.timeout(within).send().await.ok()?;
+            if !response.status().is_success() {
+                return None;
+            }
+            serde_json::from_slice(&read_up_to(response, MAX_DOCUMENT_BYTES).await?).ok()
+        };
+        tokio::time::timeout(within, read).await.ok()?
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What is known about this model of this endpoint.
+    pub(crate) fn learned(&self, endpoint: &Endpoint, model: &str) -> Arc<Learned> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry((endpoint.url.to_string(), model.to_owned())).or_default().clone()
     }
 
     /// How long to wait before the next try, if there is one.
@@ -79,10 +124,28 @@ impl Http {
         match retry {
             _ if n_tries >= MAX_TRIES => None,
             Retry::No => None,
+            Retry::Once => (n_tries < 2).then_some(Duration::ZERO),
             Retry::Soon => Some(self.pause * 2_u32.pow(n_tries.saturating_sub(1))),
             Retry::After(wait) => (*wait <= MAX_RETRY_AFTER).then_some(*wait),
         }
     }
+}
+
+/// Whether the server sent one JSON document where a stream was asked for.
+pub(crate) fn is_json(response: &Response) -> bool {
+    content_type(response) == Some("application/json")
+}
+
+/// A whole body, unless it is longer than that or breaks off.
+pub(crate) async fn read_up_to(mut response: Response, max_bytes: usize) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > max_bytes {
+            return None;
+        }
+    }
+    Some(body)
 }
 
 fn content_type(response: &Response) -> Option<&str> {
@@ -110,6 +173,28 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Whether it is on this machine or in a private network.
+    pub(crate) fn is_local(&self) -> bool {
+        match self.url.host() {
+            Some(url::Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+            Some(url::Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+            Some(url::Host::Domain(name)) => {
+                let is_plain = !name.contains('.');
+                let ends = [".localhost", ".local", ".lan", ".internal", ".home.arpa"];
+                is_plain || ends.iter().any(|end| name.ends_with(end))
+            }
+            None => false,
+        }
+    }
+
     pub(crate) fn new(url: Url) -> Self {
         let headers = HeaderMap::from_iter([
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -144,7 +229,9 @@ impl Endpoint {
     pub(crate) fn redacted(&self, error: ModelError) -> ModelError {
         let clean = |why: String| -> String {
             let why = match &self.secret {
-                Some(secret) => why.replace(secret, "[key]"),
+                // A short key is no secret, and would be found inside words.
+                Some(secret) if secret.len() >= MIN_SECRET_BYTES => why.replace(secret, "[key]"),
+                Some(_) => why,
                 None => why,
             };
             why.chars().take(MAX_WHY_CHARS).collect()
@@ -153,7 +240,14 @@ impl Endpoint {
             ModelError::Unavailable(why) => ModelError::Unavailable(clean(why)),
             ModelError::RateLimited(why) => ModelError::RateLimited(clean(why)),
             ModelError::Refused(why) => ModelError::Refused(clean(why)),
+            ModelError::ContextOverflow { limit, detail } => {
+                ModelError::ContextOverflow { limit, detail: clean(detail) }
+            }
+            ModelError::NoSuchModel(why) => ModelError::NoSuchModel(clean(why)),
+            ModelError::Unauthorized(why) => ModelError::Unauthorized(clean(why)),
+            ModelError::NotAModelServer(why) => ModelError::NotAModelServer(clean(why)),
             ModelError::TimedOut => ModelError::TimedOut,
+            ModelError::EmptyReply => ModelError::EmptyReply,
         }
     }
 }

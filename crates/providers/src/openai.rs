@@ -6,15 +6,17 @@ mod reader;
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
-use engine::{CallId, Delta, Model, ModelError, Prompt};
+use engine::{CallId, Delta, Model, ModelError, Prompt, Window, prompt_chars};
 use futures::stream::BoxStream;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub(crate) use self::reader::OpenAiReader;
 use super::{
-    answer::ask,
+    answer::{Question, ask, callable},
     http::{Endpoint, Http, SetupError, url_under},
+    prompted_tools,
+    quirks::{Form, Learned},
     unfold::{CallWithResult, Entry, unfold},
 };
 
@@ -25,6 +27,7 @@ pub struct OpenAiModel {
     /// `openai:` and the model's name.
     id: String,
     is_the_vendor: bool,
+    learned: Arc<Learned>,
 }
 
 const VENDOR: &str = "openai";
@@ -44,26 +47,42 @@ impl OpenAiModel {
         if let Some(key) = api_key.filter(|key| !key.trim().is_empty()) {
             endpoint = endpoint.with_key(VENDOR, "authorization", "Bearer ", key)?;
         }
-        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor })
+        let learned = http.learned(&endpoint, model);
+        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
     }
 
-    /// The body of the call for this prompt.
+    /// The body of the call for this prompt, in the form its server takes.
     pub fn request(&self, prompt: &Prompt) -> Bytes {
-        let tools = prompt.tools.iter().map(|tool| WireTool {
-            kind: "function",
-            function: WireFunction { name: tool.name, description: &tool.description, parameters: &tool.input_schema },
-        });
-        let must_answer = !prompt.may_call_tools && !prompt.tools.is_empty();
-        let request = Request {
-            model: self.id.strip_prefix("openai:").unwrap_or(&self.id),
-            stream: true,
-            stream_options: StreamOptions { include_usage: true },
-            tools: tools.collect(),
-            tool_choice: must_answer.then_some("none"),
-            messages: messages(prompt),
-        };
-        serde_json::to_vec(&request).expect("a request is plain data").into()
+        request(self.model(), prompt, self.learned.facts().form)
     }
+
+    /// The model's name, without the provider.
+    pub(crate) fn model(&self) -> &str {
+        self.id.strip_prefix("openai:").unwrap_or(&self.id)
+    }
+
+    pub(crate) fn parts(&self) -> (&Http, &Endpoint, &Learned) {
+        (&self.http, &self.endpoint, &self.learned)
+    }
+}
+
+fn request(model: &str, prompt: &Prompt, form: Form) -> Bytes {
+    let with_tools = !form.tools_as_text && !prompt.tools.is_empty();
+    let tools = prompt.tools.iter().filter(|_| with_tools).map(|tool| WireTool {
+        kind: "function",
+        function: WireFunction { name: tool.name, description: &tool.description, parameters: &tool.input_schema },
+    });
+    let must_answer = !prompt.may_call_tools && with_tools && !form.without_tool_choice;
+    let has_options = !form.without_stream_options && !form.without_stream;
+    let request = Request {
+        model,
+        stream: !form.without_stream,
+        stream_options: has_options.then_some(StreamOptions { include_usage: true }),
+        tools: tools.collect(),
+        tool_choice: must_answer.then_some("none"),
+        messages: messages(prompt, form),
+    };
+    serde_json::to_vec(&request).expect("a request is plain data").into()
 }
 
 impl Model for OpenAiModel {
@@ -73,11 +92,33 @@ impl Model for OpenAiModel {
 
     /// Local servers are mostly run with a small window, and cut what is over it without a word.
     fn history_tokens(&self) -> usize {
-        if self.is_the_vendor { 100_000 } else { 12_000 }
+        match self.learned.facts().context_tokens {
+            // The turn trims to what really fits.
+            Some(context) => usize::try_from(context).unwrap_or(usize::MAX),
+            None if self.is_the_vendor => 100_000,
+            None => 12_000,
+        }
+    }
+
+    fn window(&self) -> Option<Window> {
+        let facts = self.learned.facts();
+        Some(Window { context_tokens: facts.context_tokens, chars_per_token: facts.chars_per_token })
+    }
+
+    fn is_local(&self) -> bool {
+        self.endpoint.is_local()
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        ask::<OpenAiReader>(self.http.clone(), self.endpoint.clone(), self.request(prompt))
+        let (model, asked) = (self.model().to_owned(), prompt.clone());
+        ask::<OpenAiReader>(Question {
+            http: self.http.clone(),
+            endpoint: self.endpoint.clone(),
+            learned: self.learned.clone(),
+            body: Box::new(move |form| request(&model, &asked, form)),
+            tools: callable(prompt, self.is_the_vendor),
+            n_prompt_chars: prompt_chars(prompt),
+        })
     }
 }
 
@@ -85,7 +126,8 @@ impl Model for OpenAiModel {
 struct Request<'a> {
     model: &'a str,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +158,7 @@ struct WireFunction<'a> {
 #[serde(tag = "role", rename_all = "snake_case")]
 enum WireMessage<'a> {
     System {
-        content: &'a str,
+        content: Cow<'a, str>,
     },
     User {
         content: String,
@@ -152,14 +194,31 @@ fn as_json_text<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(value)
 }
 
-fn messages(prompt: &Prompt) -> Vec<WireMessage<'_>> {
+fn messages(prompt: &Prompt, form: Form) -> Vec<WireMessage<'_>> {
     let mut messages = Vec::new();
-    if !prompt.system.trim().is_empty() {
-        messages.push(WireMessage::System { content: &prompt.system });
+    let mut system = Cow::Borrowed(prompt.system.trim_end());
+    if form.tools_as_text && !prompt.tools.is_empty() {
+        system = Cow::Owned(prompted_tools::with_tools(&system, prompt));
+    }
+    let mut in_user = (form.system_in_user && !system.trim().is_empty()).then(|| system.clone());
+    if !system.trim().is_empty() && in_user.is_none() {
+        // As it was written: a prefix that differs in one blank is another prefix.
+        let content = if let Cow::Borrowed(_) = system { Cow::Borrowed(&*prompt.system) } else { system };
+        messages.push(WireMessage::System { content });
     }
     for entry in unfold(&prompt.messages) {
         match entry {
-            Entry::User(texts) => messages.push(WireMessage::User { content: texts.join("\n\n") }),
+            Entry::User(texts) => {
+                let texts = in_user.take().into_iter().chain(texts.into_iter().map(Cow::Borrowed));
+                push_user(&mut messages, texts.collect::<Vec<_>>().join("\n\n"));
+            }
+            Entry::Reply { texts, calls } if form.tools_as_text => {
+                let (said, results) = prompted_tools::as_text(&texts, &calls);
+                messages.push(WireMessage::Assistant { content: Some(said), tool_calls: Vec::new() });
+                if !results.is_empty() {
+                    push_user(&mut messages, results);
+                }
+            }
             Entry::Reply { texts, calls } => {
                 let content = Some(texts.join("\n\n")).filter(|text| !text.is_empty());
                 let (tool_calls, results): (Vec<_>, Vec<_>) = calls.into_iter().map(call_and_result).unzip();
@@ -169,6 +228,17 @@ fn messages(prompt: &Prompt) -> Vec<WireMessage<'_>> {
         }
     }
     messages
+}
+
+/// Two messages of the user in a row are one: many templates refuse them.
+fn push_user(messages: &mut Vec<WireMessage<'_>>, text: String) {
+    match messages.last_mut() {
+        Some(WireMessage::User { content }) => {
+            content.push_str("\n\n");
+            content.push_str(&text);
+        }
+        _ => messages.push(WireMessage::User { content: text }),
+    }
 }
 
 fn call_and_result(call: CallWithResult<'_>) -> (WireCall<'_>, WireMessage<'_>) {

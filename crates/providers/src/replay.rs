@@ -27,6 +27,6 @@ fn replay<'a, R: Reader>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Delt
         }
     }
     // A body that ends too early fails here, and that is an answer too.
-    let _ = reader.close(&mut deltas);
+    let _ = reader.close(false, &mut deltas);
     deltas.into()
 }

@@ -1,11 +1,7 @@
 //! Audio features: ranges to filter by, and the words of a query that speak about sound.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::{collections::HashMap, sync::LazyLock};
 
-use crate::words::words;
 use music::AudioFeatures;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,61 +78,122 @@ impl Feature {
 /// A wish about sound: this feature should be high (or low).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoundWish {
-    feature: Feature,
-    side: Side,
+    pub feature: Feature,
+    pub side: Side,
+    /// "Calmer": compared with a seed, or with what was shown before.
+    pub is_relative: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
     Low,
     High,
 }
 
-/// What a query says about sound, if anything.
-pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
-    static BY_TERM: LazyLock<HashMap<String, SoundWish>> = LazyLock::new(|| {
-        let spelled = |&(spellings, feature, side): &(&'static str, Feature, Side)| {
-            words(spellings).into_iter().map(move |word| (word.term, SoundWish { feature, side }))
-        };
-        SPOKEN.iter().flat_map(spelled).collect()
-    });
-    static DENYING: LazyLock<HashSet<String>> =
-        LazyLock::new(|| words(DENYING_WORDS).into_iter().map(|word| word.term).collect());
-    let said = words(query);
-    let mut wishes: Vec<SoundWish> = Vec::new();
-    for (at, word) in said.iter().enumerate() {
-        let Some(wish) = BY_TERM.get(&word.term) else { continue };
-        let is_denied = said[at.saturating_sub(2)..at].iter().any(|before| DENYING.contains(&before.term));
-        if !is_denied && wishes.iter().all(|other| other.feature != wish.feature) {
-            wishes.push(*wish);
+impl Side {
+    pub fn flipped(self) -> Self {
+        match self {
+            Low => High,
+            High => Low,
         }
     }
-    wishes
 }
 
-/// "Hopeful rather than sad", "not too loud", "nicht so traurig": what comes right after is what nobody wants.
-const DENYING_WORDS: &str = "not no never without than less nicht ohne kein keine sans pas sin";
+/// What a query says about sound, if anything. One wish per feature: the first counts.
+pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
+    crate::plan::parse(query, 2000).sounds
+}
+
+/// What one word says about sound, by its exact form: `driving` is a sound, `drive` is not.
+pub(crate) fn sound_word(word: &str) -> Option<SoundWish> {
+    static BY_WORD: LazyLock<HashMap<&'static str, SoundWish>> = LazyLock::new(|| {
+        let spelled = |table: &'static [(&'static str, Feature, Side)], is_relative: bool| {
+            table.iter().flat_map(move |&(forms, feature, side)| {
+                forms.split_whitespace().map(move |form| (form, SoundWish { feature, side, is_relative }))
+            })
+        };
+        spelled(SPOKEN, false).chain(spelled(COMPARED, true)).collect()
+    });
+    BY_WORD.get(word).copied()
+}
 
 use Feature::{Acousticness, Danceability, Energy, Instrumentalness, Liveness, Speechiness, Tempo, Valence};
 use Side::{High, Low};
 
+/// Exact forms, lower case without accents, in English, German, French and Spanish.
 const SPOKEN: &[(&str, Feature, Side)] = &[
     (
-        "calm calmer calming peaceful quiet relaxing soft soothing gentle mellow sleep sleepy lullaby ambient",
+        "calm calming peaceful quiet relaxing relaxed soft soothing gentle mellow sleep sleepy sleeping lullaby ambient chill chilled \
+         ruhig ruhige ruhiges ruhigen leise leises sanft sanfte sanftes entspannt entspannte entspannend entspannende einschlafen schlaflied \
+         calme calmes doux douce douces apaisant apaisante tranquille tranquilles berceuse relaxant relaxante \
+         tranquilo tranquila tranquilos tranquilas suave suaves calmado calmada relajante relajantes nana",
         Energy,
         Low,
     ),
-    ("energetic energy powerful intense loud aggressive wild workout driving pumping anthem explosive", Energy, High),
-    ("happy joy joyful joyous cheerful upbeat euphoric bright sunny playful fun uplifting", Valence, High),
-    ("sad sadness melancholy melancholic gloomy dark depressing sorrow lonely heartbreak mourning grief", Valence, Low),
-    ("dance dancing danceable groovy groove club party disco", Danceability, High),
-    ("acoustic unplugged", Acousticness, High),
-    ("electronic synthetic", Acousticness, Low),
+    (
+        "energetic powerful intense loud aggressive wild workout driving pumping explosive \
+         energisch energische energiegeladen energiegeladene kraftvoll kraftvolle laut laute lautes wild wilde aggressiv aggressive \
+         energique energiques puissant puissante bruyant bruyante intense sauvage \
+         energico energica energicas energicos potente potentes fuerte fuertes intensa intenso ruidoso ruidosa",
+        Energy,
+        High,
+    ),
+    (
+        "happy joy joyful joyous cheerful upbeat euphoric sunny playful fun uplifting \
+         frohlich frohliche frohliches glucklich gluckliche heiter heitere lustig lustige gutgelaunt \
+         joyeux joyeuse joyeuses gai gaie heureux heureuse festif festive enjoue \
+         alegre alegres feliz felices divertida divertido contenta contento animada animado",
+        Valence,
+        High,
+    ),
+    (
+        "sad sadness melancholy melancholic gloomy depressing sorrow sorrowful mournful heartbroken mourning grief \
+         traurig traurige trauriges traurigen melancholisch melancholische wehmutig wehmutige duster dustere trauer \
+         triste tristes melancolique melancoliques sombre sombres tristesse \
+         melancolico melancolica melancolicas tristeza sombrio sombria deprimente",
+        Valence,
+        Low,
+    ),
+    (
+        "danceable groovy groove dancefloor disco tanzbar tanzbare tanzbares tanzen dansant dansante dansantes danser \
+         bailable bailables bailar",
+        Danceability,
+        High,
+    ),
+    (
+        "acoustic unplugged akustisch akustische akustisches acoustique acoustiques acustico acustica acusticas",
+        Acousticness,
+        High,
+    ),
+    (
+        "electronic synthetic elektronisch elektronische electronique electroniques electronico electronica",
+        Acousticness,
+        Low,
+    ),
     ("instrumental wordless", Instrumentalness, High),
     ("concert audience", Liveness, High),
-    ("spoken rap speech", Speechiness, High),
-    ("slow slower downtempo", Tempo, Low),
-    ("fast faster quick uptempo", Tempo, High),
+    ("spoken rap gesprochen parle hablado", Speechiness, High),
+    (
+        "slow downtempo langsam langsame langsames langsamen lent lente lents lentes lento lenta lentos lentas",
+        Tempo,
+        Low,
+    ),
+    (
+        "fast quick uptempo schnell schnelle schnelles schnellen rapide rapides rapido rapida rapidos rapidas",
+        Tempo,
+        High,
+    ),
+];
+
+/// Forms that compare.
+const COMPARED: &[(&str, Feature, Side)] = &[
+    ("calmer quieter softer gentler mellower ruhiger leiser sanfter entspannter", Energy, Low),
+    ("louder harder wilder heavier lauter harter energischer", Energy, High),
+    ("happier brighter sunnier frohlicher heiterer", Valence, High),
+    ("sadder gloomier darker trauriger dusterer dunkler melancholischer", Valence, Low),
+    ("groovier tanzbarer", Danceability, High),
+    ("slower langsamer", Tempo, Low),
+    ("faster quicker schneller", Tempo, High),
 ];
 
 impl SoundWish {
@@ -198,8 +255,17 @@ mod tests {
         }
         assert_eq!(sound_fit(&sound_wishes("songs about the sea"), |feature| feature.of(&wild)), 0.0);
         assert_eq!(sound_fit(&sound_wishes("calm"), |_| None), 0.0);
-        for denied in ["hopeful rather than sad", "not too loud", "without any energy", "nicht so sad"] {
-            assert_eq!(sound_wishes(denied), [], "{denied}");
+        for (denied, feature, side) in [
+            ("hopeful rather than sad", Valence, High),
+            ("not too loud", Energy, Low),
+            ("nicht so traurig", Valence, High),
+            ("less energetic", Energy, Low),
+        ] {
+            let wishes = sound_wishes(denied);
+            assert_eq!((wishes.len(), wishes[0].feature, wishes[0].side), (1, feature, side), "{denied}");
+        }
+        for other in ["rainy night drive", "summer dancing shoes on a bright corner", "dark chocolate"] {
+            assert_eq!(sound_wishes(other), [], "{other}");
         }
         assert_eq!(
             fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)),

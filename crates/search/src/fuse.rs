@@ -21,12 +21,9 @@ pub enum Ranking {
     Meaning,
 }
 
-/// What the numbers of one query mean: what is a lot for it, and what is nothing.
+/// What the similarities of one query mean: what is usual, and how much it varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Yardstick {
-    /// BM25 of a text that has every word of the query, often.
-    best_words: f32,
-    /// How similar tracks are to this query that have nothing to do with it.
     mean: f32,
     spread: f32,
 }
@@ -37,9 +34,6 @@ pub struct Yardstick {
 const PER_SPREAD: f32 = 1.0;
 /// A perfect or an opposite sound moves a track by as much.
 const PER_SOUND: f32 = 1.5;
-/// What a track that fully matches reaches on each side.
-const FULL_WORDS: f32 = 0.6;
-const FULL_SPREADS: f32 = 5.0;
 
 /// A few tracks say little about what is usual, so what is usual elsewhere counts as this many more.
 const PRIOR_COUNT: f32 = 40.0;
@@ -47,29 +41,38 @@ const PRIOR_MEAN: f32 = 0.20;
 const PRIOR_SPREAD: f32 = 0.075;
 
 impl Yardstick {
-    /// From the words' ceiling and the query's similarity to a sample of all tracks.
-    pub fn new(best_words: f32, sample: &[f32]) -> Self {
+    /// From the query's similarity to a sample of all tracks.
+    pub fn new(sample: &[f32]) -> Self {
         let n = sample.len() as f32;
         let mean = (sample.iter().sum::<f32>() + PRIOR_COUNT * PRIOR_MEAN) / (n + PRIOR_COUNT);
         let squares: f32 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
         let variance = (squares + PRIOR_COUNT * PRIOR_SPREAD * PRIOR_SPREAD) / (n + PRIOR_COUNT);
-        Self { best_words, mean, spread: variance.sqrt() }
+        Self { mean, spread: variance.sqrt() }
     }
 
-    /// 0 to 1. Within a query it orders like the sum of the evidence; between queries the same number means the same.
-    pub fn score(&self, evidence: &Evidence) -> f32 {
-        let meaning = PER_SPREAD * (evidence.similarity - self.mean) / self.spread;
-        let sum = evidence.words + meaning + PER_SOUND * evidence.sound;
-        let full = FULL_WORDS * self.best_words + PER_SPREAD * FULL_SPREADS;
-        squash(sum / full)
+    /// How many spreads a similarity lies above what is usual.
+    pub fn spreads(&self, similarity: f32) -> f32 {
+        (similarity - self.mean) / self.spread
+    }
+
+    /// All evidence in one unit; it orders the candidates of one query.
+    pub fn sum(&self, evidence: &Evidence) -> f32 {
+        evidence.words + PER_SPREAD * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
     }
 }
 
-/// Straight up to 0.8, then bent so that 1 is never passed and order is kept.
-fn squash(share: f32) -> f32 {
-    const KNEE: f32 = 0.8;
-    if share <= KNEE { share.max(0.0) } else { 1.0 - (1.0 - KNEE) * (-(share - KNEE) / (1.0 - KNEE)).exp() }
+/// The score of a track from how sure it is that it answers the query (0 to 1) and its place among the candidates: the
+/// sum of its evidence as a share of the best one's. What is sure decides whether a track matches, the share orders
+/// those that are equally sure.
+pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
+    let share = if best_sum > 0.0 { (sum / best_sum).clamp(0.0, 1.0) } else { 0.0 };
+    let sure = confidence * (1.0 - BY_SHARE + BY_SHARE * share);
+    (sure + UNSURE * share * (1.0 - confidence)).clamp(0.0, 1.0)
 }
+
+const BY_SHARE: f32 = 0.5;
+/// What the best candidate gets of which nothing is sure: enough to order what is nearest, and no match.
+const UNSURE: f32 = 0.08;
 
 /// From this place on, every third place belongs to the track nearest in meaning that is not listed yet: a common
 /// word has hundreds of tracks that contain it, and those that mean it in other words would never be seen.
@@ -129,18 +132,19 @@ mod tests {
 
     #[test]
     fn more_evidence_never_scores_less_and_scores_stay_between_0_and_1() {
-        let yardstick = Yardstick::new(12.0, &[0.05, 0.1, 0.2]);
-        let score = |words, similarity, sound| yardstick.score(&Evidence { words, similarity, sound });
+        let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]);
+        let sum = |words, similarity, sound| yardstick.sum(&Evidence { words, similarity, sound });
+        assert!(sum(5.0, 0.3, 1.0) > sum(5.0, 0.3, 0.0));
+        assert!(sum(5.0, 0.3, 0.0) > sum(4.0, 0.3, 0.0) && sum(5.0, 0.3, 0.0) > sum(5.0, 0.2, 0.0));
+        assert!(yardstick.spreads(0.15).abs() < 1.5, "what is usual is no match");
         let mut last = 0.0;
-        for step in 0..100 {
-            let step = step as f32;
-            let now = score(step * 0.3, step * 0.01, 0.0);
+        for step in 0..=100 {
+            let step = step as f32 / 100.0;
+            let now = score(step, 12.0 * step, 12.0);
             assert!(now >= last && (0.0..=1.0).contains(&now), "{now} after {last}");
             last = now;
         }
-        assert!(score(5.0, 0.3, 1.0) > score(5.0, 0.3, 0.0));
-        assert!(score(0.0, 0.1, 0.0) < 0.05, "what is usual is no match");
-        assert_eq!(score(0.0, -1.0, -1.0), 0.0);
+        assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.08, 0.25));
     }
 
     #[test]

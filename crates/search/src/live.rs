@@ -8,7 +8,7 @@ use std::{
 use futures::future::BoxFuture;
 use tracing::info;
 
-use super::{BATCH, Change, Hit, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
+use super::{BATCH, Change, Found, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
 use music::{Isrc, Track};
 
 /// An index that can take the place of another embedder's.
@@ -79,9 +79,9 @@ impl LiveIndex {
 }
 
 impl TrackIndex for LiveIndex {
-    fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
         let current = self.indexes().current;
-        Box::pin(async move { current.search(plan).await })
+        Box::pin(async move { current.find(plan).await })
     }
 
     fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {

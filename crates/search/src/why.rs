@@ -1,14 +1,17 @@
-//! Why a track was found: the line of its lyrics, the words it shares with the query, how it sounds.
+//! Why a track was found: the phrase or tag, the line of its lyrics, how it sounds, the limit it meets, or the sentence
+//! that is closest in meaning.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::LazyLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{Filter, embed::StaticTable, fuse::dot};
 use music::Track;
 use query::{
     features::{SoundWish, fitting_features},
-    words::{Word, telling_words, words_among},
+    stop::content_words,
+    words::{Word, words, words_among},
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,32 +23,45 @@ pub struct Why {
     /// Words of the query that the track's names, meaning or lyrics have, as the query spells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// Tags that the query names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Audio features that fit the query, such as `low energy (0.12)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
+    /// Facts that meet the limits of the search, such as `1994`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
+    /// The sentence of the interpretation that is closest in meaning to the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_to: Option<String>,
 }
-
-/// They count a little when ranking, and tell a listener nothing.
-const EXPLAINS_NOTHING: [&str; 12] =
-    ["about", "anything", "like", "music", "rather", "some", "something", "song", "songs", "than", "track", "tracks"];
 
 /// A query as the explanation needs it, prepared once for all hits.
 pub struct Asked {
-    /// Term and spelling of each telling word, without repeats.
+    /// Term and spelling of each word that carries meaning, without repeats.
     words: Vec<(String, String)>,
     wishes: Vec<SoundWish>,
+    filter: Filter,
+    vector: Vec<f32>,
 }
 
+/// A sentence is named when it is at least this close.
+const CLOSE_FROM: f32 = 0.25;
+
 impl Asked {
-    pub fn new(queries: &[String], wishes: Vec<SoundWish>) -> Self {
+    /// `filter` says what was denied: a denied word is never a reason.
+    pub fn new(queries: &[String], wishes: Vec<SoundWish>, filter: &Filter) -> Self {
+        let denied: HashSet<String> = filter.denied_terms().into_iter().flatten().collect();
         let mut seen = HashSet::new();
         let spelled = |query: &String| {
-            let spell = |word: Word| (query[word.start..word.end].to_lowercase(), word.term);
-            let said = telling_words(query).into_iter().map(spell);
-            said.filter(|(spelling, _)| !EXPLAINS_NOTHING.contains(&spelling.as_str())).collect::<Vec<_>>()
+            let spell = |word: Word| (word.term.clone(), query[word.start..word.end].to_lowercase());
+            content_words(query).into_iter().map(|content| spell(content.word)).collect::<Vec<_>>()
         };
-        let words = queries.iter().flat_map(spelled).map(|(spelling, term)| (term, spelling));
-        Self { words: words.filter(|(term, _)| seen.insert(term.clone())).collect(), wishes }
+        let words = queries.iter().flat_map(spelled);
+        let words = words.filter(|(term, _)| !denied.contains(term) && seen.insert(term.clone())).collect();
+        let vector = queries.first().and_then(|query| Some(table()?.vector(query))).unwrap_or_default();
+        Self { words, wishes, filter: filter.clone(), vector }
     }
 
     pub fn why(&self, track: &Track) -> Why {
@@ -54,13 +70,62 @@ impl Asked {
         let told = words_among(&super::document::meaning(track), &terms);
         let sung = words_among(lyrics, &terms);
         let has: HashSet<&str> = told.iter().chain(&sung).map(|word| word.term.as_str()).collect();
-        let shared = self.words.iter().filter(|(term, _)| has.contains(term.as_str()));
+        let shared: Vec<String> =
+            self.words.iter().filter(|(term, _)| has.contains(term.as_str())).map(|(_, said)| said.clone()).collect();
+        // Words explain a place when they are most of the query; otherwise meaning decided.
+        let is_by_words = 2 * shared.len() > self.words.len();
         Why {
             lyric: best_line(lyrics, &sung),
-            words: shared.map(|(_, spelling)| spelling.clone()).collect(),
+            words: shared,
+            tags: self.named_tags(track, &terms),
             features: fitting_features(&self.wishes, track.audio_features.as_ref()),
+            limits: met(&self.filter, track),
+            close_to: if is_by_words { None } else { self.closest_sentence(track) },
         }
     }
+
+    fn named_tags(&self, track: &Track, terms: &HashSet<&str>) -> Vec<String> {
+        let is_named = |tag: &&String| {
+            let said = words(tag);
+            !said.is_empty() && said.iter().all(|word| terms.contains(word.term.as_str()))
+        };
+        track.tags.iter().filter(is_named).cloned().collect()
+    }
+
+    fn closest_sentence(&self, track: &Track) -> Option<String> {
+        let table = table()?;
+        let denied = self.filter.denied_terms();
+        let text = track.interpretation.as_deref().or(track.short_description.as_deref())?;
+        let sentences =
+            text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
+        let says_denied = |sentence: &str| {
+            let has: HashSet<String> = words(sentence).into_iter().map(|word| word.term).collect();
+            denied.iter().any(|terms| terms.iter().all(|term| has.contains(term)))
+        };
+        let rated = sentences
+            .filter(|sentence| !says_denied(sentence))
+            .map(|sentence| (dot(&self.vector, &table.vector(sentence)), sentence));
+        let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (closeness >= CLOSE_FROM).then(|| sentence.to_owned())
+    }
+}
+
+/// The built-in table reads a sentence in microseconds, whichever embedder the index uses.
+pub(crate) fn table() -> Option<&'static StaticTable> {
+    static TABLE: LazyLock<Option<StaticTable>> = LazyLock::new(|| StaticTable::built_in().ok());
+    TABLE.as_ref()
+}
+
+/// The facts of a track that a limit asked for.
+fn met(filter: &Filter, track: &Track) -> Vec<String> {
+    let clock = |seconds: f64| format!("{}:{:02}", seconds.round() as u64 / 60, seconds.round() as u64 % 60);
+    let year = filter.years.and_then(|_| track.year()).map(|year| year.to_string());
+    let length = filter.duration.and(track.duration).map(clock);
+    let language = filter.language.as_ref().and_then(|_| track.language.clone()).map(|code| format!("language {code}"));
+    let kind = filter.instrumental.map(|is| if is { "instrumental" } else { "with vocals" }.to_owned());
+    let tempo = filter.features.iter().find(|range| range.feature == query::Feature::Tempo);
+    let tempo = tempo.and_then(|_| track.audio_features.as_ref()?.tempo).map(|bpm| format!("{bpm:.0} BPM"));
+    [year, length, tempo, language, kind].into_iter().flatten().collect()
 }
 
 /// The line with most of the words that were found; the first of them where several have as many.

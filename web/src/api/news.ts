@@ -5,7 +5,8 @@ export type News =
   | { kind: 'library' }
   | { kind: 'playlists' }
   | { kind: 'conversations' }
-  | { kind: 'turn'; conversationId: string };
+  | { kind: 'turn'; conversationId: string }
+  | { kind: 'turn-end'; conversationId: string };
 
 type Listener = (news: News) => void;
 

@@ -1,7 +1,7 @@
 // Every read of the server the page makes, by name, and every write with what it makes stale.
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { getJson, patch, post, remove, send } from './client';
+import { ApiError, getJson, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
@@ -13,20 +13,18 @@ import type {
   IngestStatus,
   LibrarySort,
   Me,
-  NewTask,
   OpenAlbum,
+  OpenConversation,
   OpenList,
   OpenPlaylist,
   PlaylistList,
   Retried,
   SemanticSearchOutput,
-  Task,
-  TaskList,
   TidalSearchOutput,
   TrackPage,
 } from './types';
 
-type Kind = Exclude<News['kind'], 'turn'>;
+type Kind = Exclude<News['kind'], 'turn' | 'turn-end'>;
 
 /** Marks a kind of thing as changed: here, and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
@@ -63,65 +61,10 @@ export function useTitle(id: string | null): string | undefined {
   return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
 }
 
+export const getConversation = (id: string) => getJson<OpenConversation>(`/api/conversations/${id}`);
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});
-
-// ---- tasks -----------------------------------------------------------------------------------------------------
-
-const TASKS = ['tasks'];
-
-/** One list for every view: filters are drawn from it, so a box checked anywhere is checked everywhere at once. */
-export const useTasks = () =>
-  useQuery({
-    queryKey: TASKS,
-    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
-    // Another device or an assistant over MCP may change tasks too.
-    refetchInterval: 20_000,
-  });
-
-/** A write that shows at once and is taken back if the server refuses. */
-function useTaskWrite<V>(write: (variables: V) => Promise<unknown>, preview: (tasks: Task[], variables: V) => Task[]) {
-  const queries = useQueryClient();
-  const changed = useChanged();
-  return useMutation({
-    mutationFn: write,
-    onMutate: async (variables: V) => {
-      await queries.cancelQueries({ queryKey: TASKS });
-      const before = queries.getQueryData<Task[]>(TASKS);
-      if (before) queries.setQueryData(TASKS, preview(before, variables));
-      return { before };
-    },
-    onError: (_error, _variables, context) => queries.setQueryData(TASKS, context?.before),
-    onSettled: () => changed('tasks'),
-  });
-}
-
-export type TaskChange = { id: string } & Partial<Pick<Task, 'title' | 'description' | 'completed'>>;
-
-export const useUpdateTask = () =>
-  useTaskWrite<TaskChange>(
-    ({ id, ...change }) => patch(`/api/tasks/${id}`, change),
-    (tasks, change) => tasks.map((task) => (task.id === change.id ? { ...task, ...change } : task)),
-  );
-
-export const useAddTask = () =>
-  useTaskWrite<NewTask>(
-    (task) => post('/api/tasks', task),
-    (tasks) => tasks,
-  );
-
-export const useDeleteTask = () =>
-  useTaskWrite<string>(
-    (id) => remove(`/api/tasks/${id}`),
-    (tasks, id) => tasks.filter((task) => task.id !== id),
-  );
-
-export const useRestoreTask = () =>
-  useTaskWrite<string>(
-    (id) => post(`/api/tasks/${id}/restore`, {}),
-    (tasks) => tasks,
-  );
 
 // ---- library ---------------------------------------------------------------------------------------------------
 
@@ -135,6 +78,13 @@ export const useTracks = (q: string, sort: LibrarySort) =>
     placeholderData: keepPreviousData,
   });
 
+/** How many tracks one has: enough to know whether this is the first day. */
+export const useLibrarySize = () =>
+  useQuery({
+    queryKey: ['library', 'size'],
+    queryFn: async ({ signal }) => (await getJson<TrackPage>('/api/library/tracks?limit=1', signal)).total,
+  });
+
 export const useAlbums = (q: string) =>
   useQuery({
     queryKey: ['library', 'albums', q],
@@ -142,10 +92,12 @@ export const useAlbums = (q: string) =>
     placeholderData: keepPreviousData,
   });
 
+export const getTrack = (isrc: string, signal?: AbortSignal) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal);
+
 export const useTrack = (isrc: string | null) =>
   useQuery({
     queryKey: ['library', 'track', isrc],
-    queryFn: ({ signal }) => getJson<IndexedTrackResult>(`/api/library/tracks/${isrc}`, signal),
+    queryFn: ({ signal }) => getTrack(isrc ?? '', signal),
     enabled: isrc !== null,
     retry: false,
   });
@@ -181,7 +133,12 @@ export const useAlbumTracks = (albumId: string) =>
     retry: false,
   });
 
-export const addTrack = (isrc: string) => post('/api/library/tracks', { isrc });
+/** A track that was removed and is no longer known otherwise is taken back from where removed tracks are kept. */
+export const addTrack = (isrc: string) =>
+  post('/api/library/tracks', { isrc }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return restoreTrack(isrc);
+    throw error;
+  });
 export const removeTrack = (isrc: string) => remove(`/api/library/tracks/${isrc}`);
 export const restoreTrack = (isrc: string) => post(`/api/library/tracks/${isrc}/restore`, {});
 export const addAlbum = (albumId: string) => post('/api/library/albums', { albumId });

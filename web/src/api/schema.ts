@@ -319,11 +319,6 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
-export interface Change {
-  completed?: boolean | null;
-  description?: string | null;
-  title?: string | null;
-}
 export interface ChangePassword {
   current: string;
   /**
@@ -668,7 +663,14 @@ export interface OpenConversation {
   agent: string;
   createdAt: string;
   id: string;
+  /**
+   * Oldest first.
+   */
   messages: StoredMessage[];
+  /**
+   * The `cursor` of the page with the messages before these; absent when there are none.
+   */
+  next?: string | null;
   /**
    * The beginning of the newest message.
    */
@@ -798,6 +800,14 @@ export interface SuggestPlaylistOutput {
    * Codes that no source knows. They are not on the playlist.
    */
   unknown: string[];
+}
+/**
+ * What to change. A field that is absent stays as it is; `null` clears one that may be empty.
+ */
+export interface TaskChange {
+  completed?: boolean | null;
+  description?: string | null;
+  title?: string | null;
 }
 export interface TaskList {
   tasks: Task[];

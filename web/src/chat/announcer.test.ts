@@ -27,11 +27,16 @@ describe('what a screen reader hears', () => {
 
   it('hears words, not the marks around them nor the addresses behind them', () => {
     const text = '## For **you**\n> see [the list](https://example.org/a_b)';
-    expect(finishedBlocks({ id: 'x', role: 'assistant', parts: [{ kind: 'text', text }], status: 'complete' })).toEqual([' For you\n see the list']);
+    expect(finishedBlocks({ id: 'x', role: 'assistant', parts: [{ kind: 'text', text }], status: 'complete' })).toEqual([
+      ' For you\n see the list',
+    ]);
   });
 
   it('hears that an answer was stopped or broke', () => {
-    const heard = (name: string) => finishedBlocks(RECORDINGS[name]!.frames.reduce((s, frame) => reduce(s, { type: 'frame', frame }), emptyChat('discover')).messages[0]!);
+    const heard = (name: string) =>
+      finishedBlocks(
+        RECORDINGS[name]!.frames.reduce((s, frame) => reduce(s, { type: 'frame', frame }), emptyChat('discover')).messages[0]!,
+      );
     expect(heard('stopped').at(-1)).toBe('Stopped.');
     expect(heard('broken').at(-1)).toBe('The model is unavailable right now. Please try again.');
   });

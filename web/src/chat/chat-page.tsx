@@ -1,15 +1,17 @@
 // The page you talk on: a new conversation, or one that already has its address.
 import { WifiOff } from 'lucide-react';
-import { useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
 import { useTitle } from '../api/queries';
 import type { AgentId } from '../api/types';
+import { useOnline } from '../shell/online';
 import { usePageTitle } from '../shell/page-title';
 import { TaskPanel } from '../tasks/task-panel';
 import { Failed, Skeleton } from '../ui/states';
-import { Announcer } from './announcer';
-import { Composer, moveDraft } from './composer';
+import { AskContext } from './ask';
+import { Composer } from './composer';
+import { moveDraft, NEW_CHAT, returnToDraft } from './drafts';
 import type { Session } from './session';
 import { useSession, useSessions } from './sessions';
 import { Thread } from './thread';
@@ -27,19 +29,32 @@ export function NewChat() {
   const [search] = useSearchParams();
   const agent: AgentId = search.get('agent') === 'tasks' ? 'tasks' : 'discover';
   const session = useMemo(() => sessions.newChat(agent), [sessions, agent]);
+  useShared();
 
   useEffect(() => {
     sessions.onOpened = (opened, id) => {
       if (opened !== session) return;
-      moveDraft(`new-${agent}`, id);
+      moveDraft(NEW_CHAT, id);
       navigate(`/c/${id}`, { replace: true });
     };
     return () => {
       sessions.onOpened = () => undefined;
     };
-  }, [sessions, session, agent, navigate]);
+  }, [sessions, session, navigate]);
 
-  return <Chat session={session} draftKey={`new-${agent}`} />;
+  return <Chat session={session} draftKey={NEW_CHAT} />;
+}
+
+/** Something shared to Segue from another app: it waits in the composer, nothing is sent before the person says so. */
+function useShared(): void {
+  const [search, setSearch] = useSearchParams();
+  const shared = ['title', 'text', 'url'].map((name) => search.get(name)?.trim()).filter(Boolean);
+  const words = [...new Set(shared)].join('\n');
+  useEffect(() => {
+    if (words === '') return;
+    returnToDraft(NEW_CHAT, words);
+    setSearch({}, { replace: true });
+  }, [words, setSearch]);
 }
 
 export function OpenChat({ id }: { id: string }) {
@@ -52,6 +67,9 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const { state, load } = useSession(session);
   const { turn, messages, agent } = state;
   const title = useTitle(state.conversationId) ?? state.title;
+  const online = useOnline();
+  const foot = useFootHeight();
+  const ask = useCallback((text: string) => session.send(text), [session]);
   usePageTitle(title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
   useStopOnEscape(turn !== null, session);
 
@@ -60,40 +78,63 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
 
   const fresh = messages.length === 0 && turn === null;
   return (
-    <div className="chat" data-agent={agent}>
-      <div className="chat-main">
-        {!fresh && <h1 className="visually-hidden">{title ?? 'Conversation'}</h1>}
-        {fresh ? (
-          <Welcome agent={agent} onPick={(text) => session.send(text)} />
-        ) : (
-          <Thread state={state} conversation={draftKey} onRetry={(message) => session.retry(message)} onGoOn={() => session.send('Please go on.')} />
-        )}
-        <Announcer message={messages.findLast((message) => message.role === 'assistant')} />
-        <div className="chat-foot">
-          {turn && !turn.connected && (
-            <p className="reconnecting" role="status">
-              <WifiOff size={15} aria-hidden /> Connection lost. Reconnecting; the answer goes on meanwhile.
-            </p>
+    <AskContext value={ask}>
+      <div className="chat" data-agent={agent}>
+        <div className="chat-main">
+          {!fresh && <h1 className="visually-hidden">{title ?? 'Conversation'}</h1>}
+          {fresh ? (
+            <Welcome agent={agent} onPick={(text) => session.send(text)} />
+          ) : (
+            <Thread
+              state={state}
+              conversation={draftKey}
+              onRetry={(message) => session.retry(message)}
+              onGoOn={() => session.send('Please go on.')}
+              onAsk={ask}
+            />
           )}
-          <Composer
-            draftKey={draftKey}
-            placeholder={PLACEHOLDER[agent]}
-            turn={turn}
-            queue={state.queue}
-            onSend={(text) => session.send(text)}
-            onStop={() => void session.stop()}
-            onUnqueue={(id) => session.unqueue(id)}
-            onSendNext={() => session.sendNext()}
-          />
+          <div className="chat-foot" ref={foot}>
+            {turn?.turnId && !turn.connected && online && (
+              <p className="reconnecting" role="status">
+                <WifiOff size={15} aria-hidden /> Connection lost. Reconnecting…
+              </p>
+            )}
+            <Composer
+              draftKey={draftKey}
+              placeholder={PLACEHOLDER[agent]}
+              turn={turn}
+              queue={state.queue}
+              refusal={state.refusal}
+              onSend={(text) => session.send(text)}
+              onStop={() => void session.stop()}
+              onUnqueue={(id) => session.unqueue(id)}
+              onSendNext={() => session.sendNext()}
+              onExcuse={() => session.excuse()}
+            />
+          </div>
         </div>
+        {agent === 'tasks' && !fresh && (
+          <aside className="chat-aside" aria-label="Your tasks">
+            <TaskPanel />
+          </aside>
+        )}
       </div>
-      {agent === 'tasks' && !fresh && (
-        <aside className="chat-aside" aria-label="Your tasks">
-          <TaskPanel />
-        </aside>
-      )}
-    </div>
+    </AskContext>
   );
+}
+
+/** How high the composer stands, so that what floats above the page never lies on it. */
+function useFootHeight() {
+  return useCallback((element: HTMLDivElement | null) => {
+    if (!element) return;
+    const root = document.documentElement;
+    const observer = new ResizeObserver(() => root.style.setProperty('--foot', `${element.offsetHeight}px`));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      root.style.removeProperty('--foot');
+    };
+  }, []);
 }
 
 function ChatSkeleton() {

@@ -1,8 +1,10 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
 import { ArrowUp, Clock3, Square, X } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
-import { recall, remember } from '../ui/storage';
-import type { QueuedMessage, Turn } from './reduce';
+import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { isComposing } from '../ui/keys';
+import { useDraft } from './drafts';
+import type { QueuedMessage, Refusal, Turn } from './reduce';
+import { RefusalNotice } from './refusal';
 import './composer.css';
 
 const LONGEST = 10_000;
@@ -13,13 +15,15 @@ interface Props {
   placeholder: string;
   turn: Turn | null;
   queue: QueuedMessage[];
+  refusal: Refusal | null;
   onSend: (text: string) => void;
   onStop: () => void;
   onUnqueue: (clientMessageId: string) => void;
   onSendNext: () => void;
+  onExcuse: () => void;
 }
 
-export function Composer({ draftKey, placeholder, turn, queue, onSend, onStop, onUnqueue, onSendNext }: Props) {
+export function Composer({ draftKey, placeholder, turn, queue, refusal, onSend, onStop, onUnqueue, onSendNext, onExcuse }: Props) {
   const [text, setText] = useDraft(draftKey);
   const area = useRef<HTMLTextAreaElement>(null);
   const words = text.trim();
@@ -48,7 +52,7 @@ export function Composer({ draftKey, placeholder, turn, queue, onSend, onStop, o
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // While an input method composes, Enter picks a word; it does not send.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     submit();
   };
@@ -62,16 +66,21 @@ export function Composer({ draftKey, placeholder, turn, queue, onSend, onStop, o
       }}
     >
       {queue.length > 0 && <Queue queue={queue} idle={turn === null} onUnqueue={onUnqueue} onSendNext={onSendNext} />}
+      {refusal && <RefusalNotice error={refusal.error} canSend={canSend} />}
       <div className="composer-box">
         <textarea
           ref={area}
           rows={1}
+          dir="auto"
           value={text}
           placeholder={turn ? 'Write the next message…' : placeholder}
           aria-label="Message"
           aria-describedby="composer-hint"
           aria-invalid={tooLong}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value);
+            if (refusal && event.target.value.trim() === '') onExcuse();
+          }}
           onKeyDown={onKeyDown}
         />
         {turn && (
@@ -115,36 +124,22 @@ function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
       {queue.map(({ clientMessageId, text }, place) => (
         <li key={clientMessageId} className="rise">
           <Clock3 size={14} aria-hidden />
-          <span>{text}</span>
+          <span dir="auto">{text}</span>
           {idle && place === 0 && (
             <button type="button" className="button small" onClick={onSendNext}>
               Send now
             </button>
           )}
-          <button type="button" className="icon-button small" aria-label={`Do not send “${text}”`} onClick={() => onUnqueue(clientMessageId)}>
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={`Do not send “${text}”`}
+            onClick={() => onUnqueue(clientMessageId)}
+          >
             <X size={14} />
           </button>
         </li>
       ))}
     </ul>
   );
-}
-
-/** A new conversation got its address: what was typed meanwhile goes along. */
-export function moveDraft(from: string, to: string): void {
-  remember(draftName(to), recall(draftName(from)));
-  remember(draftName(from), null);
-}
-
-const draftName = (key: string) => `segue.draft.${key}`;
-
-function useDraft(key: string): [string, (text: string) => void] {
-  const storageKey = draftName(key);
-  const [draft, setDraft] = useState({ storageKey, text: recall(storageKey) ?? '' });
-  if (draft.storageKey !== storageKey) setDraft({ storageKey, text: recall(storageKey) ?? '' });
-  const set = (text: string) => {
-    setDraft({ storageKey, text });
-    remember(storageKey, text === '' ? null : text);
-  };
-  return [draft.text, set];
 }

@@ -2,6 +2,25 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 const NEAR_PX = 56;
+/**
+ * An answer that shows rows is followed until its question reaches the top: what one asked and the best hit stay in view.
+ * On a small screen that goes for every answer.
+ */
+const SMALL = '(max-width: 640px)';
+const GAP_PX = 12;
+
+function staysInView(box: HTMLDivElement): boolean {
+  const answer = [...box.querySelectorAll('.message.answer')].at(-1);
+  return window.matchMedia(SMALL).matches || answer?.querySelector('.track') != null;
+}
+
+function follow(box: HTMLDivElement | null, keepQuestion: boolean): void {
+  if (!box) return;
+  const question = keepQuestion && staysInView(box) ? [...box.querySelectorAll<HTMLElement>('.message.user')].at(-1) : undefined;
+  const end = box.scrollHeight - box.clientHeight;
+  const top = question ? question.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop - GAP_PX : end;
+  box.scrollTo({ top: Math.min(end, top) });
+}
 
 export function useFollowScroll(conversation: string, following: boolean) {
   const box = useRef<HTMLDivElement>(null);
@@ -9,11 +28,17 @@ export function useFollowScroll(conversation: string, following: boolean) {
   const stuck = useRef(true);
   const [atEnd, setAtEnd] = useState(true);
 
-  const toEnd = useCallback(() => {
+  const keepQuestion = useRef(true);
+
+  const go = useCallback((withQuestion: boolean) => {
     stuck.current = true;
+    keepQuestion.current = withQuestion;
     setAtEnd(true);
-    box.current?.scrollTo({ top: box.current.scrollHeight });
+    follow(box.current, withQuestion);
   }, []);
+  /** To the newest turn: where one lands after opening or sending. */
+  const toNewest = useCallback(() => go(true), [go]);
+  const toEnd = useCallback(() => go(false), [go]);
 
   const onScroll = useCallback(() => {
     const element = box.current;
@@ -28,7 +53,7 @@ export function useFollowScroll(conversation: string, following: boolean) {
     stuck.current = false;
   }, []);
 
-  useLayoutEffect(toEnd, [conversation, toEnd]);
+  useLayoutEffect(toNewest, [conversation, toNewest]);
 
   useEffect(() => {
     const element = content.current;
@@ -36,7 +61,7 @@ export function useFollowScroll(conversation: string, following: boolean) {
     // The first growth after opening is the stored conversation coming in; later ones count only during a turn.
     let settled = false;
     const observer = new ResizeObserver(() => {
-      if (stuck.current && (following || !settled)) box.current?.scrollTo({ top: box.current.scrollHeight });
+      if (stuck.current && (following || !settled)) follow(box.current, keepQuestion.current);
       else onScroll();
       settled = true;
     });
@@ -44,5 +69,5 @@ export function useFollowScroll(conversation: string, following: boolean) {
     return () => observer.disconnect();
   }, [conversation, following, onScroll]);
 
-  return { box, content, atEnd, toEnd, onScroll, release };
+  return { box, content, atEnd, toEnd, toNewest, onScroll, release };
 }

@@ -19,12 +19,18 @@ describe('markdown from a model', () => {
     expect(dom.querySelector('script, img, iframe, a, form, input, style, svg:not(.lucide)')).toBeNull();
   });
 
-  it.each(['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', '//evil.example/x', '/api/export', 'blob:x'])(
-    'does not link to %s',
-    (url) => {
-      expect(html(`[click](${url})`).querySelector('a')).toBeNull();
-    },
-  );
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '//evil.example/x',
+    '/api/export',
+    'blob:x',
+  ])('does not link to %s', (url) => {
+    expect(html(`[click](${url})`).querySelector('a')).toBeNull();
+  });
 
   it('shows where a link leads and gives nothing away', () => {
     const link = html('[my bank](https://evil.example/login)').querySelector('a');
@@ -46,6 +52,15 @@ describe('markdown from a model', () => {
     const dom = html('![a cat](https://evil.example/pixel.png)');
     expect(dom.querySelector('img')).toBeNull();
     expect(dom.textContent).toContain('[picture: a cat]');
+  });
+
+  it('keeps text in angle brackets', () => {
+    const dom = html('Set SEGUE_MODEL=openai:<model> and press <Enter>.\nA generic is List<String>.\n\n<details>\nmore\n</details>');
+    expect(dom.textContent).toContain('SEGUE_MODEL=openai:<model> and press <Enter>.');
+    expect(dom.textContent).toContain('A generic is List<String>.');
+    expect(dom.textContent).toMatch(/<details>\s*more\s*<\/details>/);
+    expect(dom.querySelector('br')).not.toBeNull();
+    expect(dom.querySelector('details')).toBeNull();
   });
 
   it('draws lists, tables, code and emphasis', () => {

@@ -1,15 +1,17 @@
-// An answer's words as they arrive: markdown without HTML, without remote images, with links that show where they lead.
+// An answer's words as they arrive: Markdown, HTML shown as text, without remote images, with links that show where they lead.
 import { memo, useMemo, type ReactNode } from 'react';
-import ReactMarkdown, { type Components } from 'react-markdown';
+import ReactMarkdown, { type Components, type Options } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { CopyButton } from '../ui/copy';
 import { splitBlocks } from './blocks';
+import { isTrackHref, TrackLink, useNames } from './mentions';
+import { textOnly } from './text-only';
 import './markdown.css';
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => splitBlocks(text), [text]);
   return (
-    <div className="markdown">
+    <div className="markdown" dir="auto">
       {blocks.map((block, index) => (
         <Block key={index} text={block} />
       ))}
@@ -17,11 +19,11 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   );
 });
 
-const PLUGINS = [remarkGfm];
-
 const Block = memo(function Block({ text }: { text: string }) {
+  const names = useNames();
+  const plugins = useMemo<Options['remarkPlugins']>(() => [remarkGfm, [textOnly, { names }]], [names]);
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={safeUrl} skipHtml>
+    <ReactMarkdown remarkPlugins={plugins} components={COMPONENTS} urlTransform={safeUrl}>
       {text}
     </ReactMarkdown>
   );
@@ -29,6 +31,7 @@ const Block = memo(function Block({ text }: { text: string }) {
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => {
+    if (isTrackHref(href)) return <TrackLink href={href}>{children}</TrackLink>;
     const host = hostOf(href);
     if (!href || !host) return <>{children}</>;
     return (
@@ -62,7 +65,7 @@ const COMPONENTS: Components = {
 
 /** Only links a person may follow; everything else (javascript:, data:, relative tricks) leads nowhere. */
 export function safeUrl(url: string): string | null {
-  return hostOf(url) ? url : null;
+  return hostOf(url) || isTrackHref(url) ? url : null;
 }
 
 function hostOf(href: string | undefined): string | null {

@@ -1,15 +1,17 @@
 // One message of a conversation: the words, the work between them, how it ended.
-import { CircleAlert, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
+import { CircleAlert, CircleOff, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
 import { memo } from 'react';
-import { CopyButton } from '../ui/copy';
 import { ToolCard } from '../tools/card';
+import { moment } from '../ui/format';
+import { shownCall } from './found';
 import { Markdown } from './markdown';
+import { MessageFoot } from './message-foot';
 import { textOf, type ChatMessage, type Part } from './reduce';
 import './message.css';
 
 interface Props {
   message: ChatMessage;
-  /** Given while trying again makes sense: only for the last message of an idle conversation. */
+  /** Given for the last message of an idle conversation: its question can be asked once more. */
   onRetry?: (message: ChatMessage) => void;
   /** Given for the last answer, when it ended before it was done. */
   onGoOn?: () => void;
@@ -19,24 +21,34 @@ export const Message = memo(function Message(props: Props) {
   return props.message.role === 'user' ? <UserMessage {...props} /> : <Answer {...props} />;
 });
 
-function UserMessage({ message, onRetry }: Props) {
+function UserMessage({ message: { at, ...message } }: Props) {
   return (
     <article className="message user" aria-label="You">
-      <div className="bubble">{textOf(message)}</div>
-      {message.error && <TurnProblem message={message} onRetry={onRetry} />}
+      <div className="bubble" dir="auto" title={at && moment(at)}>
+        {textOf(message)}
+      </div>
     </article>
   );
 }
 
 function Answer({ message, onRetry, onGoOn }: Props) {
   const running = message.status === 'running';
-  const waiting = running && message.parts.length === 0;
+  const empty = message.parts.length === 0;
+  const shown = shownCall(message);
+  // Written before this page was loaded: what it says about the library is asked again.
+  const old = message.at !== undefined && Date.parse(message.at) < performance.timeOrigin;
   return (
     <article className="message answer" aria-label="Segue" aria-busy={running}>
       {message.parts.map((part, index) => (
-        <PartView key={part.kind === 'tool' ? part.call.id : index} part={part} />
+        <PartView
+          key={part.kind === 'tool' ? part.call.id : index}
+          part={part}
+          shown={part.kind === 'tool' && part.call.id === shown}
+          old={old}
+        />
       ))}
-      {waiting && <Thinking />}
+      {running && empty && <Thinking />}
+      {message.status === 'complete' && empty && <EmptyAnswer message={message} onRetry={onRetry} />}
       {message.status === 'stopped' && (
         <p className="ending">
           <OctagonPause size={14} aria-hidden /> Stopped
@@ -53,13 +65,19 @@ function Answer({ message, onRetry, onGoOn }: Props) {
         </p>
       )}
       {message.error && <TurnProblem message={message} onRetry={onRetry} />}
-      {!running && <Footer message={message} />}
+      {!running && <MessageFoot message={message} onAgain={message.error ? undefined : onRetry} />}
     </article>
   );
 }
 
-const PartView = memo(function PartView({ part }: { part: Part }) {
-  return part.kind === 'text' ? <Markdown text={part.text} /> : <ToolCard call={part.call} />;
+interface PartProps {
+  part: Part;
+  shown: boolean;
+  old: boolean;
+}
+
+const PartView = memo(function PartView({ part, shown, old }: PartProps) {
+  return part.kind === 'text' ? <Markdown text={part.text} /> : <ToolCard call={part.call} shown={shown} old={old} />;
 });
 
 export function Thinking() {
@@ -69,6 +87,19 @@ export function Thinking() {
       <span />
       <span />
       <span />
+    </p>
+  );
+}
+
+function EmptyAnswer({ message, onRetry }: Props) {
+  return (
+    <p className="ending">
+      <CircleOff size={14} aria-hidden /> The model gave no answer.
+      {onRetry && (
+        <button type="button" className="button small" onClick={() => onRetry(message)}>
+          <RotateCcw size={14} aria-hidden /> Try again
+        </button>
+      )}
     </p>
   );
 }
@@ -88,21 +119,5 @@ function TurnProblem({ message, onRetry }: Props) {
         )}
       </div>
     </div>
-  );
-}
-
-function Footer({ message }: { message: ChatMessage }) {
-  const text = textOf(message);
-  const { usage } = message;
-  if (!text && !usage) return null;
-  return (
-    <footer className="message-foot">
-      {text && <CopyButton text={text} label="Copy answer" />}
-      {usage && (
-        <span className="usage" title="Tokens read and written by the model">
-          {usage.inputTokens.toLocaleString('en')} tokens in · {usage.outputTokens.toLocaleString('en')} out
-        </span>
-      )}
-    </footer>
   );
 }

@@ -16,7 +16,7 @@ describe.each(Object.entries(RECORDINGS))('the recorded turn "%s"', (_name, { fr
   if (!stored) throw new Error('the recording has no answer');
 
   it('looks the same live and reopened', () => {
-    expect(play(frames).messages.at(-1)).toEqual(fromStored(stored));
+    expect(play(frames).messages.at(-1)).toEqual({ ...fromStored(stored), at: undefined });
   });
 
   it('looks the same when every frame arrives twice', () => {
@@ -50,7 +50,14 @@ describe('a conversation', () => {
   it('shows a result without anything in it as nothing to open, live and stored', () => {
     const start: Frame = { seq: 1, type: 'message_start', messageId: 'm', conversationId: 'c', turnId: 't' };
     const call: Frame = { seq: 2, type: 'tool_call_start', toolCallId: 'x', toolName: 'semanticSearch', input: { query: 'q' } };
-    const end: Frame = { seq: 3, type: 'tool_call_end', toolCallId: 'x', summary: "No tracks found matching 'q'", resultCount: 0, durationMs: 7 };
+    const end: Frame = {
+      seq: 3,
+      type: 'tool_call_end',
+      toolCallId: 'x',
+      summary: "No tracks found matching 'q'",
+      resultCount: 0,
+      durationMs: 7,
+    };
     const live = play([start, call, end]).messages.at(-1)?.parts;
     const stored = fromStored({
       id: 'm',
@@ -75,15 +82,16 @@ describe('a conversation', () => {
     expect(messages[0]?.parts[0]).toMatchObject({ call: { status: 'failed', error: { message: 'Interrupted' } } });
   });
 
-  it('moves a message that is sent again after a refusal instead of doubling it', () => {
+  it('takes a refused message out of the thread, and back in once when it is sent again', () => {
     const message = { clientMessageId: 'one', text: 'hello' };
     let state = reduce(emptyChat('discover'), { type: 'sent', message });
-    state = reduce(state, { type: 'refused', clientMessageId: 'one', error: { code: 'RATE_LIMITED', message: 'Wait.', retryable: true } });
+    state = reduce(state, { type: 'refused', message, error: { code: 'RATE_LIMITED', message: 'Wait.', retryable: true } });
     expect(state.turn).toBeNull();
-    expect(state.messages[0]).toMatchObject({ status: 'error', error: { code: 'RATE_LIMITED' } });
+    expect(state.messages).toEqual([]);
+    expect(state.refusal).toMatchObject({ message, error: { code: 'RATE_LIMITED' } });
     state = reduce(state, { type: 'sent', message });
     expect(state.messages.map(textOf)).toEqual(['hello']);
-    expect(state.messages[0]?.error).toBeUndefined();
+    expect(state.refusal).toBeNull();
   });
 
   it('does not let a stored copy overwrite a turn that is being followed', () => {

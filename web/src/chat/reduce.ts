@@ -1,19 +1,16 @@
 // What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
-import { agentOf, type AgentId, type Frame, type MessageStatus, type OpenConversation, type StoredMessage, type UsageFrame } from '../api/types';
+import {
+  agentOf,
+  type AgentId,
+  type Frame,
+  type MessageStatus,
+  type OpenConversation,
+  type StoredMessage,
+  type UsageFrame,
+} from '../api/types';
+import { appendText, asRecord, failure, interrupted, startedCall, success, updateCall, type Part } from './parts';
 
-export interface ToolCall {
-  id: string;
-  name: string;
-  input: unknown;
-  status: 'running' | 'done' | 'failed';
-  summary?: string;
-  durationMs?: number;
-  /** Absent when there is nothing to open: no results, or not finished. */
-  output?: Record<string, unknown>;
-  error?: { message: string; retryable: boolean; wasRetried: boolean };
-}
-
-export type Part = { kind: 'text'; text: string } | { kind: 'tool'; call: ToolCall };
+export type { Part, ToolCall } from './parts';
 
 export interface ChatMessage {
   id: string;
@@ -22,6 +19,8 @@ export interface ChatMessage {
   status: MessageStatus;
   usage?: UsageFrame;
   error?: Failure;
+  /** When it was written, where that is known. */
+  at?: string;
 }
 
 /** Why there is no (whole) answer: the server's own code, or the page's where the server never spoke. */
@@ -29,6 +28,14 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
+  /** The server asks for patience until then (milliseconds since 1970). */
+  retryAt?: number;
+}
+
+/** A message the server did not take. Its words are back in the composer. */
+export interface Refusal {
+  message: QueuedMessage;
+  error: Failure;
 }
 
 export interface QueuedMessage {
@@ -52,24 +59,26 @@ export interface ChatState {
   messages: ChatMessage[];
   turn: Turn | null;
   queue: QueuedMessage[];
+  refusal: Refusal | null;
 }
 
 export type Action =
   | { type: 'loaded'; conversation: OpenConversation }
-  | { type: 'sent'; message: QueuedMessage }
+  | { type: 'sent'; message: QueuedMessage; at?: string }
   | { type: 'attached' }
   | { type: 'detached' }
-  | { type: 'frame'; frame: Frame }
+  | { type: 'frame'; frame: Frame; at?: string }
   | { type: 'connection'; connected: boolean }
   | { type: 'stopping' }
-  | { type: 'refused'; clientMessageId: string; error: Failure }
+  | { type: 'refused'; message: QueuedMessage; error: Failure }
+  | { type: 'excused' }
   | { type: 'withdrawn'; clientMessageId: string }
   | { type: 'queued'; message: QueuedMessage }
   | { type: 'unqueued'; clientMessageId: string }
   | { type: 'renamed'; title: string };
 
 export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
-  return { conversationId, agent, title: null, messages: [], turn: null, queue: [] };
+  return { conversationId, agent, title: null, messages: [], turn: null, queue: [], refusal: null };
 }
 
 export function reduce(state: ChatState, action: Action): ChatState {
@@ -77,13 +86,18 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case 'loaded':
       return loaded(state, action.conversation);
     case 'sent':
-      return { ...state, messages: [...without(state, action.message), userMessage(action.message)], turn: newTurn() };
+      return {
+        ...state,
+        messages: [...without(state, action.message), { ...userMessage(action.message), at: action.at }],
+        turn: newTurn(),
+        refusal: null,
+      };
     case 'attached':
       return state.turn ? state : { ...state, turn: newTurn() };
     case 'detached':
       return { ...state, turn: null };
     case 'frame':
-      return takeFrame(state, action.frame);
+      return takeFrame(state, action.frame, action.at);
     case 'connection':
       return state.turn ? { ...state, turn: { ...state.turn, connected: action.connected } } : state;
     case 'stopping':
@@ -92,10 +106,11 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return {
         ...state,
         turn: null,
-        messages: state.messages.map((message) =>
-          message.id === action.clientMessageId ? { ...message, status: 'error', error: action.error } : message,
-        ),
+        messages: without(state, action.message),
+        refusal: { message: action.message, error: action.error },
       };
+    case 'excused':
+      return state.refusal ? { ...state, refusal: null } : state;
     case 'withdrawn':
       return { ...state, messages: state.messages.filter((message) => message.id !== action.clientMessageId) };
     case 'queued':
@@ -124,6 +139,7 @@ export function fromStored(stored: StoredMessage): ChatMessage {
     status: stored.status,
     ...usageOf(stored),
     ...(stored.error && { error: stored.error }),
+    ...(stored.createdAt && { at: stored.createdAt }),
   };
 }
 
@@ -131,14 +147,6 @@ export function fromStored(stored: StoredMessage): ChatMessage {
 function usageOf({ usage, status }: StoredMessage): Pick<ChatMessage, 'usage'> {
   if (!usage || status === 'error' || status === 'running') return {};
   return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
-}
-
-/** How many things a result holds; nothing to count is 0. Derived, so that live and reopened cards agree. */
-export function countResults(output: Record<string, unknown> | undefined): number {
-  if (!output) return 0;
-  return ['tracks', 'albums', 'tasks']
-    .map((key) => output[key])
-    .reduce((count: number, list) => count + (Array.isArray(list) ? list.length : 0), 0);
 }
 
 export function textOf(message: ChatMessage): string {
@@ -152,7 +160,7 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   return { ...base, messages: conversation.messages.map(fromStored) };
 }
 
-function takeFrame(state: ChatState, frame: Frame): ChatState {
+function takeFrame(state: ChatState, frame: Frame, at?: string): ChatState {
   const turn = state.turn ?? newTurn();
   // A reconnect may overlap with what was already seen; `seq` has no gaps, so older frames are simply repeats.
   if (frame.seq <= turn.lastSeq) return state;
@@ -162,7 +170,7 @@ function takeFrame(state: ChatState, frame: Frame): ChatState {
     return {
       ...state,
       conversationId: frame.conversationId,
-      messages: startMessage(state.messages, frame.messageId),
+      messages: startMessage(state.messages, frame.messageId, at),
       turn: { ...seen, turnId: frame.turnId, messageId: frame.messageId },
     };
   }
@@ -172,8 +180,9 @@ function takeFrame(state: ChatState, frame: Frame): ChatState {
 }
 
 /** Replays begin here: whatever was stored of this message is told again from its first event. */
-function startMessage(messages: ChatMessage[], id: string): ChatMessage[] {
-  const fresh: ChatMessage = { id, role: 'assistant', parts: [], status: 'running' };
+function startMessage(messages: ChatMessage[], id: string, at?: string): ChatMessage[] {
+  const known = messages.find((message) => message.id === id)?.at ?? at;
+  const fresh: ChatMessage = { id, role: 'assistant', parts: [], status: 'running', ...(known && { at: known }) };
   return messages.some((message) => message.id === id)
     ? messages.map((message) => (message.id === id ? fresh : message))
     : [...messages, fresh];
@@ -203,60 +212,6 @@ function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
         parts: message.parts.map(interrupted),
       };
   }
-}
-
-function appendText(parts: Part[], text: string): Part[] {
-  if (text === '') return parts;
-  const last = parts.at(-1);
-  return last?.kind === 'text'
-    ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
-    : [...parts, { kind: 'text', text }];
-}
-
-function startedCall(id: string, name: string, input: unknown): Part {
-  return { kind: 'tool', call: { id, name, input, status: 'running' } };
-}
-
-function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
-  return parts.map((part) =>
-    part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part,
-  );
-}
-
-function success(content: unknown): Partial<ToolCall> {
-  const { summary, durationMs, ...rest } = asRecord(content);
-  return {
-    status: 'done',
-    ...(typeof summary === 'string' && { summary }),
-    ...(typeof durationMs === 'number' && { durationMs }),
-    ...(hasResults(rest) && { output: rest }),
-  };
-}
-
-/** An empty result is sent without its output but stored with it: both mean "nothing to open". */
-function hasResults(output: Record<string, unknown>): boolean {
-  const lists = ['tracks', 'albums', 'tasks'].filter((key) => Array.isArray(output[key]));
-  return lists.length > 0 ? countResults(output) > 0 : Object.keys(output).length > 0;
-}
-
-function failure(content: unknown): Partial<ToolCall> {
-  const { error, retryable, wasRetried, durationMs } = asRecord(content);
-  return {
-    status: 'failed',
-    error: { message: String(error ?? 'Failed'), retryable: retryable === true, wasRetried: wasRetried === true },
-    ...(typeof durationMs === 'number' && { durationMs }),
-  };
-}
-
-/** When a turn breaks, a card must not spin for ever. */
-function interrupted(part: Part): Part {
-  if (part.kind === 'text' || part.call.status !== 'running') return part;
-  const error = { message: 'Interrupted', retryable: false, wasRetried: false };
-  return { kind: 'tool', call: { ...part.call, status: 'failed', error } };
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function userMessage({ clientMessageId, text }: QueuedMessage): ChatMessage {

@@ -3,8 +3,13 @@ import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api
 import { announce } from '../api/news';
 import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
 import { newId } from '../ui/id';
-import { recall, remember } from '../ui/storage';
-import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type Failure, type QueuedMessage } from './reduce';
+import { say } from '../ui/live-region';
+import { Announcer } from './announcer';
+import { NEW_CHAT, returnToDraft } from './drafts';
+import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
+import { keepPending, recoveredAs } from './pending';
+import { keepQueue, savedQueue } from './queue-storage';
+import { refusalOf } from './refusal-of';
 import { follow } from './stream';
 
 export interface SessionEvents {
@@ -12,7 +17,10 @@ export interface SessionEvents {
   onConversation: (session: Session, id: string) => void;
   /** A tool finished: what it changed may be on screen elsewhere. */
   onToolDone: (toolName: string) => void;
-  onTurnEnd: () => void;
+  onTurnStart: (conversationId: string) => void;
+  onTurnEnd: (conversationId: string) => void;
+  /** It is not followed any more, and nothing is known about it. */
+  onTurnLost: (conversationId: string) => void;
 }
 
 export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
@@ -25,6 +33,9 @@ export class Session {
   private listeners = new Set<() => void>();
   private following: AbortController | null = null;
   private stopWanted = false;
+  /** Forgets the message on its way: the server has it, or the composer has it again. */
+  private settle: () => void = () => undefined;
+  private announcer = new Announcer();
 
   constructor(
     agent: AgentId,
@@ -61,18 +72,16 @@ export class Session {
 
   /** Sends now, or after the running turn has ended. */
   send(text: string): void {
-    const message = { clientMessageId: newId(), text };
+    const { refusal } = this.state;
+    // The same words after a refusal keep their id: if the server did take them, they do not count twice.
+    const message = refusal?.message.text === text ? refusal.message : (recoveredAs(text) ?? { clientMessageId: newId(), text });
     if (this.state.turn) this.enqueue(message);
     else void this.deliver(message);
   }
 
-  /** The same words once more after a failure. What was never accepted keeps its id, so it cannot count twice. */
+  /** Asks the question of an answer once more: after a failure, or for another answer. */
   retry(failed: ChatMessage): void {
     if (this.state.turn) return;
-    if (failed.role === 'user') {
-      void this.deliver({ clientMessageId: failed.id, text: wordsOf(failed) });
-      return;
-    }
     const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
     if (question) void this.deliver({ clientMessageId: newId(), text: wordsOf(question) });
   }
@@ -102,28 +111,45 @@ export class Session {
 
   private async deliver(message: QueuedMessage): Promise<void> {
     this.stopWanted = false;
-    this.dispatch({ type: 'sent', message });
+    this.dispatch({ type: 'sent', message, at: new Date().toISOString() });
     const { conversationId, agent } = this.state;
-    const body: ChatRequest = { message: message.text, clientMessageId: message.clientMessageId, ...(conversationId ? { conversationId } : { agent }) };
+    const key = conversationId ?? NEW_CHAT;
+    keepPending(key, message);
+    this.settle = () => keepPending(key, null);
+    const body: ChatRequest = {
+      message: message.text,
+      clientMessageId: message.clientMessageId,
+      ...(conversationId ? { conversationId } : { agent }),
+    };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
       if (outcome === 'idle') await this.afterLosingSight(message);
     } catch (error) {
       if (error instanceof ApiError && error.code === 'TURN_RUNNING') return this.waitBehindRunningTurn(message);
-      this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(error) });
+      this.refuse(message, error);
     }
+  }
+
+  /** Nothing a person wrote is lost: the words go back to the composer, with the reason above them. */
+  private refuse(message: QueuedMessage, cause: unknown): void {
+    const error = refusalOf(cause);
+    this.settle();
+    this.dispatch({ type: 'refused', message, error });
+    returnToDraft(this.state.conversationId ?? NEW_CHAT, message.text);
+    say(error.message);
   }
 
   /** The turn could not be followed to its end: either it never began, or the stored conversation knows how it went. */
   private async afterLosingSight(message: QueuedMessage): Promise<void> {
     const accepted = this.state.messages.at(-1)?.id !== message.clientMessageId;
     if (accepted) return this.open();
-    this.dispatch({ type: 'refused', clientMessageId: message.clientMessageId, error: refusal(new Error('Not sent.')) });
+    this.refuse(message, new Error('Not sent.'));
   }
 
   /** Another tab was faster: its turn comes first, ours waits in the queue. */
   private async waitBehindRunningTurn(message: QueuedMessage): Promise<void> {
     this.dispatch({ type: 'detached' });
+    this.settle();
     this.dispatch({ type: 'withdrawn', clientMessageId: message.clientMessageId });
     this.enqueue(message);
     await this.open();
@@ -154,7 +180,10 @@ export class Session {
         onConnection: (connected) => this.state.turn && this.dispatch({ type: 'connection', connected }),
         signal: controller.signal,
       });
-      if (outcome === 'idle') this.dispatch({ type: 'detached' });
+      if (outcome === 'idle') {
+        this.dispatch({ type: 'detached' });
+        if (this.state.conversationId) this.events.onTurnLost(this.state.conversationId);
+      }
       if (outcome === 'ended') queueMicrotask(() => this.afterTurn());
       return outcome;
     } finally {
@@ -164,14 +193,21 @@ export class Session {
 
   private take(frames: Frame[]): void {
     let state = this.state;
-    for (const frame of frames) state = reduce(state, { type: 'frame', frame });
+    const at = new Date().toISOString();
+    for (const frame of frames) {
+      if (frame.type === 'message_start') this.announcer.began(frame.messageId);
+      state = reduce(state, { type: 'frame', frame, at });
+    }
     this.setState(state);
+    this.announcer.update(state.messages.at(-1));
     for (const frame of frames) this.react(frame);
   }
 
   private react(frame: Frame): void {
     if (frame.type === 'message_start') {
+      this.settle();
       this.events.onConversation(this, frame.conversationId);
+      this.events.onTurnStart(frame.conversationId);
       announce({ kind: 'turn', conversationId: frame.conversationId });
       if (this.stopWanted) void send(`/api/turns/${frame.turnId}/stop`, { method: 'POST' }).catch(ignoreEnded);
       this.stopWanted = false;
@@ -183,7 +219,7 @@ export class Session {
   }
 
   private afterTurn(): void {
-    this.events.onTurnEnd();
+    if (this.state.conversationId) this.events.onTurnEnd(this.state.conversationId);
     // After an error the queue waits: firing more questions at a broken service helps nobody.
     if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
   }
@@ -196,7 +232,12 @@ export class Session {
   private saveQueue(): void {
     const { conversationId, queue } = this.state;
     if (!conversationId) return;
-    remember(queueKey(conversationId), queue.length === 0 ? null : JSON.stringify(queue));
+    keepQueue(conversationId, queue);
+  }
+
+  /** The refused words were changed or thrown away: the notice about them goes too. */
+  excuse(): void {
+    this.dispatch({ type: 'excused' });
   }
 
   rename(title: string): void {
@@ -219,22 +260,8 @@ export class Session {
   }
 }
 
-const queueKey = (conversationId: string) => `segue.queue.${conversationId}`;
-
-function savedQueue(conversationId: string): QueuedMessage[] {
-  const saved = recall(queueKey(conversationId));
-  return saved ? (JSON.parse(saved) as QueuedMessage[]) : [];
-}
-
 function wordsOf(message: ChatMessage): string {
   return message.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-}
-
-function refusal(error: unknown): Failure {
-  const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
-  const patience = error instanceof ApiError && error.retryAfterSeconds ? ` Try again in ${error.retryAfterSeconds} s.` : '';
-  const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
-  return { code, message: explain(error) + patience, retryable };
 }
 
 /** Stopping what has just ended by itself is not a failure. */

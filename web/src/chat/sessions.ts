@@ -5,17 +5,24 @@ import { announce, onNews } from '../api/news';
 import type { AgentId } from '../api/types';
 import { Session } from './session';
 
+const LONGEST_TURN_MS = 300_000;
 const TASK_TOOLS = new Set(['add_task', 'complete_task', 'delete_task', 'update_task']);
 
 export class Sessions {
   private byId = new Map<string, Session>();
   private draft: Session | null = null;
+  private running = new Set<string>();
+  private listeners = new Set<() => void>();
   /** Set by whoever shows the new conversation, to move the address bar along. */
   onOpened: (session: Session, id: string) => void = () => undefined;
 
   constructor(private queries: QueryClient) {
     onNews((news) => {
-      if (news.kind === 'turn') void this.byId.get(news.conversationId)?.open();
+      if (news.kind === 'turn') {
+        this.setRunning(news.conversationId, true);
+        void this.byId.get(news.conversationId)?.open();
+      }
+      if (news.kind === 'turn-end') this.setRunning(news.conversationId, false);
     });
     // Another device may have gone on with a conversation while this tab was out of sight.
     document.addEventListener('visibilitychange', () => {
@@ -66,8 +73,32 @@ export class Sessions {
         if (TASK_TOOLS.has(toolName)) this.refresh('tasks');
         if (toolName === 'suggestPlaylist') this.refresh('playlists');
       },
-      onTurnEnd: () => this.refresh('conversations'),
+      onTurnStart: (id: string) => this.setRunning(id, true),
+      onTurnLost: (id: string) => this.setRunning(id, false),
+      onTurnEnd: (id: string) => {
+        this.setRunning(id, false);
+        announce({ kind: 'turn-end', conversationId: id });
+        this.refresh('conversations');
+      },
     };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+  isRunning(id: string): boolean {
+    return this.running.has(id);
+  }
+
+  /** As far as the tabs of this browser know. */
+  private setRunning(id: string, running: boolean): void {
+    if (running === this.running.has(id)) return;
+    // A tab that was closed never says that its turn has ended; no turn is longer than this.
+    if (running) setTimeout(() => this.setRunning(id, false), LONGEST_TURN_MS);
+    if (running) this.running.add(id);
+    else this.running.delete(id);
+    this.listeners.forEach((listener) => listener());
   }
 
   private refresh(kind: 'tasks' | 'playlists' | 'conversations'): void {
@@ -84,6 +115,11 @@ export function useSessions(): Sessions {
   return sessions;
 }
 
+export function useIsRunning(id: string): boolean {
+  const sessions = useSessions();
+  return useSyncExternalStore(sessions.subscribe, () => sessions.isRunning(id));
+}
+
 export function useSession(session: Session) {
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const load = useSyncExternalStore(session.subscribe, session.getLoad);
@@ -95,7 +131,7 @@ export function useNews(queries: QueryClient): void {
   useEffect(
     () =>
       onNews((news) => {
-        if (news.kind !== 'turn') void queries.invalidateQueries({ queryKey: [news.kind] });
+        if (news.kind !== 'turn' && news.kind !== 'turn-end') void queries.invalidateQueries({ queryKey: [news.kind] });
       }),
     [queries],
   );

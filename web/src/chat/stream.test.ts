@@ -44,7 +44,10 @@ afterEach(() => void vi.useRealTimers());
 
 describe('following a turn', () => {
   it('hands over every frame once, in order', async () => {
-    const { outcome, seen } = await followAll(async () => response([sse(frames)]), () => Promise.reject(new Error('not needed')));
+    const { outcome, seen } = await followAll(
+      async () => response([sse(frames)]),
+      () => Promise.reject(new Error('not needed')),
+    );
     expect(outcome).toBe('ended');
     expect(seen).toEqual(frames);
   });
@@ -66,12 +69,19 @@ describe('following a turn', () => {
   });
 
   it('drops what a resumed stream repeats', async () => {
-    const { seen } = await followAll(async () => response([sse(frames.slice(0, 5))], true), async () => response([sse(frames)]));
+    const { seen } = await followAll(
+      async () => response([sse(frames.slice(0, 5))], true),
+      async () => response([sse(frames)]),
+    );
     expect(seen).toEqual(frames);
   });
 
   it('sends the same request again when the server was away before anything arrived', async () => {
-    const start = vi.fn().mockRejectedValueOnce(new Unreachable('down')).mockRejectedValueOnce(new Unreachable('down')).mockResolvedValue(response([sse(frames)]));
+    const start = vi
+      .fn()
+      .mockRejectedValueOnce(new Unreachable('down'))
+      .mockRejectedValueOnce(new Unreachable('down'))
+      .mockResolvedValue(response([sse(frames)]));
     const { outcome } = await followAll(start, () => Promise.reject(new Error('not needed')));
     expect(outcome).toBe('ended');
     expect(start).toHaveBeenCalledTimes(3);
@@ -79,13 +89,24 @@ describe('following a turn', () => {
 
   it('gives a refusal to start back to the caller', async () => {
     const refusal = new ApiError(429, 'RATE_LIMITED', 'Too many requests.');
-    await expect(followAll(() => Promise.reject(refusal), () => Promise.reject(refusal))).rejects.toBe(refusal);
+    await expect(
+      followAll(
+        () => Promise.reject(refusal),
+        () => Promise.reject(refusal),
+      ),
+    ).rejects.toBe(refusal);
   });
 
   it('says idle when nothing runs, and when the turn is too old to be told again', async () => {
-    const nothing = await followAll(async () => new Response(null, { status: 204 }), () => Promise.reject(new Error('not needed')));
+    const nothing = await followAll(
+      async () => new Response(null, { status: 204 }),
+      () => Promise.reject(new Error('not needed')),
+    );
     expect(nothing.outcome).toBe('idle');
-    const tooOld = await followAll(async () => response([sse(frames.slice(0, 3))], true), () => Promise.reject(new ApiError(410, 'GONE', 'Gone.')));
+    const tooOld = await followAll(
+      async () => response([sse(frames.slice(0, 3))], true),
+      () => Promise.reject(new ApiError(410, 'GONE', 'Gone.')),
+    );
     expect(tooOld.outcome).toBe('idle');
   });
 });

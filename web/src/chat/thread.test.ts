@@ -6,7 +6,14 @@ const user = (id: string, text: string): ChatMessage => ({ id, role: 'user', par
 const answer = (id: string, status: ChatMessage['status']): ChatMessage => ({ id, role: 'assistant', parts: [], status });
 
 it('shows a question once when it was asked again after an error, and twice when it was asked twice', () => {
-  const retried = [user('1', 'hello'), answer('2', 'error'), user('3', 'hello'), answer('4', 'error'), user('5', 'hello'), answer('6', 'complete')];
+  const retried = [
+    user('1', 'hello'),
+    answer('2', 'error'),
+    user('3', 'hello'),
+    answer('4', 'error'),
+    user('5', 'hello'),
+    answer('6', 'complete'),
+  ];
   const askedTwice = [user('1', 'hello'), answer('2', 'complete'), user('3', 'hello'), answer('4', 'complete')];
   const movedOn = [user('1', 'hello'), answer('2', 'error'), user('3', 'never mind')];
   const shown = (messages: ChatMessage[]) => messages.filter((message, index) => !isRepeat(messages, index, message)).map(({ id }) => id);

@@ -1,8 +1,11 @@
 // The messages of one conversation, one under the other.
-import { ArrowDown } from 'lucide-react';
+import { ArrowDown, Clock3 } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import { Message, Thinking } from './message';
 import { useFollowScroll } from './follow-scroll';
+import { FollowUps } from './follow-ups';
+import { namesIn } from './found';
+import { NamesContext } from './mentions';
 import { textOf, type ChatMessage, type ChatState } from './reduce';
 
 interface Props {
@@ -10,33 +13,40 @@ interface Props {
   conversation: string;
   onRetry: (message: ChatMessage) => void;
   onGoOn: () => void;
+  onAsk: (text: string) => void;
 }
 
-export function Thread({ state, conversation, onRetry, onGoOn }: Props) {
+export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
   const { messages, turn } = state;
-  const { box, content, atEnd, toEnd, onScroll, release } = useFollowScroll(conversation, turn !== null);
+  const { box, content, atEnd, toEnd, toNewest, onScroll, release } = useFollowScroll(conversation, turn !== null);
   const shown = useMemo(() => messages.filter((message, index) => !isRepeat(messages, index, message)), [messages]);
   const justSent = turn !== null && turn.messageId === null;
   useEffect(() => {
     // Whoever sends something wants to see it, wherever they were reading.
-    if (justSent) toEnd();
-  }, [justSent, toEnd]);
+    if (justSent) toNewest();
+  }, [justSent, toNewest]);
   const last = shown.at(-1);
-  const canRetry = turn === null && last?.error?.retryable;
+  const idle = turn === null;
+  const finished = messages.reduce((n, { parts }) => n + parts.filter((part) => part.kind === 'tool' && part.call.output).length, 0);
+  // Not at every word that arrives: the names change when a call has found something.
+  const found = useMemo(() => namesIn(messages), [conversation, finished]);
 
   return (
     <div className="thread-frame">
       <div className="thread" ref={box} onScroll={onScroll} tabIndex={-1}>
         <div className="thread-inner" ref={content} onClickCapture={release}>
-          {shown.map((message) => (
-            <Message
-              key={message.id}
-              message={message}
-              onRetry={canRetry && message === last ? onRetry : undefined}
-              onGoOn={turn === null && message === last ? onGoOn : undefined}
-            />
-          ))}
-          {turn && !turn.messageId && <Thinking />}
+          <NamesContext value={found}>
+            {shown.map((message) => (
+              <Message
+                key={message.id}
+                message={message}
+                onRetry={idle && message === last ? onRetry : undefined}
+                onGoOn={idle && message === last ? onGoOn : undefined}
+              />
+            ))}
+          </NamesContext>
+          {idle && last?.role === 'assistant' && last.status === 'complete' && <FollowUps message={last} onAsk={onAsk} />}
+          {turn && !turn.messageId && (turn.connected ? <Thinking /> : <Unsent />)}
         </div>
       </div>
       {!atEnd && (
@@ -45,6 +55,15 @@ export function Thread({ state, conversation, onRetry, onGoOn }: Props) {
         </button>
       )}
     </div>
+  );
+}
+
+/** Nothing reached the server yet; it goes out by itself when there is a line again. */
+function Unsent() {
+  return (
+    <p className="unsent" role="status">
+      <Clock3 size={14} aria-hidden /> Not sent yet. It is sent when the connection is back.
+    </p>
   );
 }
 

@@ -1,13 +1,13 @@
 // The first minute: who answers, what it knows, and something to try that works.
 import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
-import { useLocation } from 'wouter';
-import { useAbout } from '../api/queries';
+import { Link, useLocation } from 'wouter';
+import { useAbout, useLibrarySize } from '../api/queries';
 import type { About, AgentId } from '../api/types';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
-import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
+import { FirstDay } from './first-day';
 import './welcome.css';
 
 const GREETING: Record<AgentId, string> = {
@@ -18,6 +18,8 @@ const GREETING: Record<AgentId, string> = {
 export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
   const { data: about, error, refetch } = useAbout();
   const [, navigate] = useLocation();
+  const { data: owned } = useLibrarySize();
+  const empty = agent === 'discover' && owned === 0;
   const current = about?.agents.find((candidate) => candidate.id === agent);
 
   return (
@@ -28,8 +30,22 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
           value={agent}
           onChange={(next) => navigate(next === 'tasks' ? '/?agent=tasks' : '/', { replace: true })}
           options={[
-            { value: 'discover', label: <><Music2 size={15} aria-hidden /> Discover</> },
-            { value: 'tasks', label: <><ListTodo size={15} aria-hidden /> Tasks</> },
+            {
+              value: 'discover',
+              label: (
+                <>
+                  <Music2 size={15} aria-hidden /> Discover
+                </>
+              ),
+            },
+            {
+              value: 'tasks',
+              label: (
+                <>
+                  <ListTodo size={15} aria-hidden /> Tasks
+                </>
+              ),
+            },
           ]}
         />
         <h1>{GREETING[agent]}</h1>
@@ -38,17 +54,20 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
         {current && (
           <>
             <p className="welcome-lead">{current.description}</p>
-            <ul className="examples" aria-label="Examples">
-              {current.examples.map((example, row) => (
-                <li key={example}>
-                  <button type="button" onClick={() => onPick(example)}>
-                    <Artwork seed={`${row} ${example}`} size={38} />
-                    <span>{example}</span>
-                    <ArrowUpRight size={16} aria-hidden />
-                  </button>
-                </li>
-              ))}
-            </ul>
+            {empty && <FirstDay mode={about?.mode ?? 'local'} />}
+            {!empty && (
+              <ul className="examples" aria-label="Examples">
+                {current.examples.map((example, row) => (
+                  <li key={example}>
+                    <button type="button" onClick={() => onPick(example)}>
+                      <Artwork seed={`${row} ${example}`} size={38} />
+                      <span dir="auto">{example}</span>
+                      <ArrowUpRight size={16} aria-hidden />
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
           </>
         )}
         {about && <Facts about={about} agent={agent} />}
@@ -63,20 +82,19 @@ function Facts({ about, agent }: { about: About; agent: AgentId }) {
     <div className="facts">
       <p>
         Answers come from <strong>{model.offline ? 'the built-in offline model' : model.id}</strong>
-        {agent === 'discover' && index && (
+        {agent === 'discover' && index && index.tracks > 0 && (
           <>
             {' '}
-            over <strong>{count(index.tracks, 'indexed track')}</strong>
+            over <strong>{count(index.tracks, 'track')}</strong>
           </>
         )}
         .
       </p>
-      {model.offline && (
+      {/* Only the person at this machine can change settings. */}
+      {model.offline && about.mode === 'local' && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
-          <span>
-            <SettingNames text={model.hint ?? 'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Segue again.'} />
-          </span>
+          <Link href="/settings">Connect a language model</Link>
         </p>
       )}
     </div>

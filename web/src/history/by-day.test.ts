@@ -14,7 +14,14 @@ it('puts conversations under the days people remember', () => {
     [at(2026, 10, 1), 'Last 30 days'],
     [at(2026, 8, 3), 'September 2026'],
   ];
-  const conversations = rows.map(([updatedAt], i) => ({ id: String(i), agent: 'discover' as const, title: '', preview: '', createdAt: updatedAt, updatedAt }));
+  const conversations = rows.map(([updatedAt], i) => ({
+    id: String(i),
+    agent: 'discover' as const,
+    title: '',
+    preview: '',
+    createdAt: updatedAt,
+    updatedAt,
+  }));
   const labels = byDay(conversations, now).flatMap((day) => day.conversations.map(() => day.label));
   expect(labels).toEqual(rows.map(([, label]) => label));
 });

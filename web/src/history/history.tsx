@@ -1,12 +1,14 @@
 // The list of conversations: find one, go back to it, rename it, delete it and think better of it.
-import { Ellipsis, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
+import { Ellipsis, FileJson, FileText, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
-import { deleteConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
+import { deleteConversation, getConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
 import type { Conversation } from '../api/types';
-import { useSessions } from '../chat/sessions';
+import { conversationMarkdown, download, fileName } from '../chat/export';
+import { useIsRunning, useSessions } from '../chat/sessions';
 import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
+import { isComposing, isEnter } from '../ui/keys';
 import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
@@ -23,7 +25,14 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
     <nav className="history" aria-label="Conversations">
       <label className="search-field">
         <Search size={15} aria-hidden />
-        <input className="field" type="search" placeholder="Search conversations" aria-label="Search conversations" value={words} onChange={(event) => setWords(event.target.value)} />
+        <input
+          className="field"
+          type="search"
+          placeholder="Search conversations"
+          aria-label="Search conversations"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
       </label>
       <div className="history-list" tabIndex={-1}>
         {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
@@ -33,12 +42,14 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
             <h3>{day.label}</h3>
             <ul>
               {day.conversations.map((conversation) => (
-                <Entry key={conversation.id} conversation={conversation} onNavigate={onNavigate} />
+                <Entry key={conversation.id} conversation={conversation} words={q} onNavigate={onNavigate} />
               ))}
             </ul>
           </section>
         ))}
-        {data && days.length === 0 && <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>}
+        {data && days.length === 0 && (
+          <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>
+        )}
         {hasNextPage && (
           <button type="button" className="button small quiet" onClick={() => void fetchNextPage()}>
             Show older
@@ -49,8 +60,18 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-function Entry({ conversation, onNavigate }: { conversation: Conversation; onNavigate?: () => void }) {
-  const { id, title, agent } = conversation;
+interface EntryProps {
+  conversation: Conversation;
+  /** What was searched for. */
+  words: string;
+  onNavigate?: () => void;
+}
+
+function Entry({ conversation, words, onNavigate }: EntryProps) {
+  const { id, title, agent, preview } = conversation;
+  const running = useIsRunning(id);
+  // The list knows only the newest message: its line is shown where it has the words that were searched for.
+  const line = words !== '' && preview.toLowerCase().includes(words.toLowerCase()) ? preview : null;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
   const changed = useChanged();
@@ -67,16 +88,41 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
     sessions.forget(id);
     if (here) navigate('/');
     changed('conversations');
-    toast(`Deleted “${title}”`, { undo: () => restoreConversation(id).then(() => changed('conversations')) });
+    toast(`Deleted “${title}”`, {
+      undo: async () => {
+        await restoreConversation(id);
+        changed('conversations');
+        // It was on screen when it went: that is where it comes back.
+        if (here) navigate(`/c/${id}`);
+      },
+    });
   };
   const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
+
+  const save = async (as: 'md' | 'json') => {
+    try {
+      const conversation = await getConversation(id);
+      if (as === 'md') download(fileName(title, 'md'), 'text/markdown', conversationMarkdown(conversation));
+      else download(fileName(title, 'json'), 'application/json', JSON.stringify(conversation, null, 2));
+    } catch (error) {
+      toastError(error);
+    }
+  };
 
   if (renaming) return <Rename conversation={conversation} onDone={() => setRenaming(false)} />;
   return (
     <li className="entry" data-here={here}>
       <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
         <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
-        <span>{title}</span>
+        <span className="entry-words">
+          <span dir="auto">{title}</span>
+          {line && (
+            <span className="entry-line" dir="auto">
+              {line}
+            </span>
+          )}
+        </span>
+        {running && <span className="entry-running" role="img" aria-label="Answering" />}
       </Link>
       <Menu
         trigger={
@@ -87,6 +133,8 @@ function Entry({ conversation, onNavigate }: { conversation: Conversation; onNav
         items={[
           { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
           { label: 'Copy link', icon: Link2, onSelect: copyLink },
+          { label: 'Save as Markdown', icon: FileText, onSelect: () => void save('md') },
+          { label: 'Save as JSON', icon: FileJson, onSelect: () => void save('json') },
           { label: 'Delete', icon: Trash2, danger: true, onSelect: () => void remove() },
         ]}
       />
@@ -112,8 +160,8 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') void save();
-    if (event.key !== 'Escape') return;
+    if (isEnter(event)) void save();
+    if (event.key !== 'Escape' || isComposing(event)) return;
     event.preventDefault();
     event.stopPropagation();
     onDone();
@@ -123,6 +171,7 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
       <input
         className="field"
         aria-label="Conversation title"
+        dir="auto"
         value={title}
         autoFocus
         maxLength={200}
@@ -134,4 +183,3 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
     </li>
   );
 }
-

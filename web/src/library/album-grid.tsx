@@ -27,8 +27,12 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: LibrarySort; o
           <li key={album.id}>
             <button type="button" className="album" onClick={() => onOpen(album.id)}>
               <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={400} />
-              <span className="track-title">{album.title}</span>
-              <span className="track-by">{[album.artist, album.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
+              <span className="track-title" dir="auto">
+                {album.title}
+              </span>
+              <span className="track-by" dir="auto">
+                {[album.artist, album.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}
+              </span>
             </button>
           </li>
         ))}

@@ -36,7 +36,15 @@ function CatalogueSearch() {
       <form onSubmit={onSubmit}>
         <label className="search-field">
           <Search size={16} aria-hidden />
-          <input className="field" type="search" aria-label="Search the catalogue" placeholder="Artist, album or song, then Enter" autoFocus value={words} onChange={(event) => setWords(event.target.value)} />
+          <input
+            className="field"
+            type="search"
+            aria-label="Search the catalogue"
+            placeholder="Artist, album or song, then Enter"
+            data-autofocus
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
         </label>
       </form>
       {error && <Failed error={error} />}
@@ -48,11 +56,18 @@ function CatalogueSearch() {
               <AddButton title={title} owned={inLibrary} what={{ albumId: id }} />
             </Candidate>
           ))}
-          {data.tracks?.filter(({ isrc }) => isrc !== '').map((track) => (
-            <Candidate key={track.tidalId ?? track.isrc} cover={{ seed: coverOf(track), url: track.artworkUrl }} title={track.title} by={`${track.artist} · ${track.album}`}>
-              <AddButton title={track.title} owned={track.inLibrary} what={{ isrc: track.isrc }} />
-            </Candidate>
-          ))}
+          {data.tracks
+            ?.filter(({ isrc }) => isrc !== '')
+            .map((track) => (
+              <Candidate
+                key={track.tidalId ?? track.isrc}
+                cover={{ seed: coverOf(track), url: track.artworkUrl }}
+                title={track.title}
+                by={`${track.artist} · ${track.album}`}
+              >
+                <AddButton title={track.title} owned={track.inLibrary} what={{ isrc: track.isrc }} />
+              </Candidate>
+            ))}
         </ul>
       )}
       {data && !isFetching && (data.albums?.length ?? 0) + (data.tracks?.length ?? 0) === 0 && <p className="tool-note">{data.summary}</p>}
@@ -72,8 +87,12 @@ function Candidate({ cover, title, by, children }: CandidateProps) {
     <li className="candidate">
       <Artwork {...cover} />
       <span className="track-names">
-        <span className="track-title">{title}</span>
-        <span className="track-by">{by}</span>
+        <span className="track-title" dir="auto">
+          {title}
+        </span>
+        <span className="track-by" dir="auto">
+          {by}
+        </span>
       </span>
       {children}
     </li>

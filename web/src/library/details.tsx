@@ -1,38 +1,49 @@
 // One track or album of the library, with everything known about it.
-import { Trash2 } from 'lucide-react';
+import { Disc3, Trash2 } from 'lucide-react';
+import { ApiError } from '../api/client';
 import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
 import { Artwork, coverOf } from '../music/artwork';
+import { setOwned, useOwned } from '../music/ownership';
 import { TrackDetails } from '../music/track-details';
 import { TrackMarks, TrackRow } from '../music/track-row';
 import { Dialog } from '../ui/dialog';
 import { clock, count, shortDate } from '../ui/format';
-import { Failed, SkeletonRows } from '../ui/states';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
 
 export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => void }) {
   const { data: track, error } = useTrack(isrc);
   const removal = useRemoval(onClose);
+  const owned = useOwned(track ?? { isrc, title: '', inLibrary: false });
   return (
     <Dialog title={track?.title ?? 'Track'} hideTitle onClose={onClose}>
-      {error && <Failed error={error} />}
+      {error && <Missing what="track" error={error} />}
       {!track && !error && <SkeletonRows rows={4} label="Loading the track" />}
       {track && (
         <>
           <header className="sleeve">
             <Artwork seed={coverOf(track)} url={track.artworkUrl} size={112} />
             <div>
-              <p className="sleeve-title">{track.title}</p>
+              <p className="sleeve-title" dir="auto">
+                {track.title}
+              </p>
               <p>{track.artist}</p>
               <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
-              <TrackMarks track={track} />
+              <TrackMarks inLibrary={owned} />
             </div>
           </header>
-          <TrackDetails track={track} />
-          {track.inLibrary && (
+          <TrackDetails track={{ ...track, inLibrary: owned }} />
+          {owned && (
             <button
               type="button"
               className="button danger small sleeve-remove"
-              onClick={() => void removal(track.title, () => removeTrack(isrc), () => restoreTrack(isrc))}
+              onClick={() =>
+                void removal(
+                  track.title,
+                  () => removeTrack(isrc).then(() => setOwned(isrc, false)),
+                  () => restoreTrack(isrc).then(() => setOwned(isrc, true)),
+                )
+              }
             >
               <Trash2 size={14} aria-hidden /> Remove from library
             </button>
@@ -48,14 +59,16 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
   const removal = useRemoval(onClose);
   return (
     <Dialog title={album?.title ?? 'Album'} hideTitle onClose={onClose}>
-      {error && <Failed error={error} />}
+      {error && <Missing what="album" error={error} />}
       {!album && !error && <SkeletonRows rows={6} label="Loading the album" />}
       {album && (
         <>
           <header className="sleeve">
             <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={112} />
             <div>
-              <p className="sleeve-title">{album.title}</p>
+              <p className="sleeve-title" dir="auto">
+                {album.title}
+              </p>
               <p>{album.artist}</p>
               <p className="sleeve-facts">
                 {[album.releaseDate && shortDate(album.releaseDate), count(album.trackCount, 'track')].filter(Boolean).join(' · ')}
@@ -71,7 +84,13 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
             <button
               type="button"
               className="button danger small sleeve-remove"
-              onClick={() => void removal(album.title, () => removeAlbum(id), () => restoreAlbum(id))}
+              onClick={() =>
+                void removal(
+                  album.title,
+                  () => removeAlbum(id),
+                  () => restoreAlbum(id),
+                )
+              }
             >
               <Trash2 size={14} aria-hidden /> Remove from library
             </button>
@@ -79,6 +98,15 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
         </>
       )}
     </Dialog>
+  );
+}
+
+function Missing({ what, error }: { what: string; error: unknown }) {
+  if (!(error instanceof ApiError) || error.status !== 404) return <Failed error={error} />;
+  return (
+    <Empty icon={Disc3} title={`This ${what} is not here`}>
+      <p>It may have been removed, or the address is wrong.</p>
+    </Empty>
   );
 }
 

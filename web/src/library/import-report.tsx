@@ -1,4 +1,4 @@
-// What became of imported files: counts first, then what could not be used and who could not be asked.
+// What became of imported files: what matters first, each thing once, the rest folded.
 import type { FileCounts, ImportAnswer, LineFailure } from '../api/types';
 import { count } from '../ui/format';
 
@@ -17,24 +17,63 @@ export function ImportReport({ answer }: { answer: ImportAnswer }) {
       <p>
         <strong>{facts.join(' · ')}</strong>
       </p>
-      <ul className="plain-rows">
-        {files.map((file, row) => (
-          <File key={row} file={file} />
-        ))}
-      </ul>
+      <Silent files={files} />
       {failures.length > 0 && <Unreadable failures={failures} />}
+      <details>
+        <summary>{files.length === 1 ? 'About this file' : `About ${count(files.length, 'file')}`}</summary>
+        <ul className="plain-rows">
+          {files.map((file, row) => (
+            <File key={row} file={file} />
+          ))}
+        </ul>
+      </details>
     </div>
   );
 }
 
-function File({ file: { file, kind, read, leftOut, silent } }: { file: FileCounts }) {
-  const left = Object.entries(leftOut).map(([why, n]) => `${n.toLocaleString('en')} left out: ${why}`);
-  const asked = Object.entries(silent).map(([who, why]) => `${who} could not be asked: ${why}`);
+/** One sentence however many files and sources; the technical reasons are there for those who want them. */
+function Silent({ files }: { files: FileCounts[] }) {
+  const reasons = silentSources(files);
+  if (reasons.size === 0) return null;
+  const names = [...reasons.keys()];
   return (
-    <li>
-      {[`${file} (${kind}), ${count(read, 'entry', 'entries')}`, ...left, ...asked].join('. ')}
-    </li>
+    <details>
+      <summary>
+        {listed(names)} could not be asked. {names.length === 1 ? 'It is' : 'They are'} asked again later.
+      </summary>
+      <ul className="plain-rows">
+        {byReason(reasons).map(([reason, who]) => (
+          <li key={reason}>
+            {listed(who)}: {reason}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
+}
+
+/** Each source once, with the first reason it gave. */
+export function silentSources(files: FileCounts[]): Map<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [who, why] of files.flatMap(({ silent }) => Object.entries(silent))) {
+    if (!reasons.has(who)) reasons.set(who, why);
+  }
+  return reasons;
+}
+
+function byReason(reasons: Map<string, string>): [string, string[]][] {
+  const grouped = new Map<string, string[]>();
+  for (const [who, why] of reasons) grouped.set(why, [...(grouped.get(why) ?? []), who]);
+  return [...grouped];
+}
+
+function listed(names: string[]): string {
+  return new Intl.ListFormat('en', { type: 'conjunction' }).format(names);
+}
+
+function File({ file: { file, kind, read, leftOut } }: { file: FileCounts }) {
+  const left = Object.entries(leftOut).map(([why, n]) => `${n.toLocaleString('en')} left out: ${why}`);
+  return <li>{[`${file} (${kind}), ${count(read, 'entry', 'entries')}`, ...left].join('. ')}</li>;
 }
 
 function Unreadable({ failures }: { failures: LineFailure[] }) {

@@ -5,7 +5,7 @@ import { stepsAreBusy, useIndexStatus } from '../api/queries';
 import type { IngestStatus } from '../api/types';
 import { count } from '../ui/format';
 
-const STEPS = { lyrics: 'Lyrics', features: 'Sound', describe: 'Meaning', index: 'Index' };
+const STEPS = { lyrics: 'Lyrics', features: 'Sound', describe: 'Meaning', index: 'Search' };
 const isStep = (step: string): step is keyof typeof STEPS => step in STEPS;
 
 export function IndexProgress() {
@@ -29,7 +29,10 @@ export function IndexProgress() {
 }
 
 function summary({ tracks, pending, failed = 0, lookingFor = 0 }: IngestStatus): string {
-  const indexed = pending > 0 ? `Indexing: ${tracks.toLocaleString('en')} of ${count(tracks + pending, 'track')}` : `${count(tracks, 'track')} can be searched by meaning`;
+  const indexed =
+    pending > 0
+      ? `Indexing: ${tracks.toLocaleString('en')} of ${count(tracks + pending, 'track')}`
+      : `${count(tracks, 'track')} can be searched`;
   const looking = lookingFor > 0 && `looking for ${lookingFor.toLocaleString('en')} more`;
   return [indexed, looking, failed > 0 && `${count(failed, 'step')} failed`].filter(Boolean).join(' · ');
 }

@@ -1,12 +1,12 @@
 // Your music: tracks and albums, found by words or by meaning.
 import { ChevronsUpDown, Search } from 'lucide-react';
-import { useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useEffect, useRef, useState } from 'react';
 import { useAbout } from '../api/queries';
 import type { LibrarySort } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
+import { useAddress } from './address';
 import { AlbumDialog, TrackDialog } from './details';
 import { AlbumGrid } from './album-grid';
 import { CatalogueButton } from './catalogue';
@@ -16,8 +16,6 @@ import { MeaningResults } from './meaning-results';
 import { OpenEntries } from './open-entries';
 import { TrackList } from './track-list';
 import './library.css';
-
-type View = 'tracks' | 'albums' | 'meaning';
 
 const SORTS: { value: LibrarySort; label: string }[] = [
   { value: 'added', label: 'Recently added' },
@@ -29,21 +27,15 @@ const SORTS: { value: LibrarySort; label: string }[] = [
 export default function LibraryPage() {
   usePageTitle('Library');
   const page = useRef<HTMLDivElement>(null);
-  const [search, setSearch] = useSearchParams();
-  const [words, setWords] = useState('');
-  const [sort, setSort] = useState<LibrarySort>('added');
+  const { view, sort, q: wanted, at, track, album, change, open, close } = useAddress();
+  const [words, setWords] = useState(wanted);
   const { data: about } = useAbout();
   const q = useDebounced(words.trim());
-  const view = (search.get('view') ?? 'tracks') as View;
-  const show = (key: 'view' | 'track' | 'album', value: string | null) =>
-    setSearch((previous) => {
-      const next = new URLSearchParams(previous);
-      if (value === null) next.delete(key);
-      else next.set(key, value);
-      return next;
-    });
-  const track = search.get('track');
-  const album = search.get('album');
+  useEffect(() => {
+    if (q !== wanted) change({ q, at: null });
+    // Only what is typed here changes the address; what the address says was read at the beginning.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [q]);
   const features = about?.features ?? [];
 
   return (
@@ -66,7 +58,7 @@ export default function LibraryPage() {
           <Segments
             label="View"
             value={view}
-            onChange={(next) => show('view', next === 'tracks' ? null : next)}
+            onChange={(next) => change({ view: next === 'tracks' ? null : next, at: null })}
             options={[
               { value: 'tracks', label: 'Tracks' },
               { value: 'albums', label: 'Albums' },
@@ -86,7 +78,7 @@ export default function LibraryPage() {
           </label>
           {view !== 'meaning' && (
             <div className="select">
-              <select className="field" aria-label="Sort" value={sort} onChange={(event) => setSort(event.target.value as LibrarySort)}>
+              <select className="field" aria-label="Sort" value={sort} onChange={(event) => change({ sort: event.target.value, at: null })}>
                 {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
                   <option key={option.value} value={option.value}>
                     {option.label}
@@ -97,13 +89,21 @@ export default function LibraryPage() {
             </div>
           )}
         </div>
-        {view === 'tracks' && <TrackList q={q} sort={sort} page={page} onOpen={(isrc) => show('track', isrc)} />}
-        {view === 'albums' && <AlbumGrid q={q} sort={sort} onOpen={(id) => show('album', id)} />}
+        {view === 'tracks' && (
+          <TrackList
+            q={q}
+            sort={sort}
+            at={at}
+            page={page}
+            onOpen={(isrc) => open('track', isrc)}
+            onMoved={(row) => change({ at: row > 0 ? String(row) : null })}
+          />
+        )}
+        {view === 'albums' && <AlbumGrid q={q} sort={sort} onOpen={(id) => open('album', id)} />}
         {view === 'meaning' && <MeaningResults q={q} />}
       </div>
-      {track && <TrackDialog isrc={track} onClose={() => show('track', null)} />}
-      {album && <AlbumDialog id={album} onClose={() => show('album', null)} />}
+      {track && <TrackDialog isrc={track} onClose={close} />}
+      {album && <AlbumDialog id={album} onClose={close} />}
     </div>
   );
 }
-

@@ -16,12 +16,13 @@ export function OpenEntries() {
   if (!entries || entries.length === 0) return null;
   const toChoose = entries.filter(({ candidates }) => (candidates?.length ?? 0) > 0);
   const unknown = entries.filter(({ candidates }) => (candidates?.length ?? 0) === 0);
-  const words = [toChoose.length > 0 && `${toChoose.length.toLocaleString('en')} to choose`, unknown.length > 0 && `${unknown.length.toLocaleString('en')} not found yet`];
+  const words = [
+    toChoose.length > 0 && `${toChoose.length.toLocaleString('en')} to choose`,
+    unknown.length > 0 && `${unknown.length.toLocaleString('en')} not found yet`,
+  ];
   return (
     <details className="open-entries">
-      <summary>
-        From your imports: {words.filter(Boolean).join(', ')}
-      </summary>
+      <summary>From your imports: {words.filter(Boolean).join(', ')}</summary>
       {toChoose.length > 0 && (
         <>
           <h2>Which one is it?</h2>
@@ -70,7 +71,9 @@ function Question({ entry }: { entry: OpenItem }) {
               type="button"
               className="candidate-choice"
               disabled={busy}
-              onClick={() => void settle(chooseRecording(entry.id, candidate.isrc).then(() => toast(`Added “${candidate.title}” to your library`)))}
+              onClick={() =>
+                void settle(chooseRecording(entry.id, candidate.isrc).then(() => toast(`Added “${candidate.title}” to your library`)))
+              }
             >
               <Choice candidate={candidate} />
             </button>
@@ -87,8 +90,12 @@ function Choice({ candidate }: { candidate: CandidateItem }) {
     <>
       <Artwork seed={coverOf({ artist, album: album ?? undefined, title })} size={36} />
       <span className="track-names">
-        <span className="track-title">{title}</span>
-        <span className="track-by">{[artist, album, duration != null && clock(duration), source].filter(Boolean).join(' · ')}</span>
+        <span className="track-title" dir="auto">
+          {title}
+        </span>
+        <span className="track-by" dir="auto">
+          {[artist, album, duration != null && clock(duration), source].filter(Boolean).join(' · ')}
+        </span>
       </span>
       <span className="score" title={candidate.reason}>
         <span className="visually-hidden">Fits </span>
@@ -113,7 +120,12 @@ function Unknown({ entry }: { entry: OpenItem }) {
   return (
     <li className="unknown">
       <Wanted entry={entry} />
-      <button type="button" className="icon-button small" aria-label={`Forget ${entry.title || NAMELESS}`} onClick={() => void forget().catch(toastError)}>
+      <button
+        type="button"
+        className="icon-button small"
+        aria-label={`Forget ${entry.title || NAMELESS}`}
+        onClick={() => void forget().catch(toastError)}
+      >
         <X size={15} />
       </button>
     </li>
@@ -123,7 +135,7 @@ function Unknown({ entry }: { entry: OpenItem }) {
 /** What the file said, and where. */
 function Wanted({ entry: { title, artist, album, file, line, reason } }: { entry: OpenItem }) {
   return (
-    <span className="wanted">
+    <span className="wanted" dir="auto">
       <span>
         <strong>{title || NAMELESS}</strong> {[artist && `by ${artist}`, album && `on ${album}`].filter(Boolean).join(' ')}
       </span>

@@ -13,11 +13,14 @@ const ROW_PX = 62;
 interface Props {
   q: string;
   sort: LibrarySort;
+  /** The row to begin at. */
+  at: number;
   page: RefObject<HTMLDivElement | null>;
   onOpen: (isrc: string) => void;
+  onMoved: (row: number) => void;
 }
 
-export function TrackList({ q, sort, page, onOpen }: Props) {
+export function TrackList({ q, sort, at, page, onOpen, onMoved }: Props) {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTracks(q, sort);
   const tracks = data?.pages.flatMap((loaded) => loaded.tracks) ?? [];
   const total = data?.pages[0]?.total ?? 0;
@@ -32,6 +35,7 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
     overscan: 12,
     scrollMargin: top,
   });
+  usePlace({ at, top, page, loaded: tracks.length, more: hasNextPage, fetchMore: fetchNextPage, onMoved });
   const visible = rows.getVirtualItems();
   const lastVisible = visible.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -43,7 +47,11 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
   if (tracks.length === 0) {
     return (
       <Empty icon={Disc3} title={q ? 'Nothing by that name' : 'No tracks yet'}>
-        <p>{q ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.` : 'What you add or import appears here.'}</p>
+        <p>
+          {q
+            ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.`
+            : 'What you add or import appears here.'}
+        </p>
       </Empty>
     );
   }
@@ -70,16 +78,62 @@ export function TrackList({ q, sort, page, onOpen }: Props) {
   );
 }
 
+interface Place {
+  at: number;
+  top: number;
+  page: RefObject<HTMLDivElement | null>;
+  loaded: number;
+  more: boolean;
+  fetchMore: () => Promise<unknown>;
+  onMoved: (row: number) => void;
+}
+
+/** Comes back to the row the address names, and keeps the address at the row one reads. */
+function usePlace({ at, top, page, loaded, more, fetchMore, onMoved }: Place): void {
+  const wanted = useRef(at);
+  useEffect(() => {
+    if (wanted.current === 0 || loaded === 0 || top === 0) return;
+    if (loaded <= wanted.current && more) return void fetchMore();
+    page.current?.scrollTo({ top: top + wanted.current * ROW_PX });
+    wanted.current = 0;
+  }, [loaded, more, top, page, fetchMore]);
+
+  const moved = useRef(onMoved);
+  moved.current = onMoved;
+  useEffect(() => {
+    const element = page.current;
+    if (!element) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onScroll = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (wanted.current === 0) moved.current(Math.max(0, Math.round((element.scrollTop - top) / ROW_PX)));
+      }, 250);
+    };
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [page, top]);
+}
+
 function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
   return (
     <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
       <Artwork seed={coverOf(track)} url={track.artworkUrl} />
       <span className="track-names">
-        <span className="track-title">{track.title}</span>
-        <span className="track-by">{track.artist}</span>
+        <span className="track-title" dir="auto">
+          {track.title}
+        </span>
+        <span className="track-by" dir="auto">
+          {track.artist}
+        </span>
       </span>
-      <span className="library-album">{track.album}</span>
-      {!track.isIndexed && <span className="chip">Not indexed yet</span>}
+      <span className="library-album" dir="auto">
+        {track.album}
+      </span>
+      {!track.isIndexed && <span className="chip">Being read</span>}
       {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
     </button>
   );

@@ -1,8 +1,9 @@
-// Adding something from the catalogue to the library, with the way back. Shown only where a catalogue is connected.
+// Adding a track or an album to the library, with the way back.
 import { Check, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { addAlbum, addTrack, removeAlbum, removeTrack, useAbout, useChanged } from '../api/queries';
 import { toast, toastError } from '../ui/toast';
+import { setOwned } from './ownership';
 
 interface Props {
   title: string;
@@ -14,11 +15,13 @@ export function AddButton({ title, owned, what }: Props) {
   const { data: about } = useAbout();
   const changed = useChanged();
   const [state, setState] = useState<'new' | 'busy' | 'owned'>(owned ? 'owned' : 'new');
-  if (!about?.features.includes('catalogue')) return null;
+  // A found track is known to the server already; only albums need the catalogue.
+  if ('albumId' in what && !about?.features.includes('catalogue')) return null;
 
   const undo = async () => {
     await ('isrc' in what ? removeTrack(what.isrc) : removeAlbum(what.albumId));
     setState('new');
+    if ('isrc' in what) setOwned(what.isrc, false);
     changed('library');
   };
   const add = async () => {
@@ -26,6 +29,7 @@ export function AddButton({ title, owned, what }: Props) {
     try {
       await ('isrc' in what ? addTrack(what.isrc) : addAlbum(what.albumId));
       setState('owned');
+      if ('isrc' in what) setOwned(what.isrc, true);
       changed('library');
       toast(`Added “${title}” to your library`, { undo });
     } catch (error) {
@@ -35,7 +39,13 @@ export function AddButton({ title, owned, what }: Props) {
   };
   const has = state === 'owned';
   return (
-    <button type="button" className="button small" disabled={state !== 'new'} aria-label={has ? `${title}: In library` : `Add ${title}`} onClick={() => void add()}>
+    <button
+      type="button"
+      className="button small"
+      disabled={state !== 'new'}
+      aria-label={has ? `${title}: In library` : `Add ${title}`}
+      onClick={() => void add()}
+    >
       {has ? <Check size={14} aria-hidden /> : <Plus size={14} aria-hidden />}
       {has ? 'In library' : 'Add'}
     </button>

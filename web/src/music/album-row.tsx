@@ -15,11 +15,21 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
   const facts = [album.artist, album.releaseDate?.slice(0, 4), count(album.trackCount, 'track')].filter(Boolean);
   return (
     <li className="track" data-open={open}>
-      <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? tracksId : undefined} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="track-head"
+        aria-expanded={open}
+        aria-controls={open ? tracksId : undefined}
+        onClick={() => setOpen(!open)}
+      >
         <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} />
         <span className="track-names">
-          <span className="track-title">{album.title}</span>
-          <span className="track-by">{facts.join(' · ')}</span>
+          <span className="track-title" dir="auto">
+            {album.title}
+          </span>
+          <span className="track-by" dir="auto">
+            {facts.join(' · ')}
+          </span>
         </span>
         {album.inLibrary && (
           <span className="track-marks">
@@ -48,7 +58,5 @@ function AlbumTracks({ albumId }: { albumId: string }) {
   const { data, error, refetch } = useAlbumTracks(albumId);
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={3} height={44} label="Loading the album" />;
-  return (
-    <TrackRows tracks={data.tracks} numbered />
-  );
+  return <TrackRows tracks={data.tracks} numbered />;
 }

@@ -79,7 +79,7 @@ const rings: Composition = ([, main, second, spark], pick) => {
   const [x, y] = [30 + pick(41), 30 + pick(41)];
   return (
     <>
-      {[62, 46, 31, 17].map((r, ring) => (
+      {[100, 46, 31, 17].map((r, ring) => (
         <circle key={r} cx={x} cy={y} r={r} fill={ring % 2 === 0 ? main : second} opacity={0.92} />
       ))}
       <circle cx={x} cy={y} r={5} fill={spark} />
@@ -136,7 +136,16 @@ const petals: Composition = ([, main, second, spark], pick) => {
   return (
     <g transform={`rotate(${pick(90)} 50 50)`}>
       {Array.from({ length: n }, (_, petal) => (
-        <ellipse key={petal} cx="50" cy="26" rx="11" ry="24" fill={petal % 2 === 0 ? main : second} transform={`rotate(${(360 / n) * petal} 50 50)`} opacity="0.9" />
+        <ellipse
+          key={petal}
+          cx="50"
+          cy="26"
+          rx="11"
+          ry="24"
+          fill={petal % 2 === 0 ? main : second}
+          transform={`rotate(${(360 / n) * petal} 50 50)`}
+          opacity="0.9"
+        />
       ))}
       <circle cx="50" cy="50" r="9" fill={spark} />
     </g>
@@ -149,7 +158,15 @@ const moons: Composition = ([, main, second, spark], pick) => {
     <>
       {Array.from({ length: 9 }, (_, moon) => {
         const [x, y] = [22 + (moon % 3) * 28, 22 + Math.floor(moon / 3) * 28];
-        return <circle key={moon} cx={x} cy={y} r={moon === full ? 12 : 6 + pick(5)} fill={moon === full ? spark : moon % 2 === 0 ? main : second} />;
+        return (
+          <circle
+            key={moon}
+            cx={x}
+            cy={y}
+            r={moon === full ? 12 : 6 + pick(5)}
+            fill={moon === full ? spark : moon % 2 === 0 ? main : second}
+          />
+        );
       })}
     </>
   );

@@ -9,7 +9,7 @@ import { Features } from './features';
 import './track-details.css';
 
 /** Lists tell little about a track; what is known beyond that is fetched when someone opens it. */
-export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
+export function TrackDetails({ track: listed, withAdd = true }: { track: IndexedTrackResult; withAdd?: boolean }) {
   const known = listed.interpretation != null || listed.audioFeatures != null || listed.isrc === '';
   const { data: fetched, isPending } = useTrack(known ? null : listed.isrc);
   // The listing wins: its flags were true when the agent saw them.
@@ -18,7 +18,11 @@ export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
     <div className="track-details">
       {!known && isPending && <SkeletonRows rows={2} height={18} label="Loading the track" />}
       {track.why && <Why why={track.why} />}
-      {track.shortDescription && <p className="track-blurb">{track.shortDescription}</p>}
+      {track.shortDescription && (
+        <p className="track-blurb" dir="auto">
+          {track.shortDescription}
+        </p>
+      )}
       {track.audioFeatures && <Features features={track.audioFeatures} />}
       <Texts track={track} />
       {track.tags && track.tags.length > 0 && (
@@ -31,8 +35,12 @@ export function TrackDetails({ track: listed }: { track: IndexedTrackResult }) {
         </p>
       )}
       <p className="track-codes">
-        <span>{[track.isrc && `ISRC ${track.isrc}`, track.releaseDate?.slice(0, 4)].filter(Boolean).join(' · ')}</span>
-        {!track.inLibrary && track.isrc !== '' && <AddButton title={track.title} owned={false} what={{ isrc: track.isrc }} />}
+        <span>
+          {track.releaseDate?.slice(0, 4)}
+          {track.releaseDate && track.isrc && ' · '}
+          {track.isrc && <span title="The international code of this recording">ISRC {track.isrc}</span>}
+        </span>
+        {withAdd && !track.inLibrary && track.isrc !== '' && <AddButton title={track.title} owned={false} what={{ isrc: track.isrc }} />}
       </p>
     </div>
   );
@@ -46,7 +54,7 @@ function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
       <p className="label">
         <Sparkles size={13} aria-hidden /> Why it matched
       </p>
-      {why.lyric && <blockquote>{why.lyric}</blockquote>}
+      {why.lyric && <blockquote dir="auto">{why.lyric}</blockquote>}
       {hints.length > 0 && (
         <p>
           {hints.map((hint) => (
@@ -70,7 +78,12 @@ function Texts({ track }: { track: IndexedTrackResult }) {
     <div>
       <div className="track-texts">
         {track.interpretation && (
-          <button type="button" className="button small" aria-expanded={shown === 'interpretation'} onClick={() => toggle('interpretation')}>
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={shown === 'interpretation'}
+            onClick={() => toggle('interpretation')}
+          >
             <BookOpenText size={14} aria-hidden /> Interpretation
           </button>
         )}
@@ -80,8 +93,16 @@ function Texts({ track }: { track: IndexedTrackResult }) {
           </button>
         )}
       </div>
-      {shown === 'interpretation' && <p className="interpretation rise">{track.interpretation}</p>}
-      {shown === 'lyrics' && <p className="lyrics rise">{track.lyrics}</p>}
+      {shown === 'interpretation' && (
+        <p className="interpretation rise" dir="auto">
+          {track.interpretation}
+        </p>
+      )}
+      {shown === 'lyrics' && (
+        <p className="lyrics rise" dir="auto">
+          {track.lyrics}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,68 +1,142 @@
-// One track in a list of results: cover, names, what it is to you, and the rest on demand.
-import { BookmarkCheck, ChevronDown, Waves } from 'lucide-react';
+// One track in a list: cover, names, why it is here, one action, a menu, and the rest on demand.
+import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, Plus, Trash2 } from 'lucide-react';
 import { memo, useId, useState } from 'react';
+import { useAsk } from '../chat/ask';
 import type { IndexedTrackResult } from '../api/types';
 import { clock } from '../ui/format';
+import { Menu } from '../ui/menu';
 import { Artwork, coverOf } from './artwork';
+import { strengthOf, whyLine } from './match';
+import { useOwnership } from './ownership';
 import { TrackDetails } from './track-details';
 import './track-row.css';
 
-export const TrackRow = memo(function TrackRow({ track, reason, number }: { track: IndexedTrackResult; reason?: string; number?: number }) {
+interface Props {
+  track: IndexedTrackResult;
+  reason?: string;
+  number?: number;
+  /** Its flags are from an earlier visit. */
+  old?: boolean;
+}
+
+export const TrackRow = memo(function TrackRow({ track, reason, number, old }: Props) {
   const [open, setOpen] = useState(false);
   const detailsId = useId();
+  const ownership = useOwnership(track, old);
+  const why = reason ?? whyLine(track);
   return (
     <li className="track" data-open={open}>
-      <button type="button" className="track-head" aria-expanded={open} aria-controls={open ? detailsId : undefined} onClick={() => setOpen(!open)}>
-        {number !== undefined && <span className="track-number">{number}</span>}
-        <Artwork seed={coverOf(track)} url={track.artworkUrl} />
-        <span className="track-names">
-          <span className="track-title">{track.title}</span>
-          <span className="track-by">
-            {track.artist}
-            {track.album && <span className="track-album"> · {track.album}</span>}
+      <div className="track-line">
+        <button
+          type="button"
+          className="track-head"
+          aria-expanded={open}
+          aria-controls={open ? detailsId : undefined}
+          onClick={() => setOpen(!open)}
+        >
+          {number !== undefined && <span className="track-number">{number}</span>}
+          <Artwork seed={coverOf(track)} url={track.artworkUrl} />
+          <span className="track-names">
+            <span className="track-title" dir="auto">
+              {track.title}
+            </span>
+            <span className="track-by" dir="auto">
+              {track.artist}
+              {track.album && <span className="track-album"> · {track.album}</span>}
+            </span>
+            {why && !open && (
+              <span className="track-why" data-reason={reason !== undefined} dir="auto">
+                {why}
+              </span>
+            )}
           </span>
-        </span>
-        <TrackMarks track={track} />
-        {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
-        <ChevronDown className="track-chevron" size={16} aria-hidden />
-      </button>
-      {reason && <p className="track-reason">{reason}</p>}
+          <TrackMarks inLibrary={ownership.owned} score={track.score} />
+          {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
+          <ChevronDown className="track-chevron" size={16} aria-hidden />
+        </button>
+        <TrackActions track={track} ownership={ownership} open={open} onDetails={() => setOpen(!open)} />
+      </div>
       {open && (
         <div id={detailsId} className="track-more rise">
-          <TrackDetails track={track} />
+          {reason && <p className="track-reason">{reason}</p>}
+          <TrackDetails track={{ ...track, inLibrary: ownership.owned }} withAdd={false} />
         </div>
       )}
     </li>
   );
 });
 
-export function TrackMarks({ track }: { track: Pick<IndexedTrackResult, 'inLibrary' | 'isIndexed' | 'score'> }) {
+interface ActionProps {
+  track: IndexedTrackResult;
+  ownership: ReturnType<typeof useOwnership>;
+  open: boolean;
+  onDetails: () => void;
+}
+
+function TrackActions({ track, ownership, open, onDetails }: ActionProps) {
+  const ask = useAsk();
+  const { title, artist, isrc } = track;
+  const { owned, busy, add, remove } = ownership;
+  const more = () => ask(`More like “${title}” by ${artist}`);
+  const known = isrc !== '';
   return (
-    <span className="track-marks">
-      {track.inLibrary && (
-        <span className="chip good">
-          <BookmarkCheck size={11} aria-hidden /> In library
-        </span>
+    <span className="track-actions">
+      {owned || !known ? (
+        <button
+          type="button"
+          className="icon-button small track-similar"
+          aria-label={`More like ${title}`}
+          title="More like this"
+          onClick={more}
+        >
+          <AudioLines size={16} />
+        </button>
+      ) : (
+        <button
+          type="button"
+          className="icon-button small track-add"
+          aria-label={`Add ${title} to library`}
+          title="Add to library"
+          disabled={busy}
+          onClick={() => void add()}
+        >
+          <Plus size={17} />
+        </button>
       )}
-      {track.isIndexed && (
-        <span className="chip info">
-          <Waves size={11} aria-hidden /> Indexed
-        </span>
-      )}
-      {track.score != null && <Score value={track.score} />}
+      <Menu
+        trigger={
+          <button type="button" className="icon-button small" aria-label={`More for ${title}`}>
+            <Ellipsis size={16} />
+          </button>
+        }
+        items={[
+          { label: 'More like this', icon: AudioLines, onSelect: more },
+          { label: open ? 'Hide details' : 'Details', icon: ListCollapse, onSelect: onDetails },
+          ...(known && !owned ? [{ label: 'Add to library', icon: Plus, onSelect: () => void add() }] : []),
+          ...(known && owned ? [{ label: 'Remove from library', icon: Trash2, danger: true, onSelect: () => void remove() }] : []),
+        ]}
+      />
     </span>
   );
 }
 
-function Score({ value }: { value: number }) {
-  const percent = Math.round(value * 100);
+const STRENGTHS = { strong: 'Strong match', good: 'Good match', weak: 'Weak match' };
+
+export function TrackMarks({ inLibrary, score }: { inLibrary: boolean; score?: number | null }) {
+  const strength = score != null ? strengthOf(score) : null;
+  if (!inLibrary && !strength) return null;
   return (
-    <span className="score" title="How well it matches">
-      <span className="score-bar" aria-hidden="true">
-        <span style={{ width: `${percent}%` }} />
-      </span>
-      <span className="visually-hidden">Match </span>
-      {percent}%
+    <span className="track-marks">
+      {inLibrary && (
+        <span className="chip good">
+          <BookmarkCheck size={11} aria-hidden /> In library
+        </span>
+      )}
+      {strength && (
+        <span className="strength" data-strength={strength}>
+          {STRENGTHS[strength]}
+        </span>
+      )}
     </span>
   );
 }

@@ -1,9 +1,11 @@
 // Saved playlists: one reason per track, and a way out to any player.
 import { ArrowLeft, Download, ListMusic, Trash2 } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
+import { ApiError } from '../api/client';
 import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
 import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
 import { Artwork } from '../music/artwork';
+import { distinct } from '../music/reasons';
 import { TrackRow } from '../music/track-row';
 import { usePageTitle } from '../shell/page-title';
 import { clock, count, shortDate } from '../ui/format';
@@ -71,8 +73,12 @@ function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
     <Link className="playlist-card" href={`/playlists?id=${playlist.id}`}>
       <Artwork seed={playlist.id} size={72} />
       <span>
-        <span className="playlist-title">{playlist.title}</span>
-        <span className="track-by">{facts.join(' · ')}</span>
+        <span className="playlist-title" dir="auto">
+          {playlist.title}
+        </span>
+        <span className="track-by" dir="auto">
+          {facts.join(' · ')}
+        </span>
       </span>
     </Link>
   );
@@ -81,8 +87,10 @@ function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
 function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPlaylist) => void }) {
   const { data: playlist, error, refetch } = usePlaylist(id);
   usePageTitle(playlist?.title ?? 'Playlist');
+  if (error instanceof ApiError && error.status === 404) return <NoSuchPlaylist />;
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!playlist) return <SkeletonRows rows={6} label="Loading the playlist" />;
+  const reasons = distinct(playlist.tracks.map(({ reasoning }) => reasoning));
   const length = playlist.tracks.reduce((seconds, track) => seconds + (track.duration ?? 0), 0);
   return (
     <>
@@ -94,8 +102,12 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
               <ArrowLeft size={14} aria-hidden /> Playlists
             </Link>
           </p>
-          <h1>{playlist.title}</h1>
-          <p className="track-by">{[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)].filter(Boolean).join(' · ')}</p>
+          <h1 dir="auto">{playlist.title}</h1>
+          <p className="track-by" dir="auto">
+            {[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)]
+              .filter(Boolean)
+              .join(' · ')}
+          </p>
           <div className="playlist-actions">
             <ExportMenu playlist={playlist} />
             <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>
@@ -106,10 +118,21 @@ function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPl
       </header>
       <ol className="track-box">
         {playlist.tracks.map((track, row) => (
-          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={track.reasoning} number={row + 1} />
+          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={reasons[row]} number={row + 1} />
         ))}
       </ol>
     </>
+  );
+}
+
+function NoSuchPlaylist() {
+  return (
+    <Empty icon={ListMusic} title="This playlist is not here">
+      <p>It was deleted, or the address is wrong.</p>
+      <Link className="button" href="/playlists">
+        All playlists
+      </Link>
+    </Empty>
   );
 }
 

@@ -62,11 +62,26 @@ function ChangePassword() {
     <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
       <label>
         Current password
-        <input className="field" type="password" autoComplete="current-password" required value={current} onChange={(event) => setCurrent(event.target.value)} />
+        <input
+          className="field"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={current}
+          onChange={(event) => setCurrent(event.target.value)}
+        />
       </label>
       <label>
         New password
-        <input className="field" type="password" autoComplete="new-password" required minLength={8} value={next} onChange={(event) => setNext(event.target.value)} />
+        <input
+          className="field"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={8}
+          value={next}
+          onChange={(event) => setNext(event.target.value)}
+        />
       </label>
       {problem && (
         <p className="notice" role="alert">

@@ -59,9 +59,30 @@ function Appearance() {
         value={theme}
         onChange={onChange}
         options={[
-          { value: 'light', label: <><Sun size={15} aria-hidden /> Light</> },
-          { value: 'dark', label: <><Moon size={15} aria-hidden /> Dark</> },
-          { value: 'system', label: <><Monitor size={15} aria-hidden /> System</> },
+          {
+            value: 'light',
+            label: (
+              <>
+                <Sun size={15} aria-hidden /> Light
+              </>
+            ),
+          },
+          {
+            value: 'dark',
+            label: (
+              <>
+                <Moon size={15} aria-hidden /> Dark
+              </>
+            ),
+          },
+          {
+            value: 'system',
+            label: (
+              <>
+                <Monitor size={15} aria-hidden /> System
+              </>
+            ),
+          },
         ]}
       />
     </Section>
@@ -91,7 +112,7 @@ function AboutSection() {
           <dt>Model</dt>
           <dd>
             {about.model.offline ? 'Offline model' : about.model.id}
-            {about.model.hint && (
+            {about.model.hint && about.mode === 'local' && (
               <span>
                 <SettingNames text={about.model.hint} />
               </span>
@@ -104,7 +125,7 @@ function AboutSection() {
           <dt>Made with</dt>
           <dd>
             <a href="/licenses.txt" target="_blank" rel="noreferrer">
-              The work of others
+              Licences of other people’s work
             </a>
           </dd>
         </dl>

@@ -51,19 +51,36 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
   return (
     <>
       <header>
-        <h1>{joining ? 'Join Segue' : 'Welcome back'}</h1>
-        <p>{joining ? 'An invitation comes from whoever runs this server.' : 'Your conversations, tasks and music are as you left them.'}</p>
+        <h1>{joining ? 'Join Segue' : 'Sign in'}</h1>
+        <p>
+          {joining
+            ? 'An invitation comes from the person who runs this server.'
+            : 'Your conversations, tasks and music are behind this page.'}
+        </p>
       </header>
       <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
         {joining && (
           <label>
             Invitation
-            <input className="field" required autoComplete="off" value={invitation} onChange={(event) => setInvitation(event.target.value)} />
+            <input
+              className="field"
+              required
+              autoComplete="off"
+              value={invitation}
+              onChange={(event) => setInvitation(event.target.value)}
+            />
           </label>
         )}
         <label>
           Name
-          <input className="field" required autoComplete="username" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+          <input
+            className="field"
+            required
+            autoComplete="username"
+            autoFocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
         <label>
           Password

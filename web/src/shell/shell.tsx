@@ -1,20 +1,34 @@
 // The frame around every page: sidebar on a desk, drawer on a phone, one bar when the network is gone.
 import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
-import { reachability } from '../api/client';
 import { useTitle } from '../api/queries';
+import { openTrack, useOpenTrack } from '../music/open-track';
 import { Dialog } from '../ui/dialog';
+import { LiveRegion } from '../ui/live-region';
+import { lazyPage } from '../ui/lazy-page';
 import { Toasts } from '../ui/toast';
 import { Logo } from './logo';
+import { useNetwork, useReachable } from './online';
 import { Sidebar } from './sidebar';
+import { CommandKeys } from './command-keys';
+import { useDroppedElsewhere } from './dropped-elsewhere';
+import { useKeptFocus } from './kept-focus';
+import { useUndoKey } from './undo-key';
 import './shell.css';
+
+const { Component: TrackDialog } = lazyPage<{ isrc: string; onClose: () => void }>(async () => ({
+  default: (await import('../library/details')).TrackDialog,
+}));
 
 export function Shell({ children }: { children: ReactNode }) {
   const wide = useMedia('(min-width: 861px)');
   const [drawer, setDrawer] = useState(false);
   const [location] = useLocation();
   useEffect(() => setDrawer(false), [location, wide]);
+  useKeptFocus();
+  useUndoKey();
+  useDroppedElsewhere();
 
   return (
     <div className="shell">
@@ -37,8 +51,23 @@ export function Shell({ children }: { children: ReactNode }) {
           <Sidebar onNavigate={() => setDrawer(false)} />
         </Dialog>
       )}
+      <OpenTrack />
+      <CommandKeys />
+      <LiveRegion />
       <Toasts />
     </div>
+  );
+}
+
+/** A track opened from the text of an answer, above the page one is reading. */
+function OpenTrack() {
+  const isrc = useOpenTrack();
+  return (
+    isrc && (
+      <Suspense>
+        <TrackDialog isrc={isrc} onClose={() => openTrack(null)} />
+      </Suspense>
+    )
   );
 }
 
@@ -52,7 +81,9 @@ function Topbar({ onMenu }: { onMenu: () => void }) {
         <MenuIcon size={20} />
       </button>
       {title ? (
-        <span className="topbar-title">{title}</span>
+        <span className="topbar-title" dir="auto">
+          {title}
+        </span>
       ) : (
         <Link href="/" className="brand">
           <Logo size={24} /> Segue
@@ -66,24 +97,17 @@ function Topbar({ onMenu }: { onMenu: () => void }) {
 }
 
 function OfflineBar() {
-  const online = useSyncExternalStore(watchNetwork, () => navigator.onLine);
-  const reachable = useSyncExternalStore(reachability.subscribe, reachability.get);
+  const online = useNetwork();
+  const reachable = useReachable();
   if (online && reachable) return null;
   return (
     <p className="offline-bar" role="status">
       <WifiOff size={15} aria-hidden />
-      {online ? 'Segue does not answer. Trying again…' : 'You are offline. Segue reconnects by itself.'}
+      {online
+        ? 'Segue does not answer. Trying again…'
+        : 'You are offline. What is open can be read, and what you write is sent when the connection is back.'}
     </p>
   );
-}
-
-function watchNetwork(listener: () => void): () => void {
-  window.addEventListener('online', listener);
-  window.addEventListener('offline', listener);
-  return () => {
-    window.removeEventListener('online', listener);
-    window.removeEventListener('offline', listener);
-  };
 }
 
 function useMedia(query: string): boolean {

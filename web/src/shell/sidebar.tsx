@@ -1,9 +1,11 @@
 // The way around the house: new chat, pages, history, and who answers.
-import { Disc3, ListChecks, ListMusic, Settings, SquarePen } from 'lucide-react';
+import { Disc3, ListChecks, ListMusic, Search, Settings, SquarePen } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAbout } from '../api/queries';
 import { History } from '../history/history';
 import { Logo } from './logo';
+import { openPalette } from './open-palette';
+import { keyName } from './shortcuts';
 
 const PAGES = [
   { href: '/tasks', label: 'Tasks', icon: ListChecks },
@@ -21,6 +23,17 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
       <Link href="/" className="button new-chat" onClick={onNavigate}>
         <SquarePen size={16} aria-hidden /> New chat
       </Link>
+      <button
+        type="button"
+        className="button find"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => {
+          onNavigate?.();
+          openPalette();
+        }}
+      >
+        <Search size={16} aria-hidden /> Find anything <kbd>{keyName('Ctrl')} K</kbd>
+      </button>
       <nav className="pages" aria-label="Pages">
         {PAGES.map(({ href, label, icon: Icon }) => (
           <Link key={href} href={href} aria-current={location === href ? 'page' : undefined} onClick={onNavigate}>
@@ -31,7 +44,13 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
       <History onNavigate={onNavigate} />
       <div className="sidebar-foot">
         <ModelLine />
-        <Link href="/settings" className="icon-button" aria-label="Settings" aria-current={location === '/settings' ? 'page' : undefined} onClick={onNavigate}>
+        <Link
+          href="/settings"
+          className="icon-button"
+          aria-label="Settings"
+          aria-current={location === '/settings' ? 'page' : undefined}
+          onClick={onNavigate}
+        >
           <Settings size={18} />
         </Link>
       </div>

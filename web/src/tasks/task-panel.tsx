@@ -1,72 +1,77 @@
-// The to-do list: add, filter, and the rows. On its own page and beside a Tasks conversation.
-import { ListTodo, Plus } from 'lucide-react';
-import { useState, type FormEvent } from 'react';
-import { useAddTask, useTasks } from '../api/queries';
-import type { Task, TaskFilter } from '../api/types';
+// The to-do list: what is open first, what is done folded below. On its own page and beside a Tasks conversation.
+import { ListTodo } from 'lucide-react';
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useTasks } from '../api/task-queries';
+import type { Task } from '../api/types';
 import { count } from '../ui/format';
-import { Segments } from '../ui/segments';
+import { isTyping } from '../ui/keys';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
-import { toastError } from '../ui/toast';
+import { AddTask } from './add-task';
 import { TaskRow } from './task-row';
 import './task-panel.css';
 
-const FILTERS: { value: TaskFilter; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'pending', label: 'Open' },
-  { value: 'completed', label: 'Done' },
-];
-
 export function TaskPanel() {
   const { data: tasks, error, refetch } = useTasks();
-  const [filter, setFilter] = useState<TaskFilter>('all');
-  const shown = tasks?.filter((task) => matches(task, filter));
-  const open = tasks?.filter((task) => !task.completed).length;
+  const [added, setAdded] = useState<string[]>([]);
+  const open = tasks?.filter((task) => !task.completed) ?? [];
+  const done = tasks?.filter((task) => task.completed) ?? [];
 
   return (
     <div className="task-panel">
-      <div className="task-panel-head">
-        <Segments label="Show" value={filter} options={FILTERS} onChange={setFilter} />
-        {open !== undefined && <span className="task-count">{open === 0 ? 'Nothing open' : `${count(open, 'task')} open`}</span>}
-      </div>
-      <AddTask />
+      <AddTask onAdded={setAdded} />
       {error && !tasks && <Failed error={error} onRetry={() => void refetch()} />}
       {!tasks && !error && <SkeletonRows rows={4} height={44} label="Loading tasks" />}
-      {shown && shown.length > 0 && (
-        <ul className="task-list" aria-label="Tasks">
-          {shown.map((task) => (
-            <TaskRow key={task.id} task={task} />
-          ))}
-        </ul>
+      {open.length > 0 && (
+        <section>
+          <h2 className="task-heading">{count(open.length, 'task')} open</h2>
+          <TaskList label="Tasks" tasks={open} added={added} />
+        </section>
       )}
-      {shown?.length === 0 && (
-        <Empty icon={ListTodo} title={tasks?.length === 0 ? 'A clear day' : 'Nothing here'}>
-          <p>{tasks?.length === 0 ? 'Add a task above, or tell the Tasks agent what is on your mind.' : 'No task matches this filter.'}</p>
+      {tasks && open.length === 0 && (
+        <Empty icon={ListTodo} title={done.length === 0 ? 'A clear day' : 'All done'}>
+          <p>Add a task above, or tell the Tasks agent what is on your mind.</p>
         </Empty>
+      )}
+      {done.length > 0 && (
+        <details className="task-done">
+          <summary className="task-heading">Done ({done.length.toLocaleString('en')})</summary>
+          <TaskList label="Done tasks" tasks={done} added={[]} />
+        </details>
       )}
     </div>
   );
 }
 
-function matches(task: Task, filter: TaskFilter): boolean {
-  return filter === 'all' || task.completed === (filter === 'completed');
+interface ListProps {
+  label: string;
+  tasks: Task[];
+  /** The newest: brought into view and marked for a moment, because the list may be long. */
+  added: string[];
 }
 
-function AddTask() {
-  const [title, setTitle] = useState('');
-  const add = useAddTask();
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    const words = title.trim();
-    if (words === '') return;
-    // The words leave the field only once the server has them.
-    add.mutate({ title: words }, { onSuccess: () => setTitle(''), onError: toastError });
-  };
+function TaskList({ label, tasks, added }: ListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const newest = added.at(-1);
+  const isHere = tasks.some(({ id }) => id === newest);
+  useEffect(() => {
+    if (newest && isHere) list.current?.querySelector('[data-new="true"]:last-of-type')?.scrollIntoView({ block: 'nearest' });
+  }, [newest, isHere]);
   return (
-    <form className="add-task" onSubmit={onSubmit}>
-      <input className="field" aria-label="New task" placeholder="Add a task" maxLength={200} value={title} onChange={(event) => setTitle(event.target.value)} />
-      <button type="submit" className="icon-button" aria-label="Add task" disabled={title.trim() === '' || add.isPending}>
-        <Plus size={19} />
-      </button>
-    </form>
+    <ul className="task-list" aria-label={label} ref={list} onKeyDown={moveBetweenRows}>
+      {tasks.map((task) => (
+        <TaskRow key={task.id} task={task} isNew={added.includes(task.id)} />
+      ))}
+    </ul>
   );
+}
+
+/** Arrow keys go from check box to check box. */
+function moveBetweenRows(event: KeyboardEvent<HTMLUListElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || isTyping(event.target)) return;
+  const boxes = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="checkbox"]')];
+  const row = (event.target as Element).closest('li');
+  const here = boxes.findIndex((box) => row?.contains(box));
+  event.preventDefault();
+  boxes[Math.max(0, Math.min(boxes.length - 1, here + step))]?.focus();
 }

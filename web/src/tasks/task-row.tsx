@@ -1,8 +1,9 @@
 // One task: check it, change its words in place, delete it and take that back.
 import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
-import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/queries';
+import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/task-queries';
 import type { Task } from '../api/types';
+import { isComposing, isEnter, isTyping, withCommand } from '../ui/keys';
 import { toast, toastError } from '../ui/toast';
 import './task-row.css';
 
@@ -11,16 +12,33 @@ interface Props {
   /** It was deleted since: shown as it was, with the way back. */
   gone?: boolean;
   compact?: boolean;
+  /** Just added: marked for a moment. */
+  isNew?: boolean;
 }
 
-export function TaskRow({ task, gone = false, compact = false }: Props) {
+export function TaskRow({ task, gone = false, compact = false, isNew = false }: Props) {
   const [editing, setEditing] = useState(false);
   const update = useUpdateTask();
   const deletion = useDeleteTask();
   const restore = useRestoreTask();
   const editButton = useRef<HTMLButtonElement>(null);
 
-  const toggle = () => update.mutate({ id: task.id, completed: !task.completed }, { onError: toastError });
+  const set = (completed: boolean) => update.mutateAsync({ id: task.id, completed });
+  const toggle = () => {
+    const completed = !task.completed;
+    // It leaves this list for the other one: say so, with the way back.
+    set(completed).then(
+      () => toast(completed ? `Done: “${task.title}”` : `Open again: “${task.title}”`, { undo: () => set(!completed) }),
+      toastError,
+    );
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (gone || isTyping(event.target) || withCommand(event.nativeEvent)) return;
+    if (event.key === 'e' || event.key === 'F2') setEditing(true);
+    else if (event.key === 'Delete' || event.key === 'Backspace') void remove();
+    else return;
+    event.preventDefault();
+  };
   // A promise, not a callback of `mutate`: those are dropped once the row is gone, and deleting makes it go.
   const remove = () =>
     deletion.mutateAsync(task.id).then(() => toast(`Deleted “${task.title}”`, { undo: () => restore.mutateAsync(task.id) }), toastError);
@@ -31,32 +49,50 @@ export function TaskRow({ task, gone = false, compact = false }: Props) {
 
   if (editing) return <TaskEditor task={task} onDone={stopEditing} />;
   return (
-    <li className={compact ? 'task compact' : 'task'} data-done={task.completed} data-gone={gone}>
+    <li className={compact ? 'task compact' : 'task'} data-done={task.completed} data-gone={gone} data-new={isNew} onKeyDown={onKeyDown}>
       <button
         type="button"
         role="checkbox"
         className="task-check"
         aria-checked={task.completed}
         aria-label={task.title}
+        aria-keyshortcuts="e Delete"
         disabled={gone}
         onClick={toggle}
       >
         {task.completed && <Check size={14} strokeWidth={3} aria-hidden />}
       </button>
       <div className="task-words" onDoubleClick={() => !gone && setEditing(true)}>
-        <span className="task-title">{task.title}</span>
-        {task.description && <span className="task-description">{task.description}</span>}
+        <span className="task-title" dir="auto">
+          {task.title}
+        </span>
+        {task.description && (
+          <span className="task-description" dir="auto">
+            {task.description}
+          </span>
+        )}
       </div>
       {gone ? (
         <>
           <span className="chip">Deleted</span>
-          <button type="button" className="button small" aria-label={`Bring back ${task.title}`} onClick={() => restore.mutate(task.id, { onError: toastError })}>
+          <button
+            type="button"
+            className="button small"
+            aria-label={`Bring back ${task.title}`}
+            onClick={() => restore.mutate(task.id, { onError: toastError })}
+          >
             <Undo2 size={14} aria-hidden /> Bring back
           </button>
         </>
       ) : (
         <div className="task-actions">
-          <button ref={editButton} type="button" className="icon-button small" aria-label={`Edit ${task.title}`} onClick={() => setEditing(true)}>
+          <button
+            ref={editButton}
+            type="button"
+            className="icon-button small"
+            aria-label={`Edit ${task.title}`}
+            onClick={() => setEditing(true)}
+          >
             <Pencil size={15} />
           </button>
           <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={() => void remove()}>
@@ -81,11 +117,12 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
     onDone();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
+    if (event.key === 'Escape' && !isComposing(event)) {
       event.stopPropagation();
       onDone();
     }
-    if (event.key === 'Enter' && !event.shiftKey) {
+    // In a field Enter saves; on a button it presses that button.
+    if (isEnter(event) && isTyping(event.target)) {
       event.preventDefault();
       save();
     }
@@ -94,10 +131,19 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
   return (
     <li className="task editing" onKeyDown={onKeyDown}>
       <div className="task-fields">
-        <input className="field" aria-label="Title" value={title} maxLength={200} autoFocus onChange={(event) => setTitle(event.target.value)} />
+        <input
+          className="field"
+          aria-label="Title"
+          dir="auto"
+          value={title}
+          maxLength={200}
+          autoFocus
+          onChange={(event) => setTitle(event.target.value)}
+        />
         <textarea
           className="field"
           aria-label="Description"
+          dir="auto"
           placeholder="Description"
           rows={2}
           maxLength={2000}

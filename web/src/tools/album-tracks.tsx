@@ -7,7 +7,7 @@ import type { CardSpec } from './spec';
 export const albumTracks: CardSpec = {
   icon: ListMusic,
   title: (_input, running) => (running ? 'Opening an album' : 'Opened an album'),
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const { albumTitle, artist, tracks } = output as unknown as AlbumTracksOutput;
     return (
       <>
@@ -15,7 +15,7 @@ export const albumTracks: CardSpec = {
           {albumTitle}
           {artist && ` · ${artist}`}
         </p>
-        <TrackRows tracks={tracks} numbered />
+        <TrackRows tracks={tracks} numbered old={old} />
       </>
     );
   },

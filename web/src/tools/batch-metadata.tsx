@@ -12,12 +12,12 @@ export const batchMetadata: CardSpec = {
     const what = Array.isArray(isrcs) ? count(isrcs.length, 'track') : 'tracks';
     return `${running ? 'Looking up' : 'Looked up'} ${what}`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const { tracks, notFound = [], invalid = [] } = output as unknown as BatchMetadataOutput;
     const reasons = new Map(invalid.map(({ isrc, reason }) => [isrc, reason]));
     return (
       <>
-        <TrackRows tracks={tracks} />
+        <TrackRows tracks={tracks} old={old} />
         {notFound.length > 0 && <p className="label">Not found</p>}
         {notFound.map((isrc) => (
           <p key={isrc} className="tool-note">

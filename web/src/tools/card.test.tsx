@@ -5,12 +5,21 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RECORDINGS } from '../chat/recorded';
 import { emptyChat, fromStored, reduce, type ChatMessage, type ToolCall } from '../chat/reduce';
 import { Message } from '../chat/message';
-import { ToolCard, whatHappened } from './card';
+import { Sessions, SessionsContext } from '../chat/sessions';
+import { ToolCard } from './card';
+import { whatHappened } from './words';
 
 beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string) => {
     if (path.startsWith('/api/tasks')) return Response.json({ tasks: [] });
-    return Response.json({ version: '0', model: { id: 'offline', offline: true }, agents: [], tidal: false, index: { tracks: 0, embedder: '' }, features: [] });
+    return Response.json({
+      version: '0',
+      model: { id: 'offline', offline: true },
+      agents: [],
+      tidal: false,
+      index: { tracks: 0, embedder: '' },
+      features: [],
+    });
   });
 });
 afterEach(() => {
@@ -18,17 +27,30 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const draw = (node: React.ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>);
+const draw = (node: React.ReactNode) => {
+  const queries = new QueryClient();
+  return render(
+    <QueryClientProvider client={queries}>
+      <SessionsContext value={new Sessions(queries)}>{node}</SessionsContext>
+    </QueryClientProvider>,
+  );
+};
 const live = (name: string): ChatMessage =>
   RECORDINGS[name]!.frames.reduce((state, frame) => reduce(state, { type: 'frame', frame }), emptyChat('discover')).messages[0]!;
-const call = (change: Partial<ToolCall>): ToolCall => ({ id: 'x', name: 'semanticSearch', input: { query: 'rainy nights' }, status: 'running', ...change });
+const call = (change: Partial<ToolCall>): ToolCall => ({
+  id: 'x',
+  name: 'semanticSearch',
+  input: { query: 'rainy nights' },
+  status: 'running',
+  ...change,
+});
 
 describe.each(Object.keys(RECORDINGS))('the recorded turn "%s"', (name) => {
   it('reads the same live and reopened', () => {
     const stored = RECORDINGS[name]!.conversation.messages.find((message) => message.role === 'assistant')!;
     const liveText = draw(<Message message={live(name)} />).container.textContent;
     cleanup();
-    const reopenedText = draw(<Message message={fromStored(stored)} />).container.textContent;
+    const reopenedText = draw(<Message message={{ ...fromStored(stored), at: undefined }} />).container.textContent;
     expect(reopenedText).toBe(liveText);
     expect(liveText).not.toBe('');
   });
@@ -53,30 +75,38 @@ describe('a tool card', () => {
     expect(screen.getByText(done)).toBeTruthy();
   });
 
+  it('stands open when its results are the answer, and can be folded', async () => {
+    const output = { tracks: [{ isrc: 'X', title: 'Song', artist: 'A', album: 'B', inLibrary: false, isIndexed: true }], totalFound: 1 };
+    draw(<ToolCard call={call({ status: 'done', output })} shown />);
+    expect(screen.getByText('Song')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: /Searched your library/ }));
+    expect(screen.queryByText('Song')).toBeNull();
+  });
+
   it('cannot be opened while it runs or when it found nothing', () => {
     draw(<ToolCard call={call({})} />);
     expect(screen.queryByRole('button')).toBeNull();
     cleanup();
     draw(<ToolCard call={call({ status: 'done', summary: "No tracks found matching 'x'" })} />);
     expect(screen.queryByRole('button')).toBeNull();
-    expect(screen.getByText("No tracks found matching 'x'")).toBeTruthy();
+    expect(screen.getByText(/No tracks found matching 'x'/)).toBeTruthy();
   });
 
-  it('opens to tracks, badges, scores, and on demand to features, lyrics and interpretation', async () => {
+  it('opens to tracks, badges, strength in words, and on demand to features, lyrics and interpretation', async () => {
     const user = userEvent.setup();
     const part = live('discover').parts.find((candidate) => candidate.kind === 'tool');
     if (part?.kind !== 'tool') throw new Error('the recording has no tool call');
     draw(<ToolCard call={part.call} />);
     await user.click(screen.getByRole('button', { name: /Searched your library/ }));
     const rows = screen.getAllByRole('listitem');
-    expect(rows).toHaveLength(8);
+    expect(rows).toHaveLength(5);
     const first = within(rows[0]!);
     expect(first.getByText('Harbour Lights')).toBeTruthy();
     expect(first.getByText('In library')).toBeTruthy();
-    expect(first.getByText('Indexed')).toBeTruthy();
-    expect(rows[0]!.textContent).toContain('94%');
+    expect(first.queryByText('Indexed')).toBeNull();
+    expect(first.getByText('Strong match')).toBeTruthy();
 
-    await user.click(first.getByRole('button', { name: /Harbour Lights/ }));
+    await user.click(first.getByRole('button', { name: /^Harbour Lights/ }));
     expect(first.getByText('Why it matched')).toBeTruthy();
     expect(first.getByText('Energy').parentElement?.textContent).toContain('31%');
     expect(first.getByText('A minor')).toBeTruthy();
@@ -89,20 +119,30 @@ describe('a tool card', () => {
 
   it('begins with the first few of many and shows the rest on demand', async () => {
     const track = (n: number) => ({ isrc: `XSGUE26${n}`, title: `Song ${n}`, artist: 'A', album: 'B', inLibrary: false, isIndexed: true });
-    const albums = Array.from({ length: 6 }, (_, n) => ({ id: String(n), title: `Album ${n}`, artist: 'A', trackCount: 1, inLibrary: false }));
+    const albums = Array.from({ length: 6 }, (_, n) => ({
+      id: String(n),
+      title: `Album ${n}`,
+      artist: 'A',
+      trackCount: 1,
+      inLibrary: false,
+    }));
     const tracks = Array.from({ length: 20 }, (_, n) => track(10000 + n));
-    draw(<ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />);
+    draw(
+      <ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />,
+    );
     await userEvent.click(screen.getByRole('button'));
-    expect(screen.getByText('26 results')).toBeTruthy();
-    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+    expect(screen.getByText(/26 found/)).toBeTruthy();
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
     await userEvent.click(screen.getByRole('button', { name: 'Show all 20' }));
     expect(screen.getAllByRole('listitem')).toHaveLength(4 + 20);
-    await userEvent.click(screen.getByRole('button', { name: 'Show the first 8' }));
-    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 8);
+    await userEvent.click(screen.getByRole('button', { name: 'Show the first 5' }));
+    expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
   });
 
   it('draws an unknown tool with its question and its answer', async () => {
-    draw(<ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />);
+    draw(
+      <ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />,
+    );
     await userEvent.click(screen.getByRole('button'));
     expect(screen.getByText('Oslo')).toBeTruthy();
     expect(screen.getByText(/"degrees": 4/)).toBeTruthy();
@@ -118,7 +158,10 @@ describe('a tool card', () => {
 
   it.each([
     [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent goes on without it.'],
-    [{ message: 'Tidal is away.', retryable: true, wasRetried: true }, 'Tidal is away. Tried twice. The agent goes on without it and may try again later.'],
+    [
+      { message: 'Tidal is away.', retryable: true, wasRetried: true },
+      'Tidal is away. Tried twice. The agent goes on without it and may try again later.',
+    ],
     [{ message: 'Interrupted', retryable: false, wasRetried: false }, 'Interrupted.'],
   ])('says what happened and what comes next', (error, words) => {
     expect(whatHappened(error)).toBe(words);

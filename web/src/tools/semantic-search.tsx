@@ -6,16 +6,17 @@ import { field, quoted, type CardSpec } from './spec';
 
 export const semanticSearch: CardSpec = {
   icon: AudioLines,
+  counts: true,
   title: (input, running) => {
     const query = field(input, 'query');
     const verb = running ? 'Searching' : 'Searched';
     return query ? `${verb} your library for ${quoted(query)}` : `${verb} your library`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const { tracks, totalFound } = output as unknown as SemanticSearchOutput;
     return (
       <>
-        <TrackRows tracks={tracks} />
+        <TrackRows tracks={tracks} old={old} />
         {totalFound > tracks.length && (
           <p className="tool-note">
             The best {tracks.length} of {totalFound}.

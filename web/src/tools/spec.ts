@@ -5,12 +5,16 @@ import type { ComponentType } from 'react';
 export interface BodyProps {
   output: Record<string, unknown>;
   input: unknown;
+  /** From an earlier visit: what it says about the library may no longer be true. */
+  old?: boolean;
 }
 
 export interface CardSpec {
   icon: LucideIcon;
   /** In people's words: while it runs, and once it is over. */
   title: (input: unknown, running: boolean) => string;
+  /** The title does not say how many there are, so the line does. */
+  counts?: boolean;
   Body: ComponentType<BodyProps>;
 }
 

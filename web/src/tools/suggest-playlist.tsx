@@ -12,12 +12,12 @@ export const suggestPlaylist: CardSpec = {
     const verb = running ? 'Putting together' : 'Put together';
     return title ? `${verb} the playlist ${quoted(title)}` : `${verb} a playlist`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const { id, tracks, unknown = [] } = output as unknown as SuggestPlaylistOutput;
     return (
       <>
-        <TrackRows tracks={tracks} numbered />
-        {unknown.length > 0 && <p className="tool-note">Left out, because nobody knows these codes: {unknown.join(', ')}</p>}
+        <TrackRows tracks={tracks} numbered old={old} />
+        {unknown.length > 0 && <p className="tool-note">Left out, because no source knows these codes: {unknown.join(', ')}</p>}
         {id && (
           <p className="playlist-foot">
             <Link className="button small" href={`/playlists?id=${id}`}>

@@ -1,6 +1,6 @@
 // The five task tools: a checklist you can use where it stands, in step with the tasks page.
 import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
-import { useTasks } from '../api/queries';
+import { useTasks } from '../api/task-queries';
 import type { DeleteTaskOutput, Task } from '../api/types';
 import { TaskRow } from '../tasks/task-row';
 import { field, quoted, type BodyProps, type CardSpec } from './spec';
@@ -19,6 +19,7 @@ export const addTask: CardSpec = {
 
 export const listTasks: CardSpec = {
   icon: ListChecks,
+  counts: true,
   title: (input, running) => {
     const filter = field(input, 'filter');
     const which = filter === 'pending' ? 'open tasks' : filter === 'completed' ? 'finished tasks' : 'tasks';

@@ -8,12 +8,13 @@ import { field, quoted, type CardSpec } from './spec';
 
 export const tidalSearch: CardSpec = {
   icon: Disc3,
+  counts: true,
   title: (input, running) => {
     const query = field(input, 'query');
     const verb = running ? 'Searching' : 'Searched';
     return query ? `${verb} the Tidal catalogue for ${quoted(query)}` : `${verb} the Tidal catalogue`;
   },
-  Body: ({ output }) => {
+  Body: ({ output, old }) => {
     const found = output as unknown as TidalSearchOutput;
     const [albums, tracks] = [found.albums ?? [], found.tracks ?? []];
     return (
@@ -21,7 +22,7 @@ export const tidalSearch: CardSpec = {
         {albums.length > 0 && <p className="label">Albums</p>}
         <ShortList items={albums} first={4} render={(album) => <AlbumRow key={album.id} album={album} />} />
         {tracks.length > 0 && <p className="label">Tracks</p>}
-        <TrackRows tracks={tracks} />
+        <TrackRows tracks={tracks} old={old} />
       </>
     );
   },

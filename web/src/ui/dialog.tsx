@@ -22,6 +22,8 @@ export function Dialog({ title, onClose, children, shape = 'card', hideTitle = f
     const dialog = ref.current;
     if (!dialog) return;
     dialog.showModal();
+    // React's own `autoFocus` comes too early: the dialog is not open then, and opening it moves the focus.
+    dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     const left = entered(dialog);
     return () => {
       left();

@@ -17,3 +17,12 @@ export function count(n: number, one: string, many = `${one}s`): string {
 export function shortDate(iso: string): string {
   return new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' });
 }
+
+/** The time today, the day before that. */
+export function moment(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  if (at.toDateString() === now.toDateString()) return time;
+  const year = at.getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  return `${at.toLocaleDateString([], { day: 'numeric', month: 'short', year })}, ${time}`;
+}

@@ -11,7 +11,15 @@ export interface MenuItem {
   onSelect: () => void;
 }
 
-export function Menu({ trigger, items, align = 'end' }: { trigger: ReactNode; items: MenuItem[]; align?: 'start' | 'end' }) {
+interface Props {
+  trigger: ReactNode;
+  items: MenuItem[];
+  align?: 'start' | 'end';
+  /** Something to know, below what can be done. */
+  note?: string;
+}
+
+export function Menu({ trigger, items, align = 'end', note }: Props) {
   return (
     // Not modal: the modal kind locks scrolling with an injected style element, which the page's CSP refuses.
     <Radix.Root modal={false}>
@@ -23,6 +31,7 @@ export function Menu({ trigger, items, align = 'end' }: { trigger: ReactNode; it
             <Icon size={16} aria-hidden /> {label}
           </Radix.Item>
         ))}
+        {note && <Radix.Label className="menu-note">{note}</Radix.Label>}
       </Radix.Content>
     </Radix.Root>
   );

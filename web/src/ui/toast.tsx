@@ -3,6 +3,7 @@ import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 import { explain } from '../api/client';
+import { say } from './live-region';
 import { topDialog } from './top-dialog';
 import './toast.css';
 
@@ -14,6 +15,9 @@ interface Toast {
 }
 
 const SHOWN_MS = 8_000;
+/** What Ctrl Z takes back, newest last: also after its words have left the screen. */
+let undoable: Toast[] = [];
+const MOST_UNDOABLE = 20;
 let toasts: Toast[] = [];
 let nextId = 1;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
@@ -33,7 +37,12 @@ export function Toasts() {
   return createPortal(
     <div className="toasts" role="status" aria-live="polite">
       {shown.map((item) => (
-        <div key={item.id} className={`toast rise ${item.tone}`} onPointerEnter={() => hold(item.id)} onPointerLeave={() => release(item.id)}>
+        <div
+          key={item.id}
+          className={`toast rise ${item.tone}`}
+          onPointerEnter={() => hold(item.id)}
+          onPointerLeave={() => release(item.id)}
+        >
           <span>{item.text}</span>
           {item.undo && (
             <button type="button" className="button small" onClick={() => void takeBack(item)}>
@@ -53,18 +62,29 @@ export function Toasts() {
 function show(toast: Omit<Toast, 'id'>): void {
   const id = nextId++;
   for (const oldest of toasts.slice(0, -2)) close(oldest.id);
-  set([...toasts, { ...toast, id }]);
+  const shown = { ...toast, id };
+  set([...toasts, shown]);
+  if (shown.undo) undoable = [...undoable, shown].slice(-MOST_UNDOABLE);
   release(id);
 }
 
 async function takeBack(item: Toast): Promise<void> {
   hold(item.id);
   set(toasts.filter((other) => other.id !== item.id));
+  undoable = undoable.filter((other) => other.id !== item.id);
   try {
     await item.undo?.();
+    say(`Undone: ${item.text}`);
   } catch (error) {
     toastError(error);
   }
+}
+
+/** Takes back the last thing that can be taken back. False when there is none. */
+export function undoLast(): boolean {
+  const last = undoable.at(-1);
+  if (last) void takeBack(last);
+  return last !== undefined;
 }
 
 function close(id: number): void {
@@ -79,7 +99,10 @@ function hold(id: number): void {
 
 function release(id: number): void {
   hold(id);
-  timers.set(id, setTimeout(() => close(id), SHOWN_MS));
+  timers.set(
+    id,
+    setTimeout(() => close(id), SHOWN_MS),
+  );
 }
 
 function set(next: Toast[]): void {

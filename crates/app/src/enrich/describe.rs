@@ -67,7 +67,7 @@ impl Describer {
                 Some(description) => done(&description, &version),
                 None => again_or_failed("the model's answer is not the JSON it was asked for".into(), claimed.tries),
             },
-            Err(error @ ModelError::Refused(_)) => Ending::Failed { error: error.to_string() },
+            Err(error) if !error.is_retryable() => Ending::Failed { error: error.to_string() },
             Err(error) => again_or_failed(error.to_string(), claimed.tries),
         }
     }
@@ -90,7 +90,7 @@ async fn ask(model: &dyn Model, track: &Track) -> Result<String, ModelError> {
         match delta? {
             Delta::Text(more) => text.push_str(&more),
             Delta::End { .. } => return Ok(text),
-            Delta::ToolCall { .. } => {}
+            Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
         }
     }
     Err(ModelError::Unavailable("the answer was cut".into()))

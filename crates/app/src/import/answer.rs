@@ -118,6 +118,12 @@ impl ImportAnswer {
                 line: error.line,
                 reason: error.problem.to_string(),
             }));
+            // An import of nothing is told as a failure of the whole file.
+            answer.failures.extend(report.warning.iter().map(|warning| LineFailure {
+                file: report.file.clone(),
+                line: 0,
+                reason: warning.clone(),
+            }));
             answer.files.push(FileCounts::of(report));
         }
         answer
@@ -180,7 +186,7 @@ pub fn open_entries_csv(open: &[OpenLine]) -> String {
         let isrcs: Vec<_> = open.entry.isrcs.iter().map(ToString::to_string).collect();
         let album = album.unwrap_or_default();
         [title, artist, album, seconds, isrcs.join(" "), outcome.into(), reason, file, line.to_string()]
-            .map(|text| guarded(&text))
+            .map(|text| formats::formula_guarded(&text).into_owned())
     });
     let heading = ["Title", "Artist", "Album", "Duration", "ISRC", "Outcome", "Reason", "File", "Line"];
     for row in std::iter::once(heading.map(str::to_owned)).chain(rows) {
@@ -188,9 +194,4 @@ pub fn open_entries_csv(open: &[OpenLine]) -> String {
     }
     let bytes = table.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("made of strings")
-}
-
-/// Spreadsheets run what begins with one of these; an apostrophe makes it text, and import takes it off again.
-fn guarded(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
 }

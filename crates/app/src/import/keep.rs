@@ -1,6 +1,6 @@
 //! What is kept of an import: tracks and playlists for the library, and what is still open, all in one piece.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::UserId;
 use serde::{Deserialize, Serialize};
@@ -63,13 +63,25 @@ impl Import {
         });
         let settled = found().filter(|(_, found)| found.outcome == Outcome::Matched);
         let open = found().enumerate().filter(|(_, (_, found))| found.outcome != Outcome::Matched);
+        let mut holding: HashMap<usize, BTreeSet<String>> = HashMap::new();
+        for (name, positions) in &gathered.playlists {
+            for n in positions {
+                holding.entry(*n).or_default().insert(name.clone());
+            }
+        }
         Self {
             file: file.into(),
             kind,
             tracks: tracks.collect(),
             playlists: playlists.collect(),
             settled: settled.map(|(entry, _)| entry_id(owner, entry)).collect(),
-            open: open.map(|(n, (entry, found))| OpenEntry::new(gathered, n, entry, found)).collect(),
+            open: open
+                .map(|(n, (entry, found))| OpenEntry {
+                    entry: entry.clone(),
+                    found: found.clone(),
+                    playlists: holding.remove(&n).unwrap_or_default(),
+                })
+                .collect(),
         }
     }
 
@@ -112,11 +124,6 @@ pub(crate) fn encoded(value: &impl Serialize) -> Result<Value, StoreError> {
 impl OpenEntry {
     pub fn id(&self, owner: &UserId) -> Uuid {
         entry_id(owner, &self.entry)
-    }
-
-    fn new(gathered: &Gathered, n: usize, entry: &ImportedTrack, found: &Match) -> Self {
-        let holding = gathered.playlists.iter().filter(|(_, positions)| positions.contains(&n));
-        Self { entry: entry.clone(), found: found.clone(), playlists: holding.map(|(name, _)| name.clone()).collect() }
     }
 }
 
@@ -167,6 +174,9 @@ pub fn track_of(entry: &ImportedTrack, isrc: Isrc, found: &Match, kind: Kind) ->
         interpretation: None,
         short_description: None,
         tags: entry.tags.clone(),
+        genres: Vec::new(),
+        language: None,
+        explicit: None,
         audio_features: entry.audio_features.clone(),
         provenance,
     }

@@ -33,6 +33,9 @@ pub struct Report {
     pub unusable: Vec<LineError>,
     /// Catalogues that could not be asked, and why.
     pub silent: BTreeMap<&'static str, String>,
+    /// Why the file gave nothing at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// What became of one track.
@@ -69,6 +72,7 @@ impl Report {
             rows,
             unusable: gathered.unusable.clone(),
             silent: matches.silent,
+            warning: gathered.warning(kind),
         }
     }
 
@@ -130,6 +134,9 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.file, self.kind)?;
         self.write_counts(f)?;
+        if let Some(warning) = &self.warning {
+            writeln!(f, "\nWarning: {warning}")?;
+        }
         for (name, why) in &self.silent {
             writeln!(f, "\n{name} could not be asked: {why}. What is unmatched will be tried again.")?;
         }

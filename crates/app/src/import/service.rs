@@ -64,9 +64,10 @@ impl Imports {
         patience: Duration,
     ) -> Result<Vec<Imported>, ImportFailure> {
         // Parsing is work for a thread of its own: a large history takes seconds.
+        let scratch = self.scratch.clone();
         let files = tokio::task::spawn_blocking(move || match given {
-            Given::Path(path) => gather_files(&path),
-            Given::Upload { file, name } => gather_uploaded(file, &name),
+            Given::Path(path) => gather_files(&path, &scratch),
+            Given::Upload { file, name } => gather_uploaded(file, &name, &scratch),
         });
         let files = files.await??;
         let until = Instant::now() + patience;

@@ -150,6 +150,9 @@ pub(crate) fn remembered(track: &TidalTrack) -> Option<Track> {
         interpretation: None,
         short_description: None,
         tags: Vec::new(),
+        genres: Vec::new(),
+        language: None,
+        explicit: None,
         audio_features: None,
         provenance: [("names".to_owned(), "tidal".to_owned())].into(),
     })

@@ -1,6 +1,6 @@
-//! Imports: what was imported, and the entries that still match no recording. Importing itself is in `importing`.
+//! Imports: what was imported, and the entries that still match no recording. Importing itself is in `import`.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use engine::UserId;
 use tracing::instrument;
@@ -16,6 +16,8 @@ pub struct Imports {
     pub(crate) store: Store,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) library: Library,
+    /// Where archives are unpacked.
+    pub(crate) scratch: PathBuf,
 }
 
 impl Imports {

@@ -9,7 +9,7 @@ pub mod playlists;
 pub mod tasks;
 pub mod turns;
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
 
@@ -30,13 +30,24 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(store: &Store, index: Arc<dyn TrackIndex>, tidal: Tidal, pipeline: &Arc<Pipeline>) -> Self {
+    pub(crate) fn new(
+        store: &Store,
+        index: Arc<dyn TrackIndex>,
+        tidal: Tidal,
+        pipeline: &Arc<Pipeline>,
+        data_dir: &Path,
+    ) -> Self {
         let library = Library { store: store.clone(), index, tidal, pipeline: pipeline.clone() };
         Self {
             tasks: Tasks::new(store.clone()),
             playlists: Playlists::new(store.clone(), library.clone()),
             conversations: Conversations::new(store.clone()),
-            imports: Imports { store: store.clone(), pipeline: pipeline.clone(), library: library.clone() },
+            imports: Imports {
+                store: store.clone(),
+                pipeline: pipeline.clone(),
+                library: library.clone(),
+                scratch: data_dir.to_owned(),
+            },
             accounts: Accounts::new(store.clone()),
             library,
         }

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, io::Cursor, sync::Mutex};
 
-use app::import::{Candidate, CannotAsk, Catalogue, Outcome, Report, judge, match_all};
+use app::import::{
+    Candidate, CannotAsk, Catalogue, ImportAnswer, Imported, Kept, Matches, Outcome, Report, judge, match_all,
+};
 use expect_test::expect;
 use formats::{Gathered, ImportedTrack, Kind};
 use futures::future::BoxFuture;
@@ -149,14 +151,14 @@ fn typed_lines_are_understood_whichever_side_the_artist_is_on() {
 }
 
 /// A catalogue in memory that remembers what it was asked.
-struct Shelf {
+struct FixedCatalogue {
     name: &'static str,
     songs: Vec<Candidate>,
     is_silent: bool,
     asked: Mutex<Vec<String>>,
 }
 
-impl Shelf {
+impl FixedCatalogue {
     fn new(name: &'static str, songs: Vec<Candidate>) -> Self {
         Self { name, songs, is_silent: false, asked: Mutex::default() }
     }
@@ -176,7 +178,7 @@ impl Shelf {
     }
 }
 
-impl Catalogue for Shelf {
+impl Catalogue for FixedCatalogue {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -191,7 +193,7 @@ impl Catalogue for Shelf {
 }
 
 fn gathered(csv: &'static str) -> Gathered {
-    formats::gather(formats::read(Kind::Table, Cursor::new(csv))).unwrap()
+    formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(csv))).unwrap()
 }
 
 const MIXED: &str = "\
@@ -205,8 +207,8 @@ Nowhere,Nobody,,
 
 #[tokio::test]
 async fn each_further_catalogue_is_asked_only_about_what_is_open() {
-    let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
-    let deezer = Shelf::new("Deezer", vec![known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0)]);
+    let library = FixedCatalogue::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
+    let deezer = FixedCatalogue::new("Deezer", vec![known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0)]);
     let matches = match_all(&gathered(MIXED), &[&library, &deezer]).await;
     let codes: Vec<_> = matches.matches.iter().map(|found| found.isrc.as_ref().map_or("-", Isrc::as_str)).collect();
     assert_eq!(codes, [ONE, TWO, "QZXYZ1900003", "-"]);
@@ -216,8 +218,8 @@ async fn each_further_catalogue_is_asked_only_about_what_is_open() {
 
 #[tokio::test]
 async fn a_catalogue_that_cannot_be_asked_is_named_and_left_in_peace() {
-    let library = Shelf::new("library", vec![]);
-    let deezer = Shelf { is_silent: true, ..Shelf::new("Deezer", vec![]) };
+    let library = FixedCatalogue::new("library", vec![]);
+    let deezer = FixedCatalogue { is_silent: true, ..FixedCatalogue::new("Deezer", vec![]) };
     let matches = match_all(&gathered(MIXED), &[&library, &deezer]).await;
     assert_eq!(matches.matches.len(), 4);
     assert_eq!(matches.silent, BTreeMap::from([("Deezer", "no answer in time".to_owned())]));
@@ -231,10 +233,10 @@ async fn the_report_says_what_became_of_every_entry() {
         known("QZXYZ1900003", "Neap", "Ivy Marlow", 90.0),
         known("QZXYZ1900004", "Neap", "Ivy Marlow", 140.0),
     ];
-    let (library, gathered) = (Shelf::new("library", songs), gathered(MIXED));
-    let deezer = Shelf { is_silent: true, ..Shelf::new("Deezer", vec![]) };
+    let (library, gathered) = (FixedCatalogue::new("library", songs), gathered(MIXED));
+    let deezer = FixedCatalogue { is_silent: true, ..FixedCatalogue::new("Deezer", vec![]) };
     let matches = match_all(&gathered, &[&library, &deezer]).await;
-    let report = Report::new("mixed.csv", Kind::Table, &gathered, matches);
+    let report = Report::new("mixed.csv", Kind::with_id("table").unwrap(), &gathered, matches);
     expect![[r#"
         mixed.csv: table
                 5  entries
@@ -264,6 +266,17 @@ async fn the_report_says_what_became_of_every_entry() {
 }
 
 #[tokio::test]
+async fn an_import_of_nothing_is_told_in_the_report_and_in_the_answer() {
+    let gathered = gathered("title,artist,isrc\n");
+    let report = Report::new("empty.csv", Kind::with_id("table").unwrap(), &gathered, Matches::default());
+    assert!(report.to_string().contains("\nWarning: no entries found: it was read as \"table\""), "{report}");
+    let imported = Imported { report, kept: Kept::default(), open: vec![] };
+    let failures = ImportAnswer::of(&[imported]).failures;
+    assert_eq!((failures[0].file.as_str(), failures[0].line), ("empty.csv", 0));
+    assert!(failures[0].reason.starts_with("no entries found"), "{}", failures[0].reason);
+}
+
+#[tokio::test]
 async fn what_is_kept_has_each_recording_once_and_says_where_it_comes_from() {
     let text = "\
 title,artist,isrc,playlist,energy
@@ -274,9 +287,15 @@ Low  Tide,Ivy Marlow,QZXYZ1900001,Morning,
 Nowhere,Nobody,,Morning,
 ";
     let gathered = gathered(text);
-    let library = Shelf::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
+    let library = FixedCatalogue::new("library", vec![known(TWO, "High Tide", "Ivy Marlow", 180.0)]);
     let matches = match_all(&gathered, &[&library]).await;
-    let import = app::import::Import::new(&engine::UserId::new("ann"), "mixed.csv", Kind::Table, &gathered, &matches);
+    let import = app::import::Import::new(
+        &engine::UserId::new("ann"),
+        "mixed.csv",
+        Kind::with_id("table").unwrap(),
+        &gathered,
+        &matches,
+    );
 
     let names: Vec<_> = import.tracks.iter().map(|track| (track.isrc.as_str(), track.title.as_str())).collect();
     assert_eq!(names, [(ONE, "Low Tide"), (TWO, "High Tide")]);
@@ -286,5 +305,6 @@ Nowhere,Nobody,,Morning,
     assert_eq!((playlist("Evening"), playlist("Morning")), (vec![ONE, TWO], vec![ONE]));
     let open: Vec<_> = import.open.iter().map(|open| (open.entry.title.as_str(), &open.playlists)).collect();
     assert_eq!(open.len(), 2);
-    assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.contains("Evening"));
+    assert!(open[0].0 == "Low Tide (Remix)" && open[0].1.iter().eq(["Evening"]));
+    assert!(open[1].0 == "Nowhere" && open[1].1.iter().eq(["Morning"]));
 }

@@ -6,12 +6,12 @@ use app::import::{Outcome, add_codes, match_all};
 use doubles::{
     Running,
     deezer::DeezerDouble,
-    desk::Desk,
     fiction,
     lrclib::{LrclibDouble, Words},
     musicbrainz::MusicBrainzDouble,
     reccobeats::{Known, ReccoBeatsDouble},
     serve,
+    state::ServiceState,
     tidal::Fault,
     world::{Piece, World},
 };
@@ -45,7 +45,7 @@ fn busy(retry_after: &str) -> Option<Fault> {
 
 struct LyricsStage {
     world: World,
-    desk: Desk,
+    state: ServiceState,
     lrclib: Lrclib,
     _running: Running,
 }
@@ -54,7 +54,12 @@ impl LyricsStage {
     async fn new() -> Self {
         let (world, double) = (fiction::world(), LrclibDouble::new(fiction::world()));
         let running = serve(double.router()).await.unwrap();
-        Self { world, desk: double.0, lrclib: Lrclib::new(&url(&running), Rate::UNLIMITED).unwrap(), _running: running }
+        Self {
+            world,
+            state: double.0,
+            lrclib: Lrclib::new(&url(&running), Rate::UNLIMITED).unwrap(),
+            _running: running,
+        }
     }
 
     /// A track that shows this.
@@ -102,10 +107,10 @@ async fn lyrics_are_asked_for_ever_more_loosely() {
         (Song { album: None, artist: "Tom Vey", ..plain }, 2, false),
     ];
     for (song, n_calls, is_found) in cases {
-        let before = stage.desk.requests().len();
+        let before = stage.state.requests().len();
         let found = stage.lrclib.lyrics(song).await.unwrap();
         assert_eq!(found.is_some(), is_found, "{song:?}");
-        assert_eq!(stage.desk.requests().len() - before, n_calls, "{song:?}: {:?}", stage.desk.requests());
+        assert_eq!(stage.state.requests().len() - before, n_calls, "{song:?}: {:?}", stage.state.requests());
     }
 }
 
@@ -118,7 +123,7 @@ async fn a_live_version_does_not_get_the_words_of_another_recording() {
     assert_eq!(stage.lrclib.lyrics(asked).await, Ok(None));
 }
 
-async fn reccobeats() -> (Running, Desk, ReccoBeats) {
+async fn reccobeats() -> (Running, ServiceState, ReccoBeats) {
     let double = ReccoBeatsDouble::new(fiction::world());
     let running = serve(double.router()).await.unwrap();
     let client = ReccoBeats::new(&url(&running), Rate::UNLIMITED).unwrap();
@@ -127,7 +132,7 @@ async fn reccobeats() -> (Running, Desk, ReccoBeats) {
 
 #[tokio::test]
 async fn features_find_their_track_whatever_order_they_come_in() {
-    let (world, (_running, desk, reccobeats)) = (fiction::world(), reccobeats().await);
+    let (world, (_running, state, reccobeats)) = (fiction::world(), reccobeats().await);
     let codes: Vec<Isrc> = pieces(&world).iter().map(|piece| isrc(&piece.isrc)).collect();
     let found = reccobeats.features(&codes).await.unwrap();
     let expected: Vec<&Isrc> = codes.iter().filter(|code| Known::of(code.as_str()) != Known::Not).collect();
@@ -139,7 +144,7 @@ async fn features_find_their_track_whatever_order_they_come_in() {
             assert_eq!((features.key, features.loudness, features.tempo), (None, Some(0.0), Some(250.0)), "{code}");
         }
     }
-    let batches = desk.requests().iter().filter(|request| request.contains("/audio-features")).count();
+    let batches = state.requests().iter().filter(|request| request.contains("/audio-features")).count();
     assert_eq!(batches, codes.len().div_ceil(40));
 }
 
@@ -153,13 +158,14 @@ async fn a_spotify_history_gets_its_codes_from_its_ids() {
         format!(r#"{{"artist":"Ivy Marlow","album":"x","track":"{}","uri":"spotify:track:{id}"}}"#, piece.title)
     };
     let file = format!(r#"{{"tracks":[{},{}]}}"#, row(known), row(unknown));
-    let mut gathered = formats::gather(formats::read(Kind::SpotifyLibrary, Cursor::new(file))).unwrap();
+    let mut gathered =
+        formats::gather(formats::read(Kind::with_id("spotifyLibrary").unwrap(), Cursor::new(file))).unwrap();
     assert_eq!(add_codes(&mut gathered, &reccobeats).await, Ok(1));
     assert_eq!(gathered.tracks[0].isrcs, [isrc(&known.isrc)]);
     assert_eq!(gathered.tracks[1].isrcs, []);
 }
 
-async fn musicbrainz(double: MusicBrainzDouble, rate: Rate) -> (Running, Desk, MusicBrainz) {
+async fn musicbrainz(double: MusicBrainzDouble, rate: Rate) -> (Running, ServiceState, MusicBrainz) {
     let running = serve(double.router()).await.unwrap();
     let client = MusicBrainz::new(&url(&running), rate).unwrap();
     (running, double.0, client)
@@ -199,7 +205,7 @@ async fn musicbrainz_is_asked_at_most_once_a_second() {
     assert!(error.is_transient() && error.to_string().contains("503"), "{error}");
 }
 
-async fn deezer(double: DeezerDouble) -> (Running, Desk, Deezer) {
+async fn deezer(double: DeezerDouble) -> (Running, ServiceState, Deezer) {
     let running = serve(double.router()).await.unwrap();
     let client = Deezer::new(&url(&running), Rate::UNLIMITED).unwrap();
     (running, double.0, client)
@@ -230,7 +236,7 @@ async fn deezer_says_no_in_a_success_and_is_understood() {
 async fn a_catalogue_elsewhere_tells_a_live_take_from_the_plain_one() {
     let (_running, _desk, deezer) = deezer(DeezerDouble::generous(fiction::world())).await;
     let text = "title,artist\nPaper Lanterns,Ivy Marlow\nLow Tide (Live at the Quay),Ivy Marlow\nLow Tide (Karaoke),Ivy Marlow\n";
-    let gathered = formats::gather(formats::read(Kind::Table, Cursor::new(text))).unwrap();
+    let gathered = formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
     let matches = match_all(&gathered, &[&deezer]).await.matches;
     let found: Vec<_> = matches.iter().map(|found| (found.outcome, found.isrc.as_ref().map(Isrc::as_str))).collect();
     assert_eq!(
@@ -283,14 +289,14 @@ async fn what_can_be_mended_by_waiting_is_told_from_what_cannot() {
 
 #[tokio::test]
 async fn a_service_that_asks_for_patience_is_left_in_peace() {
-    let (_running, desk, reccobeats) = reccobeats().await;
-    desk.plan([busy("60")]);
+    let (_running, state, reccobeats) = reccobeats().await;
+    state.plan([busy("60")]);
     let codes = [isrc("XTDBL2600011")];
     for _ in 0..3 {
         let error = reccobeats.features(&codes).await.unwrap_err();
         assert!(error.retry_after().is_some_and(|wait| wait > Duration::from_secs(55)), "{error}");
     }
-    assert_eq!(desk.requests().len(), 1);
+    assert_eq!(state.requests().len(), 1);
 }
 
 #[tokio::test]

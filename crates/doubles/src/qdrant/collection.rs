@@ -164,11 +164,20 @@ impl Point {
     }
 
     fn matches(&self, filter: Option<&Filter>) -> bool {
-        filter.is_none_or(|filter| filter.must.iter().all(|condition| self.meets(condition)))
+        filter.is_none_or(|filter| {
+            filter.must.iter().all(|condition| self.meets(condition))
+                && (filter.should.is_empty() || filter.should.iter().any(|condition| self.meets(condition)))
+                && !filter.must_not.iter().any(|condition| self.meets(condition))
+        })
     }
 
     fn meets(&self, condition: &Condition) -> bool {
-        let Some(ConditionOneOf::Field(field)) = &condition.condition_one_of else { return false };
+        let field = match &condition.condition_one_of {
+            Some(ConditionOneOf::Field(field)) => field,
+            Some(ConditionOneOf::Filter(filter)) => return self.matches(Some(filter)),
+            Some(ConditionOneOf::IsEmpty(empty)) => return !self.payload.contains_key(&empty.key),
+            _ => return false,
+        };
         let values = self.payload.get(&field.key).map(|value| match &value.kind {
             Some(Kind::ListValue(list)) => list.values.as_slice(),
             _ => std::slice::from_ref(value),
@@ -177,6 +186,7 @@ impl Point {
             Some(MatchValue::Keyword(word)) => value.as_str() == Some(word),
             Some(MatchValue::Keywords(words)) => value.as_str().is_some_and(|value| words.strings.contains(value)),
             Some(MatchValue::Integer(number)) => value.as_integer() == Some(*number),
+            Some(MatchValue::Boolean(is)) => value.as_bool() == Some(*is),
             _ => field.range.is_some_and(|range| number(value).is_some_and(|value| is_within(&range, value))),
         };
         values.is_some_and(|values| values.iter().any(is_wanted))

@@ -2,6 +2,7 @@
 
 mod album;
 mod playlist;
+mod refine;
 mod show;
 mod tracks;
 mod wish;
@@ -48,6 +49,11 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
         Wish::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
         Wish::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
         Wish::Own(what) => own(voice, scene, &what),
+        Wish::OwnThese => own_these(voice, scene),
+        Wish::Refine(change) => refine::refine(voice, scene, &change),
+        Wish::Playlists => playlists(voice, scene),
+        Wish::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
+        Wish::ToPlaylist => Step::says(voice.say(Phrase::NoPlaylistEdit, &[])),
         Wish::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
         Wish::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
         Wish::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
@@ -63,6 +69,9 @@ fn understood(voice: &Voice, scene: &Scene) -> Wish {
     let message = language.bare(&scene.now.wish);
     if places(language, message).is_some() && !shown(scene).is_empty() {
         return Wish::Details { which: message.to_owned(), aspect: Aspect::Everything };
+    }
+    if let Some(change) = refine::change(scene) {
+        return Wish::Refine(change);
     }
     let wish = wish(language, &scene.now.wish);
     let asked = scene.last().filter(|last| last.answer.contains('?'));
@@ -351,6 +360,38 @@ fn batch(voice: &Voice, scene: &Scene, codes: Vec<String>) -> Step {
     match scene.now.error("batchMetadata") {
         Some(error) => failed(voice, error),
         None => Step::calls(voice.say(Phrase::LookUp, &[]), "batchMetadata", json!({"isrcs": codes})),
+    }
+}
+
+/// Which of the tracks shown last are in the library: what the tools said of them, and no new search.
+fn own_these(voice: &Voice, scene: &Scene) -> Step {
+    let these = shown(scene);
+    if these.is_empty() {
+        return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
+    }
+    let owned: Vec<_> = these.iter().filter(|track| track.in_library).collect();
+    if owned.is_empty() {
+        return Step::says(voice.say(Phrase::OwnNoneOfThese, &[]));
+    }
+    Step::says(format!("{}\n{}", voice.say(Phrase::InLibrary, &[]), show::lines(voice, &owned)))
+}
+
+/// The playlists, if there is a tool that lists them; where they are, if not.
+fn playlists(voice: &Voice, scene: &Scene) -> Step {
+    if let Some(error) = scene.now.error("list_playlists") {
+        return failed(voice, error);
+    }
+    match scene.now.output("list_playlists") {
+        Some(output) => {
+            let titles = output.get("playlists").and_then(Value::as_array).into_iter().flatten();
+            let lines = titles.filter_map(|playlist| playlist.get("title")?.as_str());
+            let lines: Vec<_> =
+                lines.enumerate().map(|(at, title)| format!("{}. **{}**", at + 1, plain(title))).collect();
+            let head = if lines.is_empty() { Phrase::NoPlaylists } else { Phrase::YourPlaylists };
+            Step::says(format!("{}\n{}", voice.say(head, &[]), lines.join("\n")).trim().to_owned())
+        }
+        None if scene.has("list_playlists") => Step::calls(voice.say(Phrase::LookUp, &[]), "list_playlists", json!({})),
+        None => Step::says(voice.say(Phrase::PlaylistsPage, &[])),
     }
 }
 

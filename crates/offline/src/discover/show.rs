@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Below this a result shares little with the query. Scores are comparable between queries.
-pub(crate) const WEAK: f64 = 0.3;
+pub(crate) const WEAK: f64 = query::MATCHES_FROM as f64;
 /// How many results are read out; the card has the rest.
 const READ_OUT: usize = 8;
 const READ_OUT_WEAK: usize = 3;

@@ -25,6 +25,7 @@ pub(crate) struct Track {
     pub(crate) lyrics: Option<String>,
     pub(crate) audio_features: Option<Features>,
     pub(crate) score: Option<f64>,
+    pub(crate) release_date: Option<String>,
     pub(crate) in_library: bool,
 }
 

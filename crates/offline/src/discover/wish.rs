@@ -49,6 +49,13 @@ pub(crate) enum Wish {
     },
     PlaylistOfThese,
     Own(String),
+    OwnThese,
+    Playlists,
+    LibrarySize,
+    /// Changing a playlist that is there.
+    ToPlaylist,
+    /// A change to the last search: "something louder", "without the sad ones".
+    Refine(String),
     Vague,
     Player,
     ChangeLibrary,
@@ -152,6 +159,10 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::Vague => Wish::Vague,
         MusicVerb::MakeSound => Wish::Player,
         MusicVerb::Remove => Wish::ChangeLibrary,
+        MusicVerb::ToPlaylist => Wish::ToPlaylist,
+        MusicVerb::Playlists => Wish::Playlists,
+        MusicVerb::LibrarySize => Wish::LibrarySize,
+        MusicVerb::OwnThese => Wish::OwnThese,
     }
 }
 
@@ -265,6 +276,14 @@ fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
 }
 
 fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
+    // "Add that to the road trip playlist" is about a playlist that is there, and none of that name is made.
+    const EDITS: [&str; 16] = [
+        "add", "put", "save", "remove", "delete", "move", "rename", "take", "fuge", "loesche", "losche", "ajoute",
+        "supprime", "anade", "quita", "include",
+    ];
+    if folded(x).first().is_some_and(|word| EDITS.contains(&word.as_str())) {
+        return Wish::ToPlaylist;
+    }
     if places(language, x).is_some() {
         return Wish::Playlist { about: x.to_owned(), title, limit: None };
     }

@@ -105,6 +105,13 @@ pub(crate) enum MusicVerb {
     MakeSound,
     /// Changing the library: no tool does that.
     Remove,
+    /// Putting a track into a playlist that is there.
+    ToPlaylist,
+    /// The playlists one has.
+    Playlists,
+    LibrarySize,
+    /// Which of the tracks shown are owned.
+    OwnThese,
 }
 
 /// A sentence understood: its meaning and the words in its slots, as they were typed, quotes and all.

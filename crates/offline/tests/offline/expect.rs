@@ -78,7 +78,11 @@ impl Report {
         }
     }
 
-    pub(crate) fn accuracy(&self) -> f64 {
+    pub(crate) fn misses(&self) -> &[String] {
+        &self.misses
+    }
+
+    fn accuracy(&self) -> f64 {
         1.0 - self.misses.len() as f64 / self.n as f64
     }
 }

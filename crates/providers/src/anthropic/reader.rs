@@ -8,18 +8,16 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     answer::{Reader, Stop},
-    failure::Failure,
+    failure::{Failure, STREAM_WAS_CUT},
 };
 
 /// Joins the pieces of one reply. Kinds of events, blocks and deltas it does not know are passed over, as the vendor
-/// asks of its readers; thinking is the model's own business.
+/// asks of its readers.
 #[derive(Default)]
 pub(crate) struct AnthropicReader {
     usage: WireUsage,
     /// Calls whose input is still coming.
     open: Vec<OpenCall>,
-    has_text: bool,
-    has_calls: bool,
     stop: Stop,
     has_ended: bool,
 }
@@ -40,7 +38,10 @@ impl Reader for AnthropicReader {
             Err(error) => return Err(Failure::passing(format!("it sent a frame we cannot read: {error}"))),
         };
         match frame.kind {
-            EventKind::MessageStart => self.usage.update(frame.message.and_then(|message| message.usage)),
+            EventKind::MessageStart => {
+                self.usage.update(frame.message.and_then(|message| message.usage));
+                deltas.push_back(Delta::Progress { usage: self.usage.total() });
+            }
             EventKind::ContentBlockStart => self.start_block(frame.index, frame.content_block, deltas),
             EventKind::ContentBlockDelta => self.read_delta(frame.index, frame.delta, deltas),
             EventKind::ContentBlockStop => self.close_calls(deltas, |call| call.index == frame.index),
@@ -55,8 +56,29 @@ impl Reader for AnthropicReader {
         Ok(())
     }
 
-    fn close(&mut self, _: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        if self.has_ended { Ok(()) } else { Err(Failure::passing("its stream was cut")) }
+    fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        let not_ours =
+            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let message: WholeMessage<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
+        if let Some(error) = message.error {
+            return Err(Failure::in_stream(&error));
+        }
+        for (index, block) in (0..).zip(message.content.ok_or_else(not_ours)?) {
+            self.start_block(index, Some(block), deltas);
+            self.close_calls(deltas, |call| call.index == index);
+        }
+        self.usage.update(message.usage);
+        self.stop = message.stop_reason.map_or(self.stop, Stop::from);
+        self.end(deltas);
+        Ok(())
+    }
+
+    fn close(&mut self, _: bool, _: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        if self.has_ended { Ok(()) } else { Err(Failure::passing(STREAM_WAS_CUT)) }
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop
     }
 }
 
@@ -64,13 +86,14 @@ impl AnthropicReader {
     fn start_block(&mut self, index: u32, block: Option<StartedBlock<'_>>, deltas: &mut VecDeque<Delta>) {
         let Some(block) = block else { return };
         match block.kind {
-            BlockKind::Text => self.say(block.text, deltas),
+            BlockKind::Text => say(block.text, deltas),
             BlockKind::ToolUse => self.open.push(OpenCall {
                 index,
                 name: block.name.unwrap_or_default(),
                 input_at_start: block.input.map(|input| input.get().to_owned()).unwrap_or_default(),
                 input: String::new(),
             }),
+            BlockKind::Thinking => think(block.thinking, deltas),
             BlockKind::Other => {}
         }
     }
@@ -78,7 +101,8 @@ impl AnthropicReader {
     fn read_delta(&mut self, index: u32, delta: Option<BlockDelta>, deltas: &mut VecDeque<Delta>) {
         let Some(delta) = delta else { return };
         match delta.kind {
-            DeltaKind::TextDelta => self.say(delta.text, deltas),
+            DeltaKind::TextDelta => say(delta.text, deltas),
+            DeltaKind::ThinkingDelta => think(delta.thinking, deltas),
             DeltaKind::InputJsonDelta => {
                 if let Some(call) = self.open.iter_mut().find(|call| call.index == index) {
                     call.input.push_str(&delta.partial_json.unwrap_or_default());
@@ -88,16 +112,8 @@ impl AnthropicReader {
         }
     }
 
-    fn say(&mut self, text: Option<String>, deltas: &mut VecDeque<Delta>) {
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.has_text = true;
-            deltas.push_back(Delta::Text(text));
-        }
-    }
-
     fn close_calls(&mut self, deltas: &mut VecDeque<Delta>, is_closed: impl Fn(&OpenCall) -> bool) {
         for call in self.open.extract_if(.., |call| is_closed(call)) {
-            self.has_calls = true;
             let input = if call.input.is_empty() { call.input_at_start } else { call.input };
             deltas.push_back(Delta::ToolCall { name: call.name, input });
         }
@@ -105,12 +121,17 @@ impl AnthropicReader {
 
     fn end(&mut self, deltas: &mut VecDeque<Delta>) {
         self.close_calls(deltas, |_| true);
-        if !self.has_calls {
-            deltas.extend(self.stop.remark(self.has_text));
-        }
         deltas.push_back(Delta::End { usage: self.usage.total() });
         self.has_ended = true;
     }
+}
+
+fn say(text: Option<String>, deltas: &mut VecDeque<Delta>) {
+    deltas.extend(text.filter(|text| !text.is_empty()).map(Delta::Text));
+}
+
+fn think(text: Option<String>, deltas: &mut VecDeque<Delta>) {
+    deltas.extend(text.filter(|text| !text.is_empty()).map(Delta::Reasoning));
 }
 
 /// A frame that does not fit is a fault only if every kind in it is one we know.
@@ -162,9 +183,20 @@ struct StartedBlock<'a> {
     #[serde(rename = "type")]
     kind: BlockKind,
     text: Option<String>,
+    thinking: Option<String>,
     name: Option<String>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+}
+
+/// The answer to a request without a stream.
+#[derive(Deserialize)]
+struct WholeMessage<'a> {
+    #[serde(borrow)]
+    content: Option<Vec<StartedBlock<'a>>>,
+    usage: Option<WireUsage>,
+    stop_reason: Option<StopReason>,
+    error: Option<Value>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -172,6 +204,7 @@ struct StartedBlock<'a> {
 enum BlockKind {
     Text,
     ToolUse,
+    Thinking,
     #[serde(other)]
     Other,
 }
@@ -182,6 +215,7 @@ struct BlockDelta {
     #[serde(rename = "type", default)]
     kind: DeltaKind,
     text: Option<String>,
+    thinking: Option<String>,
     partial_json: Option<String>,
     stop_reason: Option<StopReason>,
 }
@@ -191,6 +225,7 @@ struct BlockDelta {
 enum DeltaKind {
     TextDelta,
     InputJsonDelta,
+    ThinkingDelta,
     #[default]
     #[serde(other)]
     Other,

@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     answer::{Reader, Stop},
-    failure::Failure,
+    failure::{Failure, STREAM_WAS_CUT},
 };
 
 /// Joins the pieces of one reply. Calls are given out at its end: until then a fragment of any of them may come.
@@ -16,7 +16,6 @@ use crate::{
 pub(crate) struct OpenAiReader {
     calls: Vec<PartialCall>,
     usage: Usage,
-    has_text: bool,
     /// Set by a `finish_reason`.
     stop: Option<Stop>,
     has_ended: bool,
@@ -38,14 +37,48 @@ impl Reader for OpenAiReader {
         }
         let chunk: Chunk<'_> = serde_json::from_slice(data)
             .map_err(|error| Failure::passing(format!("it sent a frame we cannot read: {error}")))?;
+        self.read_chunk(chunk, deltas)
+    }
+
+    /// A document is whole when it is one: it needs no reason and no `[DONE]`.
+    fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        let not_ours =
+            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let chunk: Chunk<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
+        if chunk.choices.is_none() && chunk.error.is_none() {
+            return Err(not_ours());
+        }
+        self.read_chunk(chunk, deltas)?;
+        self.end(deltas);
+        Ok(())
+    }
+
+    /// Some local servers never send `[DONE]`. A `finish_reason` says as much: the model was done.
+    fn close(&mut self, ends_unmarked: bool, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
+        if !self.has_ended && self.stop.is_none() && !ends_unmarked {
+            return Err(Failure::passing(STREAM_WAS_CUT));
+        }
+        self.end(deltas);
+        Ok(())
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop.unwrap_or_default()
+    }
+}
+
+impl OpenAiReader {
+    fn read_chunk(&mut self, chunk: Chunk<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
         if let Some(error) = chunk.error {
             return Err(Failure::in_stream(&error));
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
+            deltas.push_back(Delta::Progress { usage: self.usage });
         }
         for choice in chunk.choices.unwrap_or_default() {
-            if let Some(piece) = choice.delta {
+            // Some servers put the whole message, or a piece of it, where the vendor puts a delta.
+            if let Some(piece) = choice.delta.or(choice.message) {
                 self.read_piece(piece, deltas);
             }
             self.stop = choice.finish_reason.map(Stop::from).or(self.stop);
@@ -53,20 +86,11 @@ impl Reader for OpenAiReader {
         Ok(())
     }
 
-    /// Some local servers never send `[DONE]`. A `finish_reason` says as much: the model was done.
-    fn close(&mut self, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        if !self.has_ended && self.stop.is_none() {
-            return Err(Failure::passing("its stream was cut"));
-        }
-        self.end(deltas);
-        Ok(())
-    }
-}
-
-impl OpenAiReader {
     fn read_piece(&mut self, piece: Piece<'_>, deltas: &mut VecDeque<Delta>) {
-        for text in [piece.content, piece.refusal].into_iter().flatten().filter(|text| !text.is_empty()) {
-            self.has_text = true;
+        let thought = [piece.reasoning_content, piece.reasoning].into_iter().flatten().next().and_then(text_of);
+        deltas.extend(thought.map(Delta::Reasoning));
+        let refusal = piece.refusal.filter(|text| !text.is_empty());
+        for text in [piece.content.and_then(text_of), refusal].into_iter().flatten() {
             deltas.push_back(Delta::Text(text));
         }
         for fragment in piece.tool_calls.unwrap_or_default() {
@@ -110,13 +134,24 @@ impl OpenAiReader {
             return;
         }
         self.has_ended = true;
-        if self.calls.is_empty() {
-            deltas.extend(self.stop.unwrap_or_default().remark(self.has_text));
-        }
         let calls = self.calls.drain(..);
         deltas.extend(calls.map(|call| Delta::ToolCall { name: call.name, input: call.arguments }));
         deltas.push_back(Delta::End { usage: self.usage });
     }
+}
+
+/// A text, or the texts of a list of parts.
+fn text_of(content: Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text,
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()));
+            texts.collect()
+        }
+        Value::Object(part) => part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+    };
+    (!text.is_empty()).then_some(text)
 }
 
 /// A piece of JSON text, or from some servers the whole value.
@@ -139,12 +174,18 @@ struct Chunk<'a> {
 struct Choice<'a> {
     #[serde(borrow)]
     delta: Option<Piece<'a>>,
+    #[serde(borrow)]
+    message: Option<Piece<'a>>,
     finish_reason: Option<FinishReason>,
 }
 
 #[derive(Deserialize)]
 struct Piece<'a> {
-    content: Option<String>,
+    content: Option<Value>,
+    /// DeepSeek, llama.cpp, vLLM.
+    reasoning_content: Option<Value>,
+    /// Ollama, OpenRouter, newer vLLM.
+    reasoning: Option<Value>,
     refusal: Option<String>,
     #[serde(borrow)]
     tool_calls: Option<Vec<Fragment<'a>>>,

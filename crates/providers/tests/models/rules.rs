@@ -185,6 +185,91 @@ proptest! {
     }
 }
 
+/// A history as turns leave it: the user speaks, calls have results, and some of it is long.
+fn real_history() -> impl Strategy<Value = Vec<Message>> {
+    let long = prop_oneof![Just(10_usize), Just(400), Just(5_000)];
+    let exchange =
+        (long.clone(), prop::collection::vec(long.clone(), 0..4), long).prop_map(|(asked, results, said)| {
+            let mut content = Vec::new();
+            for n_chars in results {
+                let id = CallId::new();
+                content.push(Block::ToolUse { id, name: "list_tasks".into(), input: json!({"q": "x"}) });
+                content.push(Block::ToolResult {
+                    tool_use_id: id,
+                    content: json!("r".repeat(n_chars)),
+                    is_error: false,
+                });
+            }
+            content.push(Block::Text { text: "a".repeat(said) });
+            [Message::user("q".repeat(asked)), Message::assistant(content)]
+        });
+    // The last exchange is running: its calls have results, its words are still to come.
+    prop::collection::vec(exchange, 1..12).prop_map(|exchanges| {
+        let mut messages: Vec<_> = exchanges.into_iter().flatten().collect();
+        if let Some(last) = messages.last_mut() {
+            last.content.pop();
+        }
+        messages
+    })
+}
+
+fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
+    let prompt = Prompt {
+        messages: messages.to_vec(),
+        system: "Be kind.".into(),
+        tools: Vec::new().into(),
+        may_call_tools: true,
+    };
+    let Some(trimmed) = engine::fit(&prompt, max_chars) else {
+        return ensure(engine::prompt_chars(&prompt) <= max_chars, || "left as it was, and too long".into());
+    };
+    let n_chars = engine::prompt_chars(&trimmed.prompt);
+    ensure(trimmed.fits == (n_chars <= max_chars), || format!("{n_chars} of {max_chars}, said {}", trimmed.fits))?;
+    // The running exchange alone, everything in it as short as it gets.
+    let running = messages.iter().rposition(|message| message.role == Role::User).expect("a question");
+    let least: usize = messages[running..].iter().flat_map(|message| &message.content).map(|block| match block {
+        Block::Text { text } => text.len().min(240),
+        Block::ToolUse { .. } => 30,
+        Block::ToolResult { content, .. } => content.to_string().len().min(240),
+    } + 32).sum();
+    ensure(trimmed.fits || max_chars < least + 100, || format!("{n_chars} of {max_chars}, {least} would be possible"))?;
+    for message in &trimmed.prompt.messages {
+        let has = |id: &CallId, in_results: bool| {
+            message.content.iter().any(|block| match block {
+                Block::ToolUse { id: known, .. } => !in_results && known == id,
+                Block::ToolResult { tool_use_id, .. } => in_results && tool_use_id == id,
+                Block::Text { .. } => false,
+            })
+        };
+        for block in &message.content {
+            match block {
+                Block::ToolUse { id, .. } => ensure(has(id, true), || "a call without its result".into())?,
+                Block::ToolResult { tool_use_id, .. } => {
+                    ensure(has(tool_use_id, false), || "a result without its call".into())?
+                }
+                Block::Text { .. } => {}
+            }
+        }
+    }
+    ensure(trimmed.prompt.messages.first().is_some_and(|first| first.role == Role::User), || {
+        "begins with an answer".into()
+    })?;
+    let http = HTTP.with(Http::clone);
+    let anthropic = AnthropicModel::new(http.clone(), AnthropicModel::DEFAULT_BASE_URL, KEY, "m").expect("settings");
+    let openai = OpenAiModel::new(http, OpenAiModel::DEFAULT_BASE_URL, None, "m").expect("settings");
+    check_anthropic(&serde_json::from_slice(&anthropic.request(&trimmed.prompt)).expect("JSON"))?;
+    check_openai(&serde_json::from_slice(&openai.request(&trimmed.prompt)).expect("JSON"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+
+    #[test]
+    fn any_history_trimmed_to_any_length_is_accepted_and_fits(messages in real_history(), max_chars in 0_usize..30_000) {
+        check_trimmed(&messages, max_chars).map_err(TestCaseError::fail)?;
+    }
+}
+
 /// The checkers themselves: each rule broken once.
 #[test]
 fn the_checkers_see_what_a_provider_would_refuse() {

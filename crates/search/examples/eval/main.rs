@@ -1,12 +1,13 @@
 //! `make eval`: how good is search? BM25, vectors and hybrid on real captions and claims, with a paired bootstrap.
 //!
-//! Usage: `eval [DATA_DIR] [MODELS_DIR]`, where DATA_DIR has `scifact` and `musiccaps` in BEIR's layout. With QDRANT_URL
+//! Usage: `eval [DATA_DIR|own] [MODELS_DIR]`, where DATA_DIR has `scifact` and `musiccaps` in BEIR's layout. With QDRANT_URL
 //! the same questions are put to that server too.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod data;
 mod metrics;
+mod own;
 
 use std::{
     collections::HashMap,
@@ -29,6 +30,14 @@ async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1).map(PathBuf::from);
     let data_dir = arguments.next().unwrap_or_else(|| "../shared/data".into());
     let models_dir = arguments.next().unwrap_or_else(|| "segue-data/models".into());
+    // The path of the crate is known when it is built; the sample is beside it.
+    let sample_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../app/assets/sample");
+    for (name, embedder) in embedders(&models_dir)? {
+        own::evaluate(name, embedder, &sample_dir).await?;
+    }
+    if data_dir.as_os_str() == "own" {
+        return Ok(());
+    }
     let collections = [data::musiccaps(&data_dir)?, data::scifact(&data_dir)?];
     print_row(
         "embedder",

@@ -36,6 +36,25 @@ impl Measure {
     }
 }
 
+/// How often something that should score high scores higher than something that should not.
+pub(crate) fn roc_area(high: impl Iterator<Item = f32>, low: impl Iterator<Item = f32>) -> f64 {
+    let (high, low): (Vec<f32>, Vec<f32>) = (high.collect(), low.collect());
+    let won = |a: &f32| {
+        low.iter()
+            .map(|b| {
+                if a > b {
+                    1.0
+                } else if a == b {
+                    0.5
+                } else {
+                    0.0
+                }
+            })
+            .sum::<f64>()
+    };
+    high.iter().map(won).sum::<f64>() / (high.len() * low.len()) as f64
+}
+
 /// The mean difference per query, its 95 % interval, and how often resampling turned it around.
 pub(crate) struct Bootstrap {
     difference: f64,

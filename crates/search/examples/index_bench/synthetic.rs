@@ -40,6 +40,9 @@ impl Library {
             interpretation: Some(text.join(" ")),
             short_description: None,
             tags: Vec::new(),
+            genres: Vec::new(),
+            language: None,
+            explicit: None,
             audio_features: Some(AudioFeatures {
                 energy: Some(random.below(100) as f64 / 100.0),
                 ..Default::default()

@@ -3,13 +3,14 @@
 //! The folder belongs to one process at a time (a lock on `owner.lock`). Another process that opens it reads what the
 //! owner has committed and is refused when it writes; when the owner is gone, its next write takes over.
 
+mod narrow;
 mod schema;
 mod search;
 mod snapshot;
 mod write;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
@@ -18,19 +19,21 @@ use std::{
 
 use anyhow::Context;
 use futures::future::BoxFuture;
-use tantivy::{Index, IndexReader, ReloadPolicy, directory::MmapDirectory};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, directory::MmapDirectory};
 use tracing::{info, warn};
 
-use query::features::sound_wishes;
-
 use super::{
-    Change, Filter, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, fuse::Ranking, vectors::Vectors,
+    Change, Found, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex,
+    finish::{self, Candidates},
+    fuse::Ranking,
+    vectors::Vectors,
     why::Asked,
 };
 use crate::embed::{Embedder, EmbedderId, Kind};
 use music::{Isrc, Track};
+use narrow::{Narrowed, narrow};
 use schema::{Fields, Note};
-use search::Search;
+use search::{Search, Wording};
 use snapshot::Snapshot;
 use write::Owned;
 
@@ -78,6 +81,7 @@ impl EmbeddedIndex {
             }
         };
         shared.own(lock)?;
+        discard_older(dir)?;
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -105,23 +109,32 @@ impl EmbeddedIndex {
 
     /// The codes of the best tracks by one way of ordering: what search is measured with.
     pub async fn rank(&self, query: &str, limit: usize, ranking: Ranking) -> Result<Vec<Isrc>, IndexError> {
-        let query = query.to_string();
-        let vector = self.shared.embedder.embed(std::slice::from_ref(&query), Kind::Query).await?.remove(0);
+        if ranking == Ranking::Hybrid {
+            let found = self.look(&SearchPlan::new(query, limit)).await?;
+            return Ok(found.hits.into_iter().map(|hit| hit.track.isrc).collect());
+        }
+        let wording = self.wordings(&SearchPlan::new(query, limit)).await?.remove(0);
         let shared = self.shared.clone();
         blocking(move || {
             let snapshot = shared.current()?;
-            let found = shared.ranked(&snapshot, ranking).run(&[(query, vector)], &Filter::default(), limit)?;
-            found.into_iter().map(|scored| Ok(snapshot.track(&shared.fields, scored.key)?.isrc)).collect()
+            let found = shared.search_in(&snapshot).one_sided(&wording, ranking, limit)?;
+            found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc)).collect()
         })
         .await
     }
 
-    async fn find(&self, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
+    async fn wordings(&self, plan: &SearchPlan) -> Result<Vec<Wording>, IndexError> {
         let embedding = self.shared.embedder.embed(&plan.queries, Kind::Query);
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
-        let queries: Vec<(String, Vec<f32>)> = plan.queries.iter().cloned().zip(vectors).collect();
-        let (shared, filter, limit) = (self.shared.clone(), plan.filter.clone(), plan.limit);
-        blocking(move || shared.search(&queries, &filter, limit)).await
+        let wording =
+            |(text, vector): (&String, Vec<f32>)| Wording { text: text.clone(), vector, sounds: plan.sounds_of(text) };
+        Ok(plan.queries.iter().zip(vectors).map(wording).collect())
+    }
+
+    async fn look(&self, plan: &SearchPlan) -> Result<Found, IndexError> {
+        let wordings = self.wordings(plan).await?;
+        let (shared, plan) = (self.shared.clone(), plan.clone());
+        blocking(move || shared.find(&wordings, &plan)).await
     }
 }
 
@@ -132,8 +145,8 @@ impl Successor for EmbeddedIndex {
 }
 
 impl TrackIndex for EmbeddedIndex {
-    fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
-        Box::pin(self.find(plan))
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
+        Box::pin(self.look(plan))
     }
 
     fn get<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>> {
@@ -173,21 +186,54 @@ impl Shared {
         Ok(Self { embedder, home, fields, index, reader, vectors, snapshot, owned, turn })
     }
 
-    fn search(&self, queries: &[(String, Vec<f32>)], filter: &Filter, limit: usize) -> Result<Vec<Hit>, IndexError> {
+    fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
         let snapshot = self.current()?;
-        let found = self.ranked(&snapshot, Ranking::Hybrid).run(queries, filter, limit)?;
-        let texts: Vec<String> = queries.iter().map(|(text, _)| text.clone()).collect();
-        let wishes = texts.first().map(|text| sound_wishes(text)).unwrap_or_default();
-        let asked = Asked::new(&texts, wishes);
-        let hit = |scored: super::fuse::Scored<_>| {
-            let track = snapshot.track(&self.fields, scored.key)?;
-            Ok(Hit { why: asked.why(&track), score: scored.score, track })
-        };
-        found.into_iter().map(hit).collect()
+        let search = self.search_in(&snapshot);
+        let narrowed = narrow(&self.fields, &snapshot, &plan.filter)?;
+        let undecided = narrowed.as_ref().map_or(0, |narrowed| narrowed.undecided);
+        let asked = plan.asked();
+        if plan.has_no_words() {
+            return self.list(&snapshot, narrowed.as_ref(), plan, &asked);
+        }
+        let candidates: Vec<Candidates<DocAddress>> = wordings
+            .iter()
+            .map(|wording| search.candidates(wording, narrowed.as_ref(), plan.limit))
+            .collect::<Result<_, _>>()?;
+        let keys: BTreeSet<DocAddress> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
+        let tracks: BTreeMap<DocAddress, Track> = keys
+            .into_iter()
+            .map(|key| Ok((key, snapshot.track(&self.fields, key)?)))
+            .collect::<Result<_, IndexError>>()?;
+        let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &asked);
+        Ok(Found { undecided, ..found })
     }
 
-    fn ranked<'a>(&'a self, snapshot: &'a Snapshot, ranking: Ranking) -> Search<'a> {
-        Search { fields: &self.fields, snapshot, vectors: &self.vectors, ranking }
+    /// What is within the limits, when that is all that was asked for.
+    fn list(
+        &self,
+        snapshot: &Snapshot,
+        narrowed: Option<&Narrowed>,
+        plan: &SearchPlan,
+        asked: &Asked,
+    ) -> Result<Found, IndexError> {
+        let listed = self.search_in(snapshot).all(narrowed, &plan.sounds_of(""))?;
+        let total = listed.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
+        let mut capped = finish::PerArtist::new(&plan.filter);
+        let mut hits = Vec::new();
+        for scored in listed {
+            if hits.len() == plan.limit {
+                break;
+            }
+            let track = snapshot.track(&self.fields, scored.key)?;
+            if capped.admits(&track) {
+                hits.push(Hit { why: asked.why(&track), score: scored.score, track });
+            }
+        }
+        Ok(Found { hits, total, is_total_exact: true, undecided: narrowed.map_or(0, |narrowed| narrowed.undecided) })
+    }
+
+    fn search_in<'a>(&'a self, snapshot: &'a Snapshot) -> Search<'a> {
+        Search { fields: &self.fields, snapshot, vectors: &self.vectors }
     }
 
     fn get(&self, isrcs: &[Isrc]) -> Result<Vec<Track>, IndexError> {
@@ -260,6 +306,19 @@ fn home(dir: &Path, embedder: &EmbedderId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
     let name = format!("v{}-{}-{}-{}", schema::VERSION, embedder.model, embedder.dims, embedder.hash);
     dir.join(name.chars().map(plain).collect::<String>())
+}
+
+/// Deletes the indexes of earlier versions: this version cannot read them, and makes its own from the database.
+fn discard_older(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let version = name.strip_prefix('v').and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+        if path.is_dir() && version.is_some_and(|version| version < schema::VERSION) && try_lock(&path)?.is_some() {
+            fs::remove_dir_all(path)?;
+        }
+    }
+    Ok(())
 }
 
 fn try_lock(home: &Path) -> io::Result<Option<File>> {

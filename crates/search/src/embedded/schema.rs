@@ -17,7 +17,7 @@ use crate::embed::EmbedderId;
 use music::{Isrc, Track};
 
 /// Raised whenever what is written here changes; an index of another version is made again.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
@@ -31,6 +31,11 @@ pub(super) struct Fields {
     /// The whole track as JSON.
     body: Field,
     digest: Field,
+    pub(super) year: Field,
+    pub(super) duration: Field,
+    pub(super) language: Field,
+    pub(super) instrumental: Field,
+    pub(super) explicit: Field,
     first_slot: Field,
     n_slots: Field,
     features: [Field; Feature::ALL.len()],
@@ -38,6 +43,11 @@ pub(super) struct Fields {
 
 pub(super) const FIRST_SLOT: &str = "first_slot";
 pub(super) const N_SLOTS: &str = "n_slots";
+pub(super) const YEAR: &str = "year";
+pub(super) const DURATION: &str = "duration";
+pub(super) const LANGUAGE: &str = "language";
+pub(super) const INSTRUMENTAL: &str = "instrumental";
+pub(super) const EXPLICIT: &str = "explicit";
 
 /// Where the vectors of a document are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +81,11 @@ impl Fields {
             lyrics: schema.add_text_field("lyrics", counted("words")),
             body: schema.add_bytes_field("body", STORED),
             digest: schema.add_text_field("digest", STORED),
+            year: schema.add_i64_field(YEAR, FAST | INDEXED),
+            duration: schema.add_f64_field(DURATION, FAST | INDEXED),
+            language: schema.add_text_field(LANGUAGE, STRING | FAST),
+            instrumental: schema.add_bool_field(INSTRUMENTAL, FAST | INDEXED),
+            explicit: schema.add_bool_field(EXPLICIT, FAST | INDEXED),
             first_slot: schema.add_u64_field(FIRST_SLOT, FAST),
             n_slots: schema.add_u64_field(N_SLOTS, FAST),
             features: Feature::ALL.map(|feature| schema.add_f64_field(feature.name(), FAST | INDEXED)),
@@ -94,6 +109,7 @@ impl Fields {
         document.add_text(self.lyrics, track.lyrics.as_deref().unwrap_or_default());
         document.add_bytes(self.body, &serde_json::to_vec(track)?);
         document.add_text(self.digest, digest);
+        self.add_facts(&mut document, track);
         document.add_u64(self.first_slot, u64::from(slots.first));
         document.add_u64(self.n_slots, u64::from(slots.n));
         for (feature, field) in Feature::ALL.into_iter().zip(self.features) {
@@ -102,6 +118,25 @@ impl Fields {
             }
         }
         Ok(document)
+    }
+
+    /// What limits are about; what is unknown is not written.
+    fn add_facts(&self, document: &mut TantivyDocument, track: &Track) {
+        if let Some(year) = track.year() {
+            document.add_i64(self.year, i64::from(year));
+        }
+        if let Some(seconds) = track.duration {
+            document.add_f64(self.duration, seconds);
+        }
+        if let Some(language) = track.sung_language() {
+            document.add_text(self.language, language);
+        }
+        if let Some(is) = track.is_instrumental() {
+            document.add_bool(self.instrumental, is);
+        }
+        if let Some(is) = track.explicit {
+            document.add_bool(self.explicit, is);
+        }
     }
 
     pub(super) fn track(&self, document: &TantivyDocument) -> anyhow::Result<Track> {

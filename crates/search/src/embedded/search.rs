@@ -3,26 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::{
-    DocAddress, Score, Searcher, Term,
+    DocAddress, Score, Term,
     collector::{DocSetCollector, TopDocs},
     columnar::Column,
-    query::{
-        BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery, TermSetQuery,
-    },
+    query::{AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query, TermQuery},
     schema::IndexRecordOption,
 };
 
 use query::{
-    features::{Feature, FeatureRange, SoundWish, sound_fit, sound_wishes},
-    words::{telling_words, words},
+    features::{Feature, SoundWish, sound_fit},
+    words::telling_words,
 };
 
 use super::{
     super::{
-        Filter, IndexError,
-        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot, places},
-        vectors::{Bits, Vectors},
+        IndexError,
+        finish::Candidates,
+        fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot},
+        vectors::Vectors,
     },
+    narrow::Narrowed,
     schema::Fields,
     snapshot::Snapshot,
 };
@@ -31,49 +31,29 @@ use super::{
 const CANDIDATES: usize = 200;
 const NAMES_BOOST: Score = 0.5;
 const LYRICS_BOOST: Score = 0.7;
-/// A wording the listener did not type counts a little less than the one that was typed.
-const REWORDED: f32 = 0.95;
 
 pub(super) struct Search<'a> {
     pub(super) fields: &'a Fields,
     pub(super) snapshot: &'a Snapshot,
     pub(super) vectors: &'a Vectors,
-    pub(super) ranking: Ranking,
+}
+
+/// One wording with its vector and the sound it asks for.
+pub(super) struct Wording {
+    pub(super) text: String,
+    pub(super) vector: Vec<f32>,
+    pub(super) sounds: Vec<SoundWish>,
 }
 
 impl Search<'_> {
-    /// The best documents for one to three wordings and their vectors.
-    pub(super) fn run(
+    /// The candidates of one wording with all the evidence for each.
+    pub(super) fn candidates(
         &self,
-        queries: &[(String, Vec<f32>)],
-        filter: &Filter,
+        wording: &Wording,
+        narrowed: Option<&Narrowed>,
         limit: usize,
-    ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
-        let narrowed = self.narrow(filter)?;
-        let mut best: BTreeMap<DocAddress, Scored<DocAddress>> = BTreeMap::new();
-        for (at, (text, vector)) in queries.iter().enumerate() {
-            let weight = if at == 0 { 1.0 } else { REWORDED };
-            for mut scored in self.one(text, vector, &narrowed, limit)? {
-                scored.score *= weight;
-                let known = best.entry(scored.key).or_insert(scored);
-                known.score = known.score.max(scored.score);
-                known.similarity = known.similarity.max(scored.similarity);
-            }
-        }
-        let best = best.into_values().collect();
-        Ok(match self.ranking {
-            Ranking::Hybrid => places(best, limit),
-            Ranking::Words | Ranking::Meaning => by_score(best, limit),
-        })
-    }
-
-    fn one(
-        &self,
-        text: &str,
-        vector: &[f32],
-        narrowed: &Option<Narrowed>,
-        limit: usize,
-    ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
+    ) -> Result<Candidates<DocAddress>, IndexError> {
+        let Wording { text, vector, sounds } = wording;
         let n = CANDIDATES.max(2 * limit);
         let terms = self.terms(text);
         let (by_meaning, by_words) =
@@ -82,30 +62,53 @@ impl Search<'_> {
         let candidates: BTreeSet<DocAddress> = similarities.keys().chain(words.keys()).copied().collect();
         self.add_words(&terms, &candidates, &mut words)?;
         self.add_similarities(vector, &candidates, &mut similarities)?;
-        let yardstick = self.yardstick(&terms, vector)?;
-        let wishes = sound_wishes(text);
-        let columns = self.columns(&wishes)?;
-        let score = |key: DocAddress| -> Result<Scored<DocAddress>, IndexError> {
-            let similarity = similarities.get(&key).copied().unwrap_or_default();
-            let sound = sound_fit(&wishes, |feature| columns.get(&(key.segment_ord, feature))?.first(key.doc_id));
-            let evidence = Evidence { words: words.get(&key).copied().unwrap_or_default(), similarity, sound };
-            let score = match self.ranking {
-                Ranking::Hybrid => yardstick.score(&evidence),
-                Ranking::Words => evidence.words,
-                Ranking::Meaning => evidence.similarity,
-            };
-            Ok(Scored { key, score, similarity })
+        let columns = self.columns(sounds)?;
+        let evidence = |key: DocAddress| {
+            let sound = sound_fit(sounds, |feature| columns.get(&(key.segment_ord, feature))?.first(key.doc_id));
+            let of = |side: &BTreeMap<DocAddress, f32>| side.get(&key).copied().unwrap_or_default();
+            (key, Evidence { words: of(&words), similarity: of(&similarities), sound })
         };
-        candidates.into_iter().map(score).collect()
+        Ok(Candidates::new(text, self.yardstick(vector), candidates.into_iter().map(evidence)))
     }
 
-    fn yardstick(&self, terms: &[QueryTerm], vector: &[f32]) -> Result<Yardstick, IndexError> {
+    /// By words or by meaning alone: what search is measured against.
+    pub(super) fn one_sided(
+        &self,
+        wording: &Wording,
+        ranking: Ranking,
+        n: usize,
+    ) -> Result<Vec<DocAddress>, IndexError> {
+        let scores = match ranking {
+            Ranking::Words => self.by_words(&self.terms(&wording.text), None, n)?,
+            Ranking::Meaning | Ranking::Hybrid => self.by_meaning(&wording.vector, None, n)?,
+        };
+        let scored = scores.into_iter().map(|(key, score)| Scored { key, score, similarity: 0.0 }).collect();
+        Ok(by_score(scored, n).into_iter().map(|scored| scored.key).collect())
+    }
+
+    /// Every track within a filter, when there are no words to rank by.
+    pub(super) fn all(
+        &self,
+        narrowed: Option<&Narrowed>,
+        sounds: &[SoundWish],
+    ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
+        let found = match narrowed {
+            Some(narrowed) => self.snapshot.searcher.search(&*narrowed.query, &DocSetCollector)?,
+            None if sounds.is_empty() => return Ok(Vec::new()),
+            None => self.snapshot.searcher.search(&AllQuery, &DocSetCollector)?,
+        };
+        let columns = self.columns(sounds)?;
+        let scored = found.into_iter().map(|key| {
+            let fit = sound_fit(sounds, |feature| columns.get(&(key.segment_ord, feature))?.first(key.doc_id));
+            let score = if sounds.is_empty() { 1.0 } else { (1.0 + fit) / 2.0 };
+            Scored { key, score, similarity: 0.0 }
+        });
+        Ok(by_score(scored.collect(), usize::MAX))
+    }
+
+    fn yardstick(&self, vector: &[f32]) -> Yardstick {
         let sample: Vec<f32> = self.snapshot.sample.iter().map(|other| dot(vector, other)).collect();
-        let mut best_words = 0.0;
-        for term in terms {
-            best_words += term.count * term.idf(self.fields, &self.snapshot.searcher)? * MOST_PER_WORD;
-        }
-        Ok(Yardstick::new(best_words, &sample))
+        Yardstick::new(&sample)
     }
 
     /// The features that were wished for, per segment: read without touching the tracks themselves.
@@ -119,8 +122,8 @@ impl Search<'_> {
         Ok(columns)
     }
 
-    fn by_meaning(&self, vector: &[f32], narrowed: &Option<Narrowed>, n: usize) -> Result<Similarities, IndexError> {
-        let allowed = narrowed.as_ref().map_or(&self.snapshot.live, |narrowed| &narrowed.slots);
+    fn by_meaning(&self, vector: &[f32], narrowed: Option<&Narrowed>, n: usize) -> Result<Similarities, IndexError> {
+        let allowed = narrowed.map_or(&self.snapshot.live, |narrowed| &narrowed.slots);
         let mut found = Similarities::new();
         for near in self.vectors.nearest(vector, n, allowed)? {
             let best = found.entry(self.snapshot.owner(near.slot)).or_insert(near.similarity);
@@ -129,7 +132,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn by_words(&self, terms: &[QueryTerm], narrowed: &Option<Narrowed>, n: usize) -> Result<WordScores, IndexError> {
+    fn by_words(&self, terms: &[QueryTerm], narrowed: Option<&Narrowed>, n: usize) -> Result<WordScores, IndexError> {
         let any = terms.iter().flat_map(|term| term.queries(self.fields));
         let any = BooleanQuery::new(any.map(|query| (Occur::Should, query)).collect());
         let query: Box<dyn Query> = match narrowed {
@@ -195,52 +198,10 @@ impl Search<'_> {
         }
         counts.into_iter().map(|(text, count)| QueryTerm { text, count }).collect()
     }
-
-    /// The filter as the text engine and the vectors each understand it; `None` when it lets everything through.
-    fn narrow(&self, filter: &Filter) -> Result<Option<Narrowed>, IndexError> {
-        let mut parts: Vec<Box<dyn Query>> = filter.features.iter().map(|range| self.range(range)).collect();
-        if let Some(isrcs) = &filter.isrcs {
-            parts.push(Box::new(TermSetQuery::new(isrcs.iter().map(|isrc| self.fields.isrc_term(isrc)))));
-        }
-        let texts = [
-            (self.fields.artist, &filter.artist),
-            (self.fields.title, &filter.title),
-            (self.fields.album, &filter.album),
-        ];
-        for (field, text) in texts {
-            for word in words(text.as_deref().unwrap_or_default()) {
-                parts.push(plain(Term::from_field_text(field, &word.term)));
-            }
-        }
-        if parts.is_empty() {
-            return Ok(None);
-        }
-        let query = BooleanQuery::intersection(parts);
-        let mut slots = Bits::none(self.snapshot.note.n_slots);
-        for address in self.snapshot.searcher.search(&query, &DocSetCollector)? {
-            self.snapshot.slots(address).for_each(|slot| slots.insert(slot));
-        }
-        Ok(Some(Narrowed { query: Box::new(query), slots }))
-    }
-
-    fn range(&self, range: &FeatureRange) -> Box<dyn Query> {
-        let term = |value| Term::from_field_f64(self.fields.feature(range.feature), value);
-        let min = term(range.min.unwrap_or(f64::MIN));
-        let max = term(range.max.unwrap_or(f64::MAX));
-        Box::new(RangeQuery::new(std::ops::Bound::Included(min), std::ops::Bound::Included(max)))
-    }
 }
 
 type Similarities = BTreeMap<DocAddress, f32>;
 type WordScores = BTreeMap<DocAddress, f32>;
-
-struct Narrowed {
-    query: Box<dyn Query>,
-    slots: Bits,
-}
-
-/// What BM25 gives a word at most, in units of its rarity (k1 + 1).
-const MOST_PER_WORD: f32 = 2.2;
 
 struct QueryTerm {
     text: String,
@@ -255,16 +216,6 @@ impl QueryTerm {
             boosted
         })
     }
-
-    fn idf(&self, fields: &Fields, searcher: &Searcher) -> Result<f32, IndexError> {
-        let n_with = searcher.doc_freq(&Term::from_field_text(fields.meaning, &self.text))? as f32;
-        let n_all = (searcher.num_docs() as f32).max(n_with);
-        Ok((1.0 + (n_all - n_with + 0.5) / (n_with + 0.5)).ln())
-    }
-}
-
-fn plain(term: Term) -> Box<dyn Query> {
-    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
 fn counted(term: Term) -> Box<dyn Query> {

@@ -4,6 +4,7 @@
 //! what filters need. One more point, the note, remembers the revision.
 
 mod client;
+mod narrow;
 mod points;
 mod search;
 
@@ -11,7 +12,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
 };
 
@@ -24,7 +25,7 @@ use qdrant_client::qdrant::{
 };
 use tracing::info;
 
-use super::{Change, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, document};
+use super::{Change, Found, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, document};
 use crate::embed::{Embedder, Kind};
 use client::Client;
 pub use client::QdrantSettings;
@@ -37,11 +38,13 @@ pub struct QdrantIndex {
     embedder: Arc<dyn Embedder>,
     /// Whether the collection was found to be ours.
     is_prepared: AtomicBool,
-    /// Vectors of some tracks, from which a query learns what is usual; read again after a write.
+    /// Vectors of some tracks, from which a query learns what is usual; read again after a write, whoever wrote.
     sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
+    /// The revision that the collection had when it was last looked at.
+    seen_revision: AtomicI64,
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Points per request: about a megabyte at 640 dimensions.
 const BATCH: usize = 256;
 const SAMPLE: u32 = 256;
@@ -68,7 +71,8 @@ impl QdrantIndex {
         let hash: String = id.hash.chars().take(8).collect();
         let collection = format!("{}-v{VERSION}-{model}-{}-{hash}", settings.prefix, id.dims);
         let client = Client::new(&settings)?;
-        Ok(Self { client, collection, embedder, is_prepared: AtomicBool::new(false), sample: RwLock::default() })
+        let (is_prepared, sample, seen_revision) = (AtomicBool::new(false), RwLock::default(), AtomicI64::new(0));
+        Ok(Self { client, collection, embedder, is_prepared, sample, seen_revision })
     }
 
     pub fn collection(&self) -> &str {
@@ -158,8 +162,12 @@ impl QdrantIndex {
         let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
         self.client.ask_patiently(self.client.qdrant.delete_points(delete)).await?;
         self.put(vec![points::note(revision, &self.embedder.id())]).await?;
-        *self.sample.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.forget_sample();
         Ok(())
+    }
+
+    fn forget_sample(&self) {
+        *self.sample.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     async fn put(&self, points: Vec<PointStruct>) -> Result<(), IndexError> {
@@ -211,6 +219,10 @@ impl QdrantIndex {
         let note = GetPointsBuilder::new(&self.collection, vec![NOTE.into()]).with_payload(true);
         let notes = self.client.ask(qdrant.get_points(note)).await?.result;
         let revision = notes.first().and_then(|note| note.get("revision").as_integer()).unwrap_or_default();
+        // Another process may have written: what is usual has changed with it.
+        if self.seen_revision.swap(revision, Ordering::Relaxed) != revision {
+            self.forget_sample();
+        }
         Ok(IndexInfo { engine: "qdrant", n_tracks, revision, embedder: self.embedder.id(), writable: true })
     }
 
@@ -246,7 +258,7 @@ impl Successor for QdrantIndex {
 }
 
 impl TrackIndex for QdrantIndex {
-    fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
         Box::pin(search::run(self, plan))
     }
 

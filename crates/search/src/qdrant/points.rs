@@ -16,12 +16,20 @@ use query::{
     words::{is_stop_word, telling_words, words},
 };
 
-use super::super::{Filter, IndexError, document};
+use super::super::{IndexError, document};
 use crate::embed::EmbedderId;
 use music::{Isrc, Track};
 
 /// The point that remembers the revision.
 pub(super) const NOTE: &str = "5e90e000-0000-8000-8000-000000000001";
+
+pub(super) const YEAR: &str = "year";
+pub(super) const DURATION: &str = "duration";
+pub(super) const LANGUAGE: &str = "language";
+pub(super) const INSTRUMENTAL: &str = "instrumental";
+pub(super) const EXPLICIT: &str = "explicit";
+/// Every word of the names and of what is written about a track.
+pub(super) const TERMS: &str = "terms";
 
 pub(super) fn point_id(isrc: &Isrc, chunk: usize) -> String {
     let hash = Sha256::digest(format!("{isrc}/{chunk}"));
@@ -48,9 +56,16 @@ pub(super) fn is_one_of<'a>(isrcs: impl IntoIterator<Item = &'a Isrc>) -> Condit
 
 /// What filters look at, and how Qdrant is to index it.
 pub(super) fn indexed_fields() -> impl Iterator<Item = (&'static str, FieldType)> {
-    let words = ["isrc", "kind", "artist", "title", "album"].map(|field| (field, FieldType::Keyword));
+    let words = ["isrc", "kind", "artist", "title", "album", TERMS, LANGUAGE].map(|field| (field, FieldType::Keyword));
     let numbers = Feature::ALL.map(|feature| (feature.name(), FieldType::Float));
-    words.into_iter().chain(numbers).chain(["chunk", "written"].map(|field| (field, FieldType::Integer)))
+    let facts = [
+        (YEAR, FieldType::Integer),
+        (DURATION, FieldType::Float),
+        (INSTRUMENTAL, FieldType::Bool),
+        (EXPLICIT, FieldType::Bool),
+    ];
+    let ours = ["chunk", "written"].map(|field| (field, FieldType::Integer));
+    words.into_iter().chain(numbers).chain(facts).chain(ours)
 }
 
 /// One point per chunk, and the revision that wrote it.
@@ -94,21 +109,6 @@ pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexErro
         .map_err(|error| IndexError::WrongSchema(format!("a point without a track of ours: {error}")))
 }
 
-/// A filter in Qdrant's words; it always says that we look for tracks.
-pub(super) fn conditions(filter: &Filter) -> Vec<Condition> {
-    let mut must = vec![is_track()];
-    for range in &filter.features {
-        let ends = Range { gte: range.min, lte: range.max, ..Range::default() };
-        must.push(Condition::range(range.feature.name(), ends));
-    }
-    must.extend(filter.isrcs.as_ref().map(is_one_of));
-    for (field, text) in [("artist", &filter.artist), ("title", &filter.title), ("album", &filter.album)] {
-        let words = words(text.as_deref().unwrap_or_default());
-        must.extend(words.into_iter().map(|word| Condition::matches(field, word.term)));
-    }
-    must
-}
-
 /// Each telling word of a query and how often it is there.
 pub(super) fn query_words(query: &str) -> BTreeMap<u32, f32> {
     let mut counts = BTreeMap::new();
@@ -120,7 +120,11 @@ pub(super) fn query_words(query: &str) -> BTreeMap<u32, f32> {
 
 fn filterable(track: &Track) -> Payload {
     let terms = |text: &str| words(text).into_iter().map(|word| word.term).collect::<Vec<String>>();
+    let mut meaning = terms(&document::meaning(track));
+    meaning.sort_unstable();
+    meaning.dedup();
     let mut payload = Payload::from([
+        (TERMS, meaning.into()),
         ("kind", Value::from("track")),
         ("isrc", track.isrc.to_string().into()),
         ("artist", terms(&track.artist).into()),
@@ -130,6 +134,19 @@ fn filterable(track: &Track) -> Payload {
     for feature in Feature::ALL {
         if let Some(value) = track.audio_features.as_ref().and_then(|features| feature.of(features)) {
             payload.insert(feature.name(), value);
+        }
+    }
+    // What is unknown is not written, so that a limit can tell it from what is known.
+    let facts = [
+        (YEAR, track.year().map(|year| Value::from(i64::from(year)))),
+        (DURATION, track.duration.map(Value::from)),
+        (LANGUAGE, track.sung_language().map(Value::from)),
+        (INSTRUMENTAL, track.is_instrumental().map(Value::from)),
+        (EXPLICIT, track.explicit.map(Value::from)),
+    ];
+    for (field, value) in facts {
+        if let Some(value) = value {
+            payload.insert(field, value);
         }
     }
     payload

@@ -4,59 +4,105 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
 use qdrant_client::qdrant::{
-    BatchResult, Condition, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
-    QueryPointsBuilder, ScoredPoint, VectorInput,
+    BatchResult, CountPointsBuilder, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
+    QueryPointsBuilder, ScrollPointsBuilder, Value, VectorInput,
 };
 
-use query::features::{Feature, SoundWish, sound_fit, sound_wishes};
+use query::features::{Feature, SoundWish, sound_fit};
 
 use super::{
     super::{
-        Hit, IndexError, SearchPlan,
-        fuse::{Evidence, Scored, Yardstick, dot, places},
-        why::Asked,
+        Found as Answer, Hit, IndexError, SearchPlan,
+        finish::{self, Candidates, PerArtist},
+        fuse::{Evidence, Yardstick, dot},
     },
-    QdrantIndex, points,
+    QdrantIndex,
+    narrow::Narrowed,
+    points,
 };
 use crate::embed::Kind;
-use music::Isrc;
+use music::{Isrc, Track};
 
 const CANDIDATES: usize = 200;
-/// As in the embedded index: what was typed counts a little more than other wordings of it.
-const REWORDED: f32 = 0.95;
-/// What a word that no track has would count, in units of BM25.
-const UNKNOWN_WORD: f32 = 15.0;
 
-pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Vec<Hit>, IndexError> {
+pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer, IndexError> {
+    let narrowed = Narrowed::new(&plan.filter);
+    if plan.has_no_words() {
+        return list(index, plan, &narrowed).await;
+    }
     let embedding = index.embedder.embed(&plan.queries, Kind::Query);
     let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
     let queries = plan.queries.iter().zip(&vectors);
-    let wordings: Vec<Wording> = queries.map(|(text, vector)| Wording { index, plan, text, vector }).collect();
-    let found = try_join_all(wordings.iter().map(Wording::run)).await?;
-    let mut best: BTreeMap<Isrc, (f32, f32)> = BTreeMap::new();
-    for (at, scored) in found.into_iter().enumerate() {
-        let weight = if at == 0 { 1.0 } else { REWORDED };
-        for (isrc, score, similarity) in scored {
-            let known = best.entry(isrc).or_insert((0.0, -1.0));
-            *known = (known.0.max(weight * score), known.1.max(similarity));
-        }
-    }
-    let scored = best.iter().map(|(key, &(score, similarity))| Scored { key, score, similarity }).collect();
-    let places = places(scored, plan.limit);
-    let isrcs: Vec<Isrc> = places.iter().map(|place| place.key.clone()).collect();
-    let tracks = index.fetch_tracks(&isrcs).await?;
-    let wishes = plan.queries.first().map(|query| sound_wishes(query)).unwrap_or_default();
-    let asked = Asked::new(&plan.queries, wishes);
+    let wordings: Vec<Wording> = queries
+        .map(|(text, vector)| {
+            let sounds = plan.sounds_of(text);
+            Wording { index, narrowed: &narrowed, limit: plan.limit, text, vector, sounds }
+        })
+        .collect();
+    let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
+    let isrcs: BTreeSet<Isrc> = candidates.iter().flat_map(|found| found.best(plan.limit)).cloned().collect();
     // A track deleted since the first request is simply not there.
-    let hits = tracks.into_iter().map(|track| Hit { score: best[&track.isrc].0, why: asked.why(&track), track });
-    Ok(hits.collect())
+    let tracks = index.fetch_tracks(&isrcs.into_iter().collect::<Vec<_>>()).await?;
+    let tracks: BTreeMap<Isrc, Track> = tracks.into_iter().map(|track| (track.isrc.clone(), track)).collect();
+    let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
+    Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
+}
+
+/// What is within the limits, when that is all that was asked for.
+async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Result<Answer, IndexError> {
+    const MOST: u32 = 1000;
+    let sounds = plan.sounds_of("");
+    if plan.filter == super::super::Filter::default() && sounds.is_empty() {
+        return Ok(Answer { is_total_exact: true, ..Answer::default() });
+    }
+    let some = ScrollPointsBuilder::new(&index.collection)
+        .filter(narrowed.tracks())
+        .limit(MOST)
+        .with_payload(PayloadIncludeSelector { fields: payload_fields() })
+        .with_vectors(false);
+    let page = index.client.ask(index.client.qdrant.scroll(some)).await?.result;
+    let mut listed: Vec<(f32, Isrc)> = page
+        .iter()
+        .map(|point| {
+            let fit = sound_fit(&sounds, |feature| sound_of(point.payload.get(feature.name())));
+            let score = if sounds.is_empty() { 1.0 } else { (1.0 + fit) / 2.0 };
+            Ok((score, points::isrc(&point.payload)?))
+        })
+        .collect::<Result<_, IndexError>>()?;
+    listed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let is_total_exact = page.len() < MOST as usize;
+    let total = listed.iter().filter(|(score, _)| *score >= Hit::MATCHES_FROM).count();
+    let scores: BTreeMap<&Isrc, f32> = listed.iter().map(|(score, isrc)| (isrc, *score)).collect();
+    let isrcs: Vec<Isrc> = listed.iter().map(|(_, isrc)| isrc.clone()).collect();
+    let (mut capped, asked) = (PerArtist::new(&plan.filter), plan.asked());
+    let tracks = index.fetch_tracks(&isrcs).await?.into_iter().filter(|track| capped.admits(track)).take(plan.limit);
+    let hits = tracks.map(|track| Hit { score: scores[&track.isrc], why: asked.why(&track), track }).collect();
+    Ok(Answer { hits, total, is_total_exact, undecided: undecided(index, plan, narrowed).await? })
+}
+
+/// How many tracks nothing but missing data keeps out.
+async fn undecided(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Result<usize, IndexError> {
+    if !plan.filter.needs_data() {
+        return Ok(0);
+    }
+    let client = &index.client;
+    let count = async |filter: Filter| {
+        let request = CountPointsBuilder::new(&index.collection).filter(filter).exact(true);
+        let answer = client.ask(client.qdrant.count(request)).await?;
+        Ok::<u64, IndexError>(answer.result.map_or(0, |result| result.count))
+    };
+    let (lenient, strict) =
+        futures::future::try_join(count(narrowed.lenient_tracks()), count(narrowed.tracks())).await?;
+    Ok(lenient.saturating_sub(strict) as usize)
 }
 
 struct Wording<'a> {
     index: &'a QdrantIndex,
-    plan: &'a SearchPlan,
+    narrowed: &'a Narrowed,
+    limit: usize,
     text: &'a str,
     vector: &'a [f32],
+    sounds: Vec<SoundWish>,
 }
 
 /// What is known about the candidates so far.
@@ -68,51 +114,43 @@ struct Found {
 }
 
 impl Wording<'_> {
-    async fn run(&self) -> Result<Vec<(Isrc, f32, f32)>, IndexError> {
+    async fn run(&self) -> Result<Candidates<Isrc>, IndexError> {
         let words = points::query_words(self.text);
-        let wishes = sound_wishes(self.text);
-        let n = CANDIDATES.max(2 * self.plan.limit);
-        let must = points::conditions(&self.plan.filter);
-        let mut searches = vec![self.dense(&must, n), self.sparse(&words, &must, n)];
-        let single = |index: &u32| self.sparse(&BTreeMap::from([(*index, 1.0)]), &[points::is_track()], 1);
-        searches.extend(words.keys().map(single));
+        let n = CANDIDATES.max(2 * self.limit);
+        let filter = self.narrowed.with([]);
+        let mut searches = vec![self.dense(filter.clone(), n)];
+        if !words.is_empty() {
+            searches.push(self.sparse(&words, filter, n));
+        }
         let answers = self.ask(searches).await?;
         let mut found = Found::default();
-        found.read(&answers[..2], &wishes)?;
-        let best_words = best_words(&words, &answers[2..]);
-        self.complete(&words, &must, &wishes, &mut found).await?;
+        found.read(&answers, &self.sounds)?;
+        self.complete(&words, &mut found).await?;
         let sample: Vec<f32> = self.index.sample().await?.iter().map(|other| dot(self.vector, other)).collect();
-        let yardstick = Yardstick::new(best_words, &sample);
         let candidates: BTreeSet<&Isrc> = found.similarity.keys().chain(found.words.keys()).collect();
-        let score = |isrc: &Isrc| {
+        let evidence = |isrc: &Isrc| {
             let of = |map: &BTreeMap<Isrc, f32>| map.get(isrc).copied().unwrap_or_default();
             let evidence =
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
-            (isrc.clone(), yardstick.score(&evidence), evidence.similarity)
+            (isrc.clone(), evidence)
         };
-        Ok(candidates.into_iter().map(score).collect())
+        Ok(Candidates::new(self.text, Yardstick::new(&sample), candidates.into_iter().map(evidence)))
     }
 
     /// Asks each side about the candidates that only the other side knew.
-    async fn complete(
-        &self,
-        words: &BTreeMap<u32, f32>,
-        must: &[Condition],
-        wishes: &[SoundWish],
-        found: &mut Found,
-    ) -> Result<(), IndexError> {
+    async fn complete(&self, words: &BTreeMap<u32, f32>, found: &mut Found) -> Result<(), IndexError> {
         let lacking = |has: &BTreeMap<Isrc, f32>, other: &BTreeMap<Isrc, f32>| -> Vec<Isrc> {
             other.keys().filter(|isrc| !has.contains_key(*isrc)).cloned().collect()
         };
-        let among = |isrcs: &[Isrc]| [must, &[points::is_one_of(isrcs)]].concat();
+        let among = |isrcs: &[Isrc]| self.narrowed.with([points::is_one_of(isrcs)]);
         let without_similarity = lacking(&found.similarity, &found.words);
         let without_words = lacking(&found.words, &found.similarity);
         let mut searches = Vec::new();
         if !without_similarity.is_empty() {
-            searches.push(self.dense(&among(&without_similarity), 4 * without_similarity.len()));
+            searches.push(self.dense(among(&without_similarity), 4 * without_similarity.len()));
         }
         if !without_words.is_empty() && !words.is_empty() {
-            searches.push(self.sparse(words, &among(&without_words), without_words.len()));
+            searches.push(self.sparse(words, among(&without_words), without_words.len()));
         }
         if searches.is_empty() {
             return Ok(());
@@ -122,23 +160,23 @@ impl Wording<'_> {
         if !has_dense {
             answers.insert(0, BatchResult::default());
         }
-        found.read(&answers, wishes)
+        found.read(&answers, &self.sounds)
     }
 
-    fn dense(&self, must: &[Condition], limit: usize) -> QueryPoints {
-        self.nearest(VectorInput::new_dense(self.vector), "dense", must, limit)
+    fn dense(&self, filter: Filter, limit: usize) -> QueryPoints {
+        self.nearest(VectorInput::new_dense(self.vector), "dense", filter, limit)
     }
 
-    fn sparse(&self, words: &BTreeMap<u32, f32>, must: &[Condition], limit: usize) -> QueryPoints {
+    fn sparse(&self, words: &BTreeMap<u32, f32>, filter: Filter, limit: usize) -> QueryPoints {
         let (indices, values): (Vec<u32>, Vec<f32>) = words.iter().unzip();
-        self.nearest(VectorInput::new_sparse(indices, values), "words", must, limit)
+        self.nearest(VectorInput::new_sparse(indices, values), "words", filter, limit)
     }
 
-    fn nearest(&self, vector: VectorInput, using: &str, must: &[Condition], limit: usize) -> QueryPoints {
+    fn nearest(&self, vector: VectorInput, using: &str, filter: Filter, limit: usize) -> QueryPoints {
         QueryPointsBuilder::new(&self.index.collection)
             .query(Query::new_nearest(vector))
             .using(using)
-            .filter(Filter::must(must.iter().cloned()))
+            .filter(filter)
             .limit(limit as u64)
             .with_payload(PayloadIncludeSelector { fields: payload_fields() })
             .build()
@@ -162,7 +200,8 @@ impl Found {
         for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
             for point in &answer.result {
                 let isrc = points::isrc(&point.payload)?;
-                self.sound.insert(isrc.clone(), sound_fit(wishes, |feature| sound_of(point, feature)));
+                let fit = sound_fit(wishes, |feature| sound_of(point.payload.get(feature.name())));
+                self.sound.insert(isrc.clone(), fit);
                 let best = side.entry(isrc).or_insert(point.score);
                 *best = best.max(point.score);
             }
@@ -176,13 +215,7 @@ fn payload_fields() -> Vec<String> {
 }
 
 /// A round number may come back as a whole one.
-fn sound_of(point: &ScoredPoint, feature: Feature) -> Option<f64> {
-    let value = point.try_get(feature.name())?;
+fn sound_of(value: Option<&Value>) -> Option<f64> {
+    let value = value?;
     value.as_double().or_else(|| value.as_integer().map(|whole| whole as f64))
-}
-
-/// What a track with every word of the query reaches: each word's best track, added up.
-fn best_words(words: &BTreeMap<u32, f32>, singles: &[BatchResult]) -> f32 {
-    let best = |answer: &BatchResult| answer.result.first().map_or(UNKNOWN_WORD, |point| point.score);
-    words.values().zip(singles).map(|(count, answer)| count * best(answer)).sum()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use music::{AudioFeatures, Track};
 use query::{Feature, FeatureRange};
 use search::{Filter, Hit, SearchPlan, TrackIndex};
 
-use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics};
+use crate::support::{deletion, isrc, shelf, track, upserts, with_lyrics, with_sound};
 
 async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
@@ -76,6 +77,96 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     }
 }
 
+/// Tracks of which each lacks something, for limits.
+fn dated() -> Vec<Track> {
+    let fact = |n: u32, title: &str, artist: &str, change: fn(&mut Track)| {
+        let mut track = track(n, title, artist, "A song about the sea, with drums.");
+        change(&mut track);
+        track
+    };
+    vec![
+        fact(11, "Old Tide", "Ansel Grey", |track| {
+            (track.release_date, track.duration) = (Some("1994-03-01".into()), Some(179.9));
+            (track.language, track.explicit, track.lyrics) = (Some("fr".into()), Some(false), Some("La mer".into()));
+        }),
+        fact(12, "New Tide", "Ansel Grey", |track| {
+            (track.release_date, track.duration) = (Some("2001".into()), Some(180.0));
+            (track.language, track.explicit, track.lyrics) = (Some("en".into()), Some(true), Some("The sea".into()));
+        }),
+        fact(13, "Wordless Tide", "Mira Voss", |track| {
+            (track.release_date, track.duration) = (Some("1999-12-31".into()), Some(400.0));
+            track.language = Some("en".into());
+            track.interpretation = Some("The sea on a piano.".into());
+            track.audio_features = Some(AudioFeatures {
+                instrumentalness: Some(0.9),
+                tempo: Some(120.0),
+                key: Some(9),
+                mode: Some(0),
+                ..AudioFeatures::default()
+            });
+        }),
+        fact(14, "Unknown Tide", "Mira Voss", |_| ()),
+    ]
+}
+
+/// The titles, how many match, and how many cannot be judged.
+async fn within(index: &dyn TrackIndex, message: &str) -> (Vec<String>, usize, usize) {
+    let found = index.find(&SearchPlan::of(&query::parse(message, 2026), 10)).await.unwrap();
+    let mut titles: Vec<String> = found.hits.into_iter().map(|hit| hit.track.title).collect();
+    titles.sort();
+    (titles, found.total, found.undecided)
+}
+
+pub(crate) async fn limits_in_words_are_kept_exactly(index: &dyn TrackIndex) {
+    index.apply(&upserts(&dated(), 1)).await.unwrap();
+    for (message, expected, undecided) in [
+        ("the sea from the 90s", vec!["Old Tide", "Wordless Tide"], 1),
+        ("from the 90s", vec!["Old Tide", "Wordless Tide"], 1),
+        ("the sea before 1994", vec![], 1),
+        ("the sea under 3 minutes", vec!["Old Tide"], 1),
+        ("the sea, at most 3 minutes", vec!["New Tide", "Old Tide"], 1),
+        ("the sea in French", vec!["Old Tide"], 1),
+        ("the sea in English", vec!["New Tide"], 1),
+        ("the sea, not in English", vec!["Old Tide", "Wordless Tide"], 1),
+        ("the sea, instrumental", vec!["Wordless Tide"], 1),
+        ("the sea with vocals", vec!["New Tide", "Old Tide"], 1),
+        ("the sea, no explicit lyrics", vec!["Old Tide"], 2),
+        ("the sea around 120 bpm", vec!["Wordless Tide"], 3),
+        ("the sea in A minor", vec!["Wordless Tide"], 3),
+        ("the sea in A major", vec![], 3),
+        ("the sea by Mira Voss", vec!["Unknown Tide", "Wordless Tide"], 0),
+        ("the sea without drums", vec!["Wordless Tide"], 0),
+        ("the sea without piano", vec!["New Tide", "Old Tide", "Unknown Tide"], 0),
+        ("without drums", vec!["Wordless Tide"], 0),
+        ("songs by Ansel Grey from the 90s", vec!["Old Tide"], 0),
+    ] {
+        let (titles, total, unknown) = within(index, message).await;
+        assert_eq!((&titles, unknown), (&expected.iter().map(ToString::to_string).collect(), undecided), "{message}");
+        assert_eq!(total, titles.len(), "{message}");
+    }
+    let (titles, total, _) = within(index, "the sea, at most one per artist").await;
+    assert_eq!((titles.len(), total), (2, 4), "{titles:?}");
+    assert_eq!(within(index, "the sea, at most 3 songs").await.0.len(), 3);
+}
+
+pub(crate) async fn what_is_denied_is_neither_found_nor_a_reason(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    let plan = SearchPlan::of(&query::parse("songs of home without lullaby", 2026), 10);
+    for hit in index.search(&plan).await.unwrap() {
+        assert_ne!(hit.track.title, "Harbour Lights");
+        assert!(hit.why.words.iter().all(|word| word != "lullaby"), "{:?}", hit.why);
+    }
+}
+
+pub(crate) async fn what_is_like_a_track_is_not_the_track(index: &dyn TrackIndex) {
+    let calm = with_sound(track(21, "Slow Run", "Steel Parade", "Pounding music for running, but gently."), 0.4, 120.0);
+    index.apply(&upserts(&[shelf(), vec![calm]].concat(), 1)).await.unwrap();
+    let seed = index.get(&[isrc(2)]).await.unwrap().remove(0);
+    let plan = SearchPlan::like(&seed, &query::parse("like Engine Room but calmer", 2026), 10);
+    let titles = found(index, plan).await;
+    assert_eq!(titles, ["Slow Run", "Harbour Lights"], "less energy than the seed, and known to have it");
+}
+
 pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
@@ -119,6 +210,7 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
 macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
+            limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
             filters_narrow_both_sides more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };
@@ -135,6 +227,7 @@ macro_rules! promise {
         async fn $promise() {
             let fresh = $fresh(stringify!($promise)).await;
             $crate::contract::$promise(&fresh.index).await;
+            fresh.done().await;
         }
     };
 }

@@ -20,6 +20,10 @@ struct Fresh {
     _dir: TempDir,
 }
 
+impl Fresh {
+    async fn done(self) {}
+}
+
 async fn fresh(_: &str) -> Fresh {
     let dir = tempfile::tempdir().unwrap();
     Fresh { index: open(&dir).unwrap(), _dir: dir }
@@ -97,6 +101,34 @@ async fn a_second_process_reads_along_and_takes_over_when_the_first_is_gone() {
     second.apply(&[deletion(8, 9)]).await.unwrap();
     let info = second.info().await.unwrap();
     assert_eq!((info.n_tracks, info.revision, info.writable), (7, 9, true));
+}
+
+#[tokio::test]
+async fn an_index_of_an_earlier_version_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = dir.path().join("v1-segue-static-256-0");
+    fs::create_dir_all(&old).unwrap();
+    fs::write(old.join("meta.json"), "{}").unwrap();
+    open(&dir).unwrap();
+    assert!(!old.exists());
+}
+
+/// A score means the same in a small and in a large library.
+#[tokio::test]
+async fn a_score_does_not_depend_on_the_size_of_the_library() {
+    let mut scores = Vec::new();
+    for n_others in [10, 400] {
+        let dir = tempfile::tempdir().unwrap();
+        let index = open(&dir).unwrap();
+        let mut tracks = shelf();
+        tracks.extend(
+            (100..100 + n_others)
+                .map(|n| track(n, &format!("Number {n}"), "Counter", &format!("The one about item{n}x."))),
+        );
+        index.apply(&upserts(&tracks, 1)).await.unwrap();
+        scores.push(index.search(&SearchPlan::new("Paper Boats by Mira Voss", 1)).await.unwrap()[0].score);
+    }
+    assert!((scores[0] - scores[1]).abs() < 0.1, "{scores:?}");
 }
 
 #[tokio::test]

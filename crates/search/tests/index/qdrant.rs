@@ -18,11 +18,18 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::support::{Better, Truth, shelf, takes_over, upserts};
+use crate::support::{Better, Truth, shelf, takes_over, track, upserts};
 
 struct Fresh {
     index: QdrantIndex,
     _double: Option<QdrantDouble>,
+}
+
+impl Fresh {
+    /// A collection that stays behind makes a server slow to start.
+    async fn done(self) {
+        self.index.discard().await.unwrap();
+    }
 }
 
 pub(crate) async fn double() -> QdrantDouble {
@@ -96,7 +103,30 @@ async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
 #[tokio::test]
 #[ignore = "needs QDRANT_URL"]
 async fn a_new_embedder_takes_over_on_the_server() {
-    replaces(on_the_server("replaces")).await;
+    let settings = on_the_server("replaces");
+    replaces(settings.clone()).await;
+    for embedder in [table(), Arc::new(Better(StaticTable::built_in().unwrap()))] {
+        QdrantIndex::new(settings.clone(), embedder).unwrap().discard().await.unwrap();
+    }
+}
+
+/// Another process fills the collection after this one has searched it: what is usual is learnt again.
+#[tokio::test]
+async fn scores_do_not_depend_on_who_filled_the_collection() {
+    let double = double().await;
+    let (searching, filling) =
+        (connect(patient(settings(&double))).await.unwrap(), connect(patient(settings(&double))).await.unwrap());
+    filling.apply(&upserts(&shelf()[..1], 1)).await.unwrap();
+    searching.info().await.unwrap();
+    searching.search(&SearchPlan::new("folding boats", 3)).await.unwrap();
+    let more: Vec<_> = (100..200)
+        .map(|n| track(n, &format!("Boat {n}"), "Counter", "Paper boats, folded by hand on a river."))
+        .collect();
+    filling.apply(&upserts(&[shelf(), more].concat(), 2)).await.unwrap();
+    searching.info().await.unwrap();
+    let fresh = connect(patient(settings(&double))).await.unwrap();
+    let plan = SearchPlan::new("children at the river", 10);
+    assert_eq!(searching.search(&plan).await.unwrap(), fresh.search(&plan).await.unwrap());
 }
 
 async fn failure(index: &QdrantIndex) -> IndexError {

@@ -95,6 +95,7 @@ fn as_file(playlist: &Playlist, format: Format) -> Response {
         album: Some(choice.track.album.clone()).filter(|album| !album.is_empty()),
         duration: choice.track.duration,
         tidal_id: choice.track.tidal_id.clone(),
+        location: None,
         note: Some(choice.reasoning.clone()).filter(|note| !note.is_empty()),
     });
     let file = format.write(&playlist_file::Playlist { title: playlist.title.clone(), tracks: entries.collect() });

@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, iter, time::Duration};
 
 use doubles::{
     crowd::{crowd, table},
-    desk::{Desk, lot},
     fiction,
     lrclib::Words,
     reccobeats::{Known, ReccoBeatsDouble},
     serve,
+    state::{ServiceState, lot},
     tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
     world::World as Music,
 };
@@ -247,8 +247,8 @@ async fn an_entry_without_a_code_is_looked_for_in_the_background() {
     let sources = Sources::start(&music).await;
     let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
     // While the catalogues are away, the import leaves the entry open.
-    for desk in [&sources.deezer.0, &sources.musicbrainz.0] {
-        desk.plan([Some(Fault::Status { code: 503 })]);
+    for state in [&sources.deezer.0, &sources.musicbrainz.0] {
+        state.plan([Some(Fault::Status { code: 503 })]);
     }
     let piece = music.pieces.values().nth(7).unwrap();
     let line =
@@ -291,10 +291,10 @@ fn asked_again(calls: &[String], kept: &BTreeSet<(String, String)>, music: &Musi
 async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that_was_done() {
     let music = crowd(N_TRACKS);
     let sources = Sources::start(&music).await;
-    let desks: [Desk; 2] = [sources.lrclib.0.clone(), sources.reccobeats.0.clone()];
-    let n_calls = || desks.iter().map(|desk| desk.requests().len()).sum::<usize>();
+    let desks: [ServiceState; 2] = [sources.lrclib.0.clone(), sources.reccobeats.0.clone()];
+    let n_calls = || desks.iter().map(|state| state.requests().len()).sum::<usize>();
     // Slow enough that there is a middle to be killed in.
-    desks.iter().for_each(|desk| desk.plan(iter::repeat_n(Some(Fault::Slow { ms: 5 }), 2000)));
+    desks.iter().for_each(|state| state.plan(iter::repeat_n(Some(Fault::Slow { ms: 5 }), 2000)));
     let world = World::new().await;
     let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let (mut lives, mut n_interrupted) = (vec![], 0);
@@ -315,7 +315,7 @@ async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that
         server.kill().await;
         let kept = world.kept_steps().await;
         n_interrupted += usize::from(kept.len() < 4 * N_TRACKS as usize);
-        lives.push((kept, desks.each_ref().map(|desk| desk.requests().len())));
+        lives.push((kept, desks.each_ref().map(|state| state.requests().len())));
     }
     let server = Process::start(&world, &sources.settings()).await;
     let status = at_the_end(server.follow_ingestion().await).await;
@@ -323,8 +323,8 @@ async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that
     assert_eq!(world.kept_steps().await.len(), 4 * N_TRACKS as usize, "every step of every track");
     assert_eq!(server.get("/api/library/tracks").await["total"], N_TRACKS);
     for (kept, n_before) in &lives {
-        for (desk, n_before) in desks.iter().zip(n_before) {
-            let again = asked_again(&desk.requests()[*n_before..], kept, &music);
+        for (state, n_before) in desks.iter().zip(n_before) {
+            let again = asked_again(&state.requests()[*n_before..], kept, &music);
             assert!(again.is_empty(), "asked again about what was kept: {again:#?}");
         }
     }

@@ -79,8 +79,8 @@ async fn bad_calls_are_shown_explained_to_the_model_and_the_turn_goes_on() {
             message_start
             calls add_task {"title":""}
             fails "title cannot be empty" retryable=false wasRetried=false
-            calls add_task {"title":"x","user_id":"bob"}
-            fails "Invalid input for add_task: unknown field `user_id`, expected `title` or `description`" retryable=false wasRetried=false
+            calls add_task {"title":"x"}
+            gets Added 'x' [1]
             calls complete_task {"task_id":"1; DROP TABLE tasks"}
             fails "There is no such task. Call list_tasks to see the tasks and their ids." retryable=false wasRetried=false
             calls play_song {}

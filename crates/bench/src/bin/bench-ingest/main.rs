@@ -9,8 +9,8 @@ use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use anyhow::Context;
 use doubles::{
-    Running, crowd::crowd, deezer::DeezerDouble, desk::Desk, lrclib::LrclibDouble, musicbrainz::MusicBrainzDouble,
-    reccobeats::ReccoBeatsDouble, serve, world::World,
+    Running, crowd::crowd, deezer::DeezerDouble, lrclib::LrclibDouble, musicbrainz::MusicBrainzDouble,
+    reccobeats::ReccoBeatsDouble, serve, state::ServiceState, world::World,
 };
 use run::Ran;
 use serde_json::Value;
@@ -46,8 +46,8 @@ async fn main() -> anyhow::Result<()> {
 }
 
 struct Sources {
-    lrclib: Desk,
-    reccobeats: Desk,
+    lrclib: ServiceState,
+    reccobeats: ServiceState,
     settings: Vec<(&'static str, String)>,
     _running: Vec<Running>,
 }
@@ -128,13 +128,13 @@ async fn tell_kills(
         // Never twice at the same place.
         let after = calm.mul_f64((0.05 + f64::from(n * 37 % 10) / 100.0).min(0.12));
         n_killed += u32::from(run::and_killed(data_dir, &sources.settings, &["ingest"], after).await?);
-        lives.push((kept_steps(data_dir).await?, desks.map(|desk| desk.requests().len())));
+        lives.push((kept_steps(data_dir).await?, desks.map(|state| state.requests().len())));
     }
     let end = run::to_the_end(data_dir, &sources.settings, &["ingest", "--json"]).await?;
     let mut n_again = 0;
     for (kept, n_before) in &lives {
-        for (desk, n_before) in desks.iter().zip(n_before) {
-            n_again += n_asked_again(&desk.requests()[*n_before..], kept, music);
+        for (state, n_before) in desks.iter().zip(n_before) {
+            n_again += n_asked_again(&state.requests()[*n_before..], kept, music);
         }
     }
     let steps = kept_steps(data_dir).await?;

@@ -19,9 +19,9 @@ use crate::{
     world::{Id, Piece, World},
 };
 
-/// Clones are handles to one desk.
+/// Clones are handles to one state.
 #[derive(Clone)]
-pub struct Desk {
+pub struct ServiceState {
     catalogue: Arc<Catalogue>,
     state: Arc<Mutex<Log>>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Catalogue {
     names: Vec<(Id, String)>,
 }
 
-impl Desk {
+impl ServiceState {
     pub(crate) fn new(world: World, limit: Option<Limit>) -> Self {
         let log = Log { limit, ..Log::default() };
         Self { catalogue: Arc::new(Catalogue::new(world)), state: Arc::new(Mutex::new(log)) }
@@ -86,9 +86,9 @@ impl Desk {
     }
 }
 
-async fn stand_guard(desk: State<Desk>, request: Request, next: Next) -> Response {
+async fn stand_guard(state: State<ServiceState>, request: Request, next: Next) -> Response {
     let (fault, refusal) = {
-        let mut log = desk.log();
+        let mut log = state.log();
         log.requests.push(request.uri().to_string());
         let name = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         log.user_agents.push(name.unwrap_or_default().to_owned());

@@ -1,0 +1,287 @@
+//! Budget: which part of a conversation does a model read when its context cannot hold all of it?
+//!
+//! Pure. The order of what goes: long results of older exchanges, then the oldest exchanges as a whole (one line says
+//! so), then results of the running turn, then the middle of the user's own message. System prompt and tools stay.
+
+use std::{borrow::Cow, sync::Arc};
+
+use serde_json::Value;
+
+use crate::{Block, Message, Prompt, Role, Usage, Window};
+
+/// Exchanges before the running one whose results stay whole as long as possible.
+const N_WHOLE_EXCHANGES: usize = 1;
+/// What stays of a result of an older exchange.
+const OLD_RESULT_CHARS: usize = 240;
+/// No result of the running turn and no message of the user gets shorter than this.
+const MIN_CHARS: usize = 240;
+/// What a message or a block costs beside its text: roles, ids, quotes.
+const OVERHEAD_CHARS: usize = 16;
+/// The line that stands for what was left out.
+const MAX_SUMMARY_CHARS: usize = 300;
+/// After an overflow without a number, this much of what was sent is sent again.
+const SECOND_TRY: f64 = 0.6;
+
+/// The characters of everything a prompt sends: what estimates and measurements of tokens go by.
+pub fn prompt_chars(prompt: &Prompt) -> usize {
+    let tools = prompt
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.chars().count() + tool.input_schema.to_string().chars().count());
+    prompt.system.chars().count() + tools.sum::<usize>() + messages_chars(&prompt.messages)
+}
+
+/// How many tokens of a context the answer may take; the rest is for the prompt.
+fn answer_tokens(context: u32) -> u32 {
+    (context / 4).clamp(256, 4_096).min(context / 2)
+}
+
+/// A shorter prompt for this model; none when it can read all of it, or when nothing is known about the model.
+pub(crate) fn for_window(prompt: &Prompt, window: Option<Window>) -> Option<Prompt> {
+    let Window { context_tokens: Some(context), chars_per_token } = window? else { return None };
+    let max_chars = as_chars(context - answer_tokens(context), chars_per_token);
+    fit(prompt, max_chars).map(|trimmed| trimmed.prompt)
+}
+
+/// A shorter prompt after the server said that this one is too long; none when it cannot get shorter.
+pub(crate) fn after_overflow(sent: &Prompt, window: Option<Window>, limit: Option<u32>) -> Option<Prompt> {
+    let n_sent = prompt_chars(sent);
+    let chars_per_token = window.map_or(3.0, |window| window.chars_per_token);
+    let by_limit = limit.map(|limit| as_chars(limit - answer_tokens(limit), chars_per_token));
+    // The estimate was wrong, or the server would have taken it: never send more than a part of it again.
+    let max_chars = by_limit.unwrap_or(usize::MAX).min(scaled(n_sent, SECOND_TRY));
+    let shorter = fit(sent, max_chars)?.prompt;
+    (prompt_chars(&shorter) < n_sent).then_some(shorter)
+}
+
+/// What a reply has cost, for a server that does not say.
+pub fn estimated_usage(n_prompt_chars: usize, n_answer_chars: usize, chars_per_token: f64) -> Usage {
+    let tokens = |n_chars: usize| as_u64((n_chars as f64 / chars_per_token.max(0.5)).ceil());
+    Usage { input_tokens: tokens(n_prompt_chars), output_tokens: tokens(n_answer_chars), ..Usage::default() }
+}
+
+/// A prompt that was made shorter.
+#[derive(Clone, Debug)]
+pub struct Trimmed {
+    pub prompt: Prompt,
+    /// False when even the shortest form is longer than asked for.
+    pub fits: bool,
+}
+
+/// The prompt within `max_chars`, as far as it can be; none when it fits as it is.
+pub fn fit(prompt: &Prompt, max_chars: usize) -> Option<Trimmed> {
+    let n_chars = prompt_chars(prompt);
+    if n_chars <= max_chars {
+        return None;
+    }
+    let n_fixed = n_chars - messages_chars(&prompt.messages);
+    let mut messages = Messages::of(&prompt.messages, max_chars.saturating_sub(n_fixed));
+    messages.shorten_old_results();
+    messages.drop_old_exchanges();
+    messages.shorten_running_results();
+    messages.shorten_question();
+    let fits = messages.fit();
+    let messages = messages.into_list();
+    Some(Trimmed { prompt: Prompt { messages, system: Arc::clone(&prompt.system), ..prompt.clone() }, fits })
+}
+
+struct Messages {
+    /// Whole exchanges before the running one, oldest first: a message of the user and what answers it.
+    older: Vec<Vec<Message>>,
+    /// The newest message of the user and what this turn has done so far.
+    running: Vec<Message>,
+    summary: Option<Message>,
+    max_chars: usize,
+}
+
+impl Messages {
+    fn of(messages: &[Message], max_chars: usize) -> Self {
+        let mut exchanges: Vec<Vec<Message>> = Vec::new();
+        for message in messages {
+            match exchanges.last_mut() {
+                Some(exchange) if message.role == Role::Assistant => exchange.push(message.clone()),
+                _ => exchanges.push(vec![message.clone()]),
+            }
+        }
+        let running = exchanges.pop().unwrap_or_default();
+        Self { older: exchanges, running, summary: None, max_chars }
+    }
+
+    fn n_chars(&self) -> usize {
+        let older: usize = self.older.iter().map(|exchange| messages_chars(exchange)).sum();
+        let summary = self.summary.as_ref().map_or(0, message_chars);
+        older + summary + messages_chars(&self.running)
+    }
+
+    fn fit(&self) -> bool {
+        self.n_chars() <= self.max_chars
+    }
+
+    fn shorten_old_results(&mut self) {
+        if self.fit() {
+            return;
+        }
+        let n_old = self.older.len().saturating_sub(N_WHOLE_EXCHANGES);
+        for exchange in &mut self.older[..n_old] {
+            shorten_results(exchange, OLD_RESULT_CHARS);
+        }
+    }
+
+    /// Drops in steps of a quarter of the space, so that the beginning stays the same for several turns and the
+    /// provider's prefix cache goes on working.
+    fn drop_old_exchanges(&mut self) {
+        if self.fit() || self.older.is_empty() {
+            return;
+        }
+        let step = (self.max_chars / 4).max(1);
+        let too_many = self.n_chars() + MAX_SUMMARY_CHARS - self.max_chars;
+        let to_drop = too_many.div_ceil(step) * step;
+        let (mut n_dropped_chars, mut n_dropped) = (0, 0);
+        while n_dropped < self.older.len() && n_dropped_chars < to_drop {
+            n_dropped_chars += messages_chars(&self.older[n_dropped]);
+            n_dropped += 1;
+        }
+        let dropped: Vec<_> = self.older.drain(..n_dropped).collect();
+        self.summary = Some(summary(&dropped));
+        if self.older.is_empty() && !self.fit() && messages_chars(&self.running) <= self.max_chars {
+            self.summary = None;
+        }
+    }
+
+    /// The largest results give first, all down to the same length.
+    fn shorten_running_results(&mut self) {
+        if self.fit() {
+            return;
+        }
+        self.summary = None;
+        let lengths = result_lengths(&self.running);
+        let n_others = messages_chars(&self.running) - lengths.iter().sum::<usize>();
+        let space = self.max_chars.saturating_sub(n_others);
+        shorten_results(&mut self.running, common_length(&lengths, space).max(MIN_CHARS));
+    }
+
+    fn shorten_question(&mut self) {
+        if self.fit() {
+            return;
+        }
+        let too_many = self.n_chars() - self.max_chars;
+        let Some(question) = self.running.iter_mut().find(|message| message.role == Role::User) else { return };
+        for block in &mut question.content {
+            if let Block::Text { text } = block {
+                let keep = text.chars().count().saturating_sub(too_many).max(MIN_CHARS);
+                *text = without_middle(text, keep);
+            }
+        }
+    }
+
+    fn into_list(self) -> Vec<Message> {
+        self.summary.into_iter().chain(self.older.into_iter().flatten()).chain(self.running).collect()
+    }
+}
+
+/// One line about what was left out, with the beginnings of what the user had asked.
+fn summary(dropped: &[Vec<Message>]) -> Message {
+    let mut line = format!("[{} earlier exchanges are left out; the user asked:", dropped.len());
+    for question in dropped.iter().rev().filter_map(|exchange| exchange.first()) {
+        let words: String = question.text().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
+        if line.chars().count() + words.chars().count() + 8 > MAX_SUMMARY_CHARS - OVERHEAD_CHARS * 2 {
+            break;
+        }
+        line.push_str(&format!(" \"{words}\""));
+    }
+    line.push(']');
+    Message::user(line)
+}
+
+fn shorten_results(messages: &mut [Message], max_chars: usize) {
+    for block in messages.iter_mut().flat_map(|message| &mut message.content) {
+        if let Block::ToolResult { content, .. } = block
+            && value_chars(content) > max_chars
+        {
+            *content = Value::String(beginning(&as_text(content), max_chars));
+        }
+    }
+}
+
+fn result_lengths(messages: &[Message]) -> Vec<usize> {
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    let lengths = blocks.filter_map(|block| match block {
+        Block::ToolResult { content, .. } => Some(value_chars(content)),
+        Block::Text { .. } | Block::ToolUse { .. } => None,
+    });
+    lengths.collect()
+}
+
+/// The length to which all may grow so that together they take at most `space`.
+fn common_length(lengths: &[usize], space: usize) -> usize {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let mut left = space;
+    for (at, length) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - at);
+        if *length > share {
+            return share;
+        }
+        left -= length;
+    }
+    space
+}
+
+fn beginning(text: &str, max_chars: usize) -> String {
+    let n_chars = text.chars().count();
+    let note = format!(" … [shortened: {max_chars} of {n_chars} characters]");
+    let kept: String = text.chars().take(max_chars.saturating_sub(note.chars().count())).collect();
+    kept + &note
+}
+
+fn without_middle(text: &str, max_chars: usize) -> String {
+    let n_chars = text.chars().count();
+    if n_chars <= max_chars {
+        return text.to_owned();
+    }
+    let note = " … [shortened: the middle is left out] … ";
+    let half = max_chars.saturating_sub(note.chars().count()) / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(n_chars - half).collect();
+    start + note + &end
+}
+
+fn as_text(content: &Value) -> Cow<'_, str> {
+    match content {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+fn value_chars(content: &Value) -> usize {
+    as_text(content).chars().count()
+}
+
+fn messages_chars(messages: &[Message]) -> usize {
+    messages.iter().map(message_chars).sum()
+}
+
+fn message_chars(message: &Message) -> usize {
+    let blocks = message.content.iter().map(|block| {
+        OVERHEAD_CHARS
+            + match block {
+                Block::Text { text } => text.chars().count(),
+                Block::ToolUse { name, input, .. } => name.chars().count() + value_chars(input),
+                Block::ToolResult { content, .. } => value_chars(content),
+            }
+    });
+    OVERHEAD_CHARS + blocks.sum::<usize>()
+}
+
+fn as_chars(tokens: u32, chars_per_token: f64) -> usize {
+    usize::try_from(as_u64((f64::from(tokens) * chars_per_token).floor())).unwrap_or(usize::MAX)
+}
+
+fn scaled(n: usize, by: f64) -> usize {
+    usize::try_from(as_u64(n as f64 * by)).unwrap_or(usize::MAX)
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count: saturating is right")]
+fn as_u64(n: f64) -> u64 {
+    n as u64
+}

@@ -1,0 +1,220 @@
+//! What lies in a folder? Every file with its role, and what is skipped with the reason. Nothing is opened here.
+
+use std::{
+    collections::VecDeque,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use lofty::file::FileType;
+
+/// What a file in a music folder is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Audio,
+    /// An export or a playlist, by its extension; its content decides.
+    Export,
+    /// `Song.lrc`: the lyrics of the audio file of the same name.
+    Lyrics,
+    CueSheet,
+    /// `cover.jpg`, `folder.png`: the picture of the album in this folder.
+    Artwork,
+    Archive,
+}
+
+/// Why something is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// Traces of systems and programs.
+    Junk,
+    /// A folder that holds itself would never end.
+    Link,
+    UnsupportedAudio,
+    Other,
+    /// With what the system said.
+    Unreadable(String),
+}
+
+impl Skip {
+    /// The reason without details, to count by.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Junk => "files of the system (._*, @eaDir, .Trash, Thumbs.db)",
+            Self::Link => "links, which are not followed",
+            Self::UnsupportedAudio => "audio in a format that cannot be read (WMA, DSD, MIDI and others)",
+            Self::Other => "files that are neither audio nor exports",
+            Self::Unreadable(_) => "cannot be read",
+        }
+    }
+}
+
+/// One thing in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub path: PathBuf,
+    pub what: Result<Role, Skip>,
+}
+
+/// Everything below `folder`, depth first, in the order of names. A folder that cannot be read is one skipped thing.
+pub fn walk(folder: &Path) -> Walk {
+    Walk { pending: VecDeque::from([Pending::Folder(folder.to_owned())]) }
+}
+
+/// See [`walk`]. Holds the names of the folders that are open, not of all files.
+pub struct Walk {
+    pending: VecDeque<Pending>,
+}
+
+enum Pending {
+    Folder(PathBuf),
+    Found(Found),
+}
+
+impl Iterator for Walk {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            match self.pending.pop_front()? {
+                Pending::Found(found) => return Some(found),
+                Pending::Folder(path) => match inside(&path) {
+                    Ok(inside) => inside.into_iter().rev().for_each(|pending| self.pending.push_front(pending)),
+                    Err(error) => return Some(Found { what: Err(Skip::Unreadable(error.to_string())), path }),
+                },
+            }
+        }
+    }
+}
+
+fn inside(folder: &Path) -> io::Result<Vec<Pending>> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    Ok(entries.into_iter().filter_map(|entry| pending(&entry)).collect())
+}
+
+fn pending(entry: &fs::DirEntry) -> Option<Pending> {
+    let path = entry.path();
+    let found = |what| Some(Pending::Found(Found { path: path.clone(), what }));
+    if is_junk(&entry.file_name().to_string_lossy()) {
+        return found(Err(Skip::Junk));
+    }
+    match entry.file_type() {
+        Err(error) => found(Err(Skip::Unreadable(error.to_string()))),
+        Ok(kind) if kind.is_symlink() => found(Err(Skip::Link)),
+        Ok(kind) if kind.is_dir() => Some(Pending::Folder(path)),
+        Ok(kind) if kind.is_file() => found(role(&path)),
+        // Sockets, pipes and devices: reading one could wait for ever.
+        Ok(_) => found(Err(Skip::Other)),
+    }
+}
+
+fn is_junk(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    lower.starts_with("._")
+        || lower.starts_with(".trash")
+        || matches!(
+            lower.as_str(),
+            "@eadir"
+                | "#recycle"
+                | "$recycle.bin"
+                | "__macosx"
+                | ".ds_store"
+                | "thumbs.db"
+                | "desktop.ini"
+                | "lost+found"
+        )
+}
+
+/// By the name alone.
+pub fn role(path: &Path) -> Result<Role, Skip> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    match extension.as_str() {
+        "lrc" => Ok(Role::Lyrics),
+        "cue" => Ok(Role::CueSheet),
+        "zip" => Ok(Role::Archive),
+        "jpg" | "jpeg" | "png" | "webp"
+            if matches!(stem.as_str(), "cover" | "folder" | "front" | "album" | "albumart") =>
+        {
+            Ok(Role::Artwork)
+        }
+        "csv" | "tsv" | "txt" | "json" | "jsonl" | "xml" | "xspf" | "jspf" | "m3u" | "m3u8" | "pls" | "wpl" | "nml" => {
+            Ok(Role::Export)
+        }
+        "wma" | "asf" | "dsf" | "dff" | "mid" | "midi" | "ra" | "ram" | "rm" | "m4p" | "aax" | "aa" | "amr" | "tta"
+        | "mka" | "ac3" | "dts" | "au" | "mod" | "xm" | "it" | "s3m" => Err(Skip::UnsupportedAudio),
+        _ if FileType::from_path(path).is_some() => Ok(Role::Audio),
+        _ => Err(Skip::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_a_role_or_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("Album/@eaDir")).unwrap();
+        for name in [
+            "Album/01 Rain.flac",
+            "Album/01 Rain.lrc",
+            "Album/._01 Rain.flac",
+            "Album/@eaDir/x.mp3",
+            "Album/cover.jpg",
+            "Album/scan.jpg",
+            "Album/old.wma",
+            "Album/whole.cue",
+            "list.m3u8",
+            "data.zip",
+            "notes.doc",
+        ] {
+            fs::write(at(name), "x").unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(folder.path(), at("loop")).unwrap();
+        let found: Vec<String> = walk(folder.path())
+            .map(|found| {
+                let path = found.path.strip_prefix(folder.path()).unwrap().display().to_string();
+                format!("{path}: {:?}", found.what.map_err(|skip| skip.reason().split(' ').next().unwrap()))
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "Album/._01 Rain.flac: Err(\"files\")",
+                "Album/01 Rain.flac: Ok(Audio)",
+                "Album/01 Rain.lrc: Ok(Lyrics)",
+                "Album/@eaDir: Err(\"files\")",
+                "Album/cover.jpg: Ok(Artwork)",
+                "Album/old.wma: Err(\"audio\")",
+                "Album/scan.jpg: Err(\"files\")",
+                "Album/whole.cue: Ok(CueSheet)",
+                "data.zip: Ok(Archive)",
+                "list.m3u8: Ok(Export)",
+                #[cfg(unix)]
+                "loop: Err(\"links,\")",
+                "notes.doc: Err(\"files\")",
+            ]
+        );
+        let missing = walk(&at("missing")).next().unwrap();
+        assert!(matches!(missing.what, Err(Skip::Unreadable(_))), "{missing:?}");
+    }
+    /// The superuser may read every folder, so the test takes one away instead.
+    #[test]
+    fn a_folder_that_cannot_be_read_is_named_and_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a/1.mp3", "b/2.mp3", "c/3.mp3"] {
+            fs::create_dir(folder.path().join(&name[..1])).unwrap();
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let mut walk = walk(folder.path());
+        assert!(walk.next().unwrap().path.ends_with("a/1.mp3"));
+        fs::remove_dir_all(folder.path().join("b")).unwrap();
+        let lost = walk.next().unwrap();
+        assert!(lost.path.ends_with("b") && matches!(lost.what, Err(Skip::Unreadable(_))), "{lost:?}");
+        assert!(walk.next().unwrap().path.ends_with("c/3.mp3"));
+        assert_eq!(walk.next(), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! How is a folder imported? Its audio files become one gathered file with playlists; each export in it one of its own.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fs::File,
+    io::{BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    FIRST_BYTES, Gathered, GatheredFile, ImportError, Kind, archive, audio,
+    folder::{Role, Skip, walk},
+    format::AUDIO_ID,
+    formats::cue::Sheet,
+    gather, gather_upload,
+    spelling::clean,
+    text::{SinceLastEntry, Text},
+    track::{Entry, ImportedTrack, LineError},
+};
+
+/// Everything in a folder. Nothing in it stops the rest: what cannot be read is reported by name.
+pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> {
+    let contents = Contents::of(folder);
+    let mut audio = contents.audio(folder);
+    let mut others = vec![];
+    for path in contents.exports.iter().chain(&contents.archives) {
+        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        match export(path, scratch) {
+            Ok(files) => {
+                for file in files {
+                    let name = if file.name == archive::file_name(path) {
+                        name.clone()
+                    } else {
+                        format!("{name}/{}", file.name)
+                    };
+                    if !audio.take_playlists(path, &file.gathered) {
+                        others.push(GatheredFile { name, ..file });
+                    }
+                }
+            }
+            // Notes and licences lie in music folders too.
+            Err(ImportError::Unrecognised(_)) => audio.gathered.leave_out(Skip::Other.reason()),
+            Err(error) => audio.gathered.complain(&name, &error),
+        }
+    }
+    for (path, skip) in contents.skipped {
+        match skip {
+            Skip::Unreadable(why) => audio.gathered.complain(&path.display().to_string(), &why),
+            other => audio.gathered.leave_out(other.reason()),
+        }
+    }
+    let name = archive::file_name(folder);
+    let kind = Kind::with_id(AUDIO_ID).expect("the list of formats has it");
+    let mut files = vec![GatheredFile { name, kind, gathered: audio.gathered }];
+    files.extend(others);
+    // Only when it says something: a folder of exports alone has no audio to tell of.
+    let says =
+        files[0].gathered != Gathered::default() && files[0].gathered.n_entries + files[0].gathered.n_unusable > 0;
+    if files.len() > 1 && !says {
+        let left_out = std::mem::take(&mut files[0].gathered.left_out);
+        files.remove(0);
+        files[0].gathered.left_out.extend(left_out);
+    }
+    files
+}
+
+/// One audio file by its path, with what lies beside it; `None` when it is no audio.
+pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(Kind, Gathered)>, ImportError> {
+    let mut first = vec![];
+    File::open(path)?.take(FIRST_BYTES as u64).read_to_end(&mut first)?;
+    match super::recognise(&first, &archive::file_name(path)) {
+        Ok(kind) if kind.is_audio() => Ok(Some((kind, gather(std::iter::once(audio::file(1, path)))?))),
+        _ => Ok(None),
+    }
+}
+
+fn export(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
+    let name = archive::file_name(path);
+    if super::folder::role(path) == Ok(Role::Archive) {
+        return archive::gather_uploaded(File::open(path)?, &name, scratch);
+    }
+    let (kind, gathered) = gather_upload(File::open(path)?, &name)?;
+    Ok(vec![GatheredFile { name, kind, gathered }])
+}
+
+/// A folder by the roles of its files.
+#[derive(Default)]
+struct Contents {
+    audio: Vec<PathBuf>,
+    exports: Vec<PathBuf>,
+    archives: Vec<PathBuf>,
+    sheets: Vec<PathBuf>,
+    /// By folder.
+    artwork: HashMap<PathBuf, PathBuf>,
+    skipped: Vec<(PathBuf, Skip)>,
+}
+
+impl Contents {
+    fn of(folder: &Path) -> Self {
+        let mut contents = Self::default();
+        for found in walk(folder) {
+            match found.what {
+                Ok(Role::Audio) => contents.audio.push(found.path),
+                Ok(Role::Export) => contents.exports.push(found.path),
+                Ok(Role::Archive) => contents.archives.push(found.path),
+                Ok(Role::CueSheet) => contents.sheets.push(found.path),
+                Ok(Role::Artwork) => {
+                    let folder = found.path.parent().unwrap_or(&found.path).to_owned();
+                    contents.artwork.entry(folder).or_insert(found.path);
+                }
+                // Read together with its audio file.
+                Ok(Role::Lyrics) => {}
+                Err(skip) => contents.skipped.push((found.path, skip)),
+            }
+        }
+        contents
+    }
+
+    fn audio(&self, folder: &Path) -> AudioFiles {
+        let mut sheets: HashMap<PathBuf, Sheet> = HashMap::new();
+        let known: HashSet<&PathBuf> = self.audio.iter().collect();
+        for path in &self.sheets {
+            if let Some((audio, sheet)) = cutting_sheet(path)
+                && known.contains(&audio)
+            {
+                sheets.insert(audio, sheet);
+            }
+        }
+        let entries = (1..).zip(&self.audio).flat_map(|(n, path)| {
+            let art = path.parent().and_then(|folder| self.artwork.get(folder));
+            let relative = path.strip_prefix(folder).unwrap_or(path);
+            let entry = audio::file_in(n, path, relative).map(|track| with_art(track, art));
+            match (sheets.remove(path), entry) {
+                (Some(sheet), Ok(whole)) => tracks_of_sheet(sheet, &whole),
+                (_, entry) => vec![entry],
+            }
+        });
+        let gathered = gather(entries).unwrap_or_else(Gathered::from_error);
+        let at = gathered.tracks.iter().enumerate();
+        // A file that a sheet cuts into tracks is none of them.
+        let whole = at.filter(|(_, track)| track.details.start.is_none());
+        let positions = whole.filter_map(|(n, track)| Some((track.ids.location.clone()?, n))).collect();
+        AudioFiles { gathered, positions }
+    }
+}
+
+fn with_art(mut track: ImportedTrack, art: Option<&PathBuf>) -> ImportedTrack {
+    track.details.folder_art = art.and_then(|path| clean(&path.display().to_string()));
+    track
+}
+
+/// A sheet that cuts one audio file into several tracks, and the path of that file.
+fn cutting_sheet(path: &Path) -> Option<(PathBuf, Sheet)> {
+    let text = Text::new(File::open(path).ok()?, SinceLastEntry::default());
+    let sheet = Sheet::read(BufReader::new(text)).ok()?;
+    let named = path.with_file_name(sheet.tracks.first()?.ids.location.as_deref()?);
+    // Sheets name the WAV they were made with; what lies beside them often is a FLAC by now.
+    let audio = [named, path.with_extension("flac"), path.with_extension("ape"), path.with_extension("mp3")];
+    let audio = audio.into_iter().find(|path| path.is_file())?;
+    (sheet.n_files == 1 && sheet.tracks.len() > 1).then_some((audio, sheet))
+}
+
+fn tracks_of_sheet(mut sheet: Sheet, whole: &ImportedTrack) -> Vec<Entry> {
+    if let Some(seconds) = whole.duration {
+        sheet.end_at(seconds);
+    }
+    let tracks = sheet.tracks.into_iter().map(|mut track| {
+        track.line = whole.line;
+        track.ids.location.clone_from(&whole.ids.location);
+        track.details.folder_art.clone_from(&whole.details.folder_art);
+        track.details.has_artwork = whole.details.has_artwork;
+        track.album = track.album.take().or_else(|| whole.album.clone());
+        if track.artists.is_empty() {
+            track.artists.clone_from(&whole.artists);
+        }
+        if track.tags.is_empty() {
+            track.tags.clone_from(&whole.tags);
+        }
+        track.finish()
+    });
+    tracks.collect()
+}
+
+struct AudioFiles {
+    gathered: Gathered,
+    /// In `gathered.tracks`, by path.
+    positions: HashMap<String, usize>,
+}
+
+impl AudioFiles {
+    /// A playlist of nothing but files of this folder names them; it brings no tracks of its own.
+    fn take_playlists(&mut self, file: &Path, from: &Gathered) -> bool {
+        let folder = file.parent().unwrap_or(file);
+        let position = |track: &ImportedTrack| {
+            let path = folder.join(track.ids.location.as_deref()?.replace('\\', "/"));
+            self.positions.get(&clean(&normal(&path).display().to_string())?).copied()
+        };
+        let Some(positions) = from.tracks.iter().map(position).collect::<Option<Vec<_>>>() else { return false };
+        if positions.is_empty() || from.playlists.is_empty() {
+            return false;
+        }
+        let playlists: BTreeMap<_, Vec<_>> = from
+            .playlists
+            .iter()
+            .map(|(name, places)| (name.clone(), places.iter().map(|n| positions[*n]).collect()))
+            .collect();
+        self.gathered.playlists.extend(playlists);
+        true
+    }
+}
+
+/// Without `.` and `..`, as far as names alone can tell.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => _ = normal.pop(),
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+impl Gathered {
+    fn complain(&mut self, name: &str, why: &dyn std::fmt::Display) {
+        self.n_unusable += 1;
+        self.unusable.push(LineError::unusable(0, format!("{name}: {why}")));
+    }
+
+    fn from_error(error: LineError) -> Self {
+        let mut gathered = Self::default();
+        gathered.complain("", &error.problem);
+        gathered
+    }
+}

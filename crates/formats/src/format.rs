@@ -1,0 +1,194 @@
+//! What is an import format? A name, a way to recognise it, and a way to read it.
+
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    io::{BufReader, Read},
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{beginning::Beginning, formats::FORMATS, text::Text, track::Entry};
+
+/// The decoded text of a file, read in small pieces.
+pub(crate) type Source = BufReader<Text<Box<dyn Read>>>;
+
+pub(crate) type Entries = Box<dyn Iterator<Item = Entry>>;
+
+/// One format. To add one: a file in `formats/` with an implementation, a line in [`FORMATS`], a fixture in `tests/`.
+pub(crate) trait Format: Sync {
+    /// How databases and programs spell it. An id never changes: rows of earlier imports hold it.
+    fn id(&self) -> &'static str;
+
+    /// How reports spell it.
+    fn name(&self) -> &'static str;
+
+    /// In a history the same track comes many times, and each time is a play.
+    fn is_history(&self) -> bool {
+        false
+    }
+
+    /// The whole file is one playlist. If it does not say how it is called, the playlist has the name of the file.
+    fn is_playlist(&self) -> bool {
+        false
+    }
+
+    /// True when the file begins like this format. Formats that come earlier in [`FORMATS`] have already said no.
+    fn recognise(&self, beginning: &Beginning) -> bool;
+
+    /// Streams the entries: what was given is forgotten.
+    fn entries(&self, source: Source) -> Entries;
+}
+
+/// The format of a file, as a value that can be stored.
+#[derive(Clone, Copy)]
+pub struct Kind(&'static dyn Format);
+
+impl Kind {
+    /// Every format, in the order of recognition.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FORMATS.iter().copied().map(Self)
+    }
+
+    pub fn with_id(id: &str) -> Option<Self> {
+        Self::all().find(|kind| kind.id() == id)
+    }
+
+    pub fn id(self) -> &'static str {
+        self.0.id()
+    }
+
+    pub fn is_history(self) -> bool {
+        self.0.is_history()
+    }
+
+    pub(crate) fn is_playlist(self) -> bool {
+        self.0.is_playlist()
+    }
+
+    pub(crate) fn is_audio(self) -> bool {
+        self.id() == AUDIO_ID
+    }
+
+    pub(crate) fn entries(self, source: Source) -> Entries {
+        self.0.entries(source)
+    }
+
+    pub(crate) fn of(beginning: &Beginning) -> Option<Self> {
+        Self::all().find(|kind| kind.0.recognise(beginning))
+    }
+}
+
+pub(crate) const AUDIO_ID: &str = "audio";
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Kind {}
+
+impl Hash for Kind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    /// A row may hold the id of a format that was removed, or that a newer version added: its entries are still good.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = String::deserialize(deserializer)?;
+        Ok(Self::with_id(&id).unwrap_or(Self(&Unknown)))
+    }
+}
+
+/// Stands for an id that this version does not have.
+struct Unknown;
+
+impl Format for Unknown {
+    fn id(&self) -> &'static str {
+        "unknown"
+    }
+
+    fn name(&self) -> &'static str {
+        "file of an unknown format"
+    }
+
+    fn recognise(&self, _beginning: &Beginning) -> bool {
+        false
+    }
+
+    fn entries(&self, _source: Source) -> Entries {
+        Box::new(std::iter::empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_format_has_an_id_of_its_own_and_is_stored_as_it() {
+        let ids: HashSet<_> = Kind::all().map(Kind::id).collect();
+        assert_eq!(ids.len(), FORMATS.len());
+        for kind in Kind::all() {
+            let stored = serde_json::to_string(&kind).unwrap();
+            assert_eq!(stored, format!("{:?}", kind.id()));
+            assert_eq!(serde_json::from_str::<Kind>(&stored).unwrap(), kind);
+        }
+    }
+
+    /// Databases of version 0.1 hold these.
+    #[test]
+    fn the_ids_of_earlier_versions_are_still_known() {
+        let stored = [
+            ("exportify", "Exportify playlist"),
+            ("exportifyNet", "exportify.net playlist"),
+            ("tuneMyMusic", "TuneMyMusic export"),
+            ("soundiiz", "Soundiiz export"),
+            ("deezer", "Deezer listening history"),
+            ("tidal", "Tidal listening history"),
+            ("lastFm", "Last.fm scrobbles"),
+            ("lastFmWithoutHeader", "Last.fm scrobbles"),
+            ("table", "table"),
+            ("spotifyLibrary", "Spotify library"),
+            ("spotifyPlaylists", "Spotify playlists"),
+            ("spotifyHistory", "Spotify streaming history"),
+            ("spotifyExtendedHistory", "Spotify extended streaming history"),
+            ("appleLibrary", "Apple Music library"),
+            ("appleTracks", "Apple Music privacy export"),
+            ("listenBrainz", "ListenBrainz listens"),
+            ("jspf", "JSPF playlist"),
+            ("xspf", "XSPF playlist"),
+            ("m3u", "M3U playlist"),
+            ("isrcList", "list of ISRCs"),
+            ("plainText", "plain text"),
+            ("audio", "audio file"),
+        ];
+        for (id, name) in stored {
+            assert_eq!(Kind::with_id(id).map(|kind| kind.to_string()).as_deref(), Some(name));
+        }
+        assert_eq!(serde_json::from_str::<Kind>("\"minidisc\"").unwrap().to_string(), "file of an unknown format");
+    }
+}

@@ -1,0 +1,45 @@
+//! A collection of records at Discogs: `Catalog#,Artist,Title,Label,Format,Rating,Released,release_id,…`. Each row is an
+//! album.
+
+use crate::{
+    beginning::Beginning,
+    format::{Entries, Format, Source},
+    spelling::clean,
+    table::{self, Dialect, Row},
+    track::ImportedTrack,
+};
+
+pub(super) struct Discogs;
+
+impl Format for Discogs {
+    fn id(&self) -> &'static str {
+        "discogs"
+    }
+
+    fn name(&self) -> &'static str {
+        "Discogs collection"
+    }
+
+    fn recognise(&self, beginning: &Beginning) -> bool {
+        beginning.named_head().is_some_and(|head| head.has_all(&["Catalog#", "release_id"]))
+    }
+
+    fn entries(&self, source: Source) -> Entries {
+        table::entries(source, Dialect { adjust, ..Dialect::default() })
+    }
+}
+
+fn adjust(_row: &Row, track: &mut ImportedTrack) {
+    track.artists = track.artists.iter().filter_map(|name| clean(plain_name(name))).collect();
+    track.make_album();
+}
+
+/// Discogs tells artists of one name apart by a number, and marks a variation of a name with an asterisk.
+fn plain_name(name: &str) -> &str {
+    let name = name.trim_end_matches('*').trim_end();
+    let number = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+    match number {
+        Some((plain, number)) if number.bytes().all(|c| c.is_ascii_digit()) => plain,
+        _ => name,
+    }
+}

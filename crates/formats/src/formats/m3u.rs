@@ -1,0 +1,83 @@
+//! M3U and M3U8 playlists: <https://en.wikipedia.org/wiki/M3U>.
+
+use crate::{
+    beginning::{Beginning, Shape},
+    format::{Entries, Format, Source},
+    lines::numbered,
+    path_names::PathNames,
+    spelling::{clean, seconds},
+    track::{Entry, ImportedTrack},
+};
+
+pub(super) struct M3u;
+
+impl Format for M3u {
+    fn id(&self) -> &'static str {
+        "m3u"
+    }
+
+    fn name(&self) -> &'static str {
+        "M3U playlist"
+    }
+
+    fn is_playlist(&self) -> bool {
+        true
+    }
+
+    fn recognise(&self, beginning: &Beginning) -> bool {
+        let start = beginning.start();
+        let is_marked = start.starts_with("#EXTM3U") || start.starts_with("#EXTINF");
+        beginning.shape == Shape::Text && (is_marked || beginning.extension.starts_with("m3u"))
+    }
+
+    fn entries(&self, source: Source) -> Entries {
+        Box::new(entries(source))
+    }
+}
+
+fn entries(source: Source) -> impl Iterator<Item = Entry> {
+    let mut playlist = None;
+    let mut next = ImportedTrack::default();
+    numbered(source).filter_map(move |line| {
+        let (line, text) = match line {
+            Ok(line) => line,
+            Err(error) => return Some(Err(error)),
+        };
+        let text = text.trim();
+        if let Some((directive, value)) = text.strip_prefix('#').map(|text| text.split_once(':').unwrap_or((text, "")))
+        {
+            match directive {
+                "PLAYLIST" => playlist = clean(value),
+                "EXTINF" => extinf(&mut next, value),
+                "EXTALB" => next.album = clean(value),
+                "EXTART" => next.artists = clean(value).into_iter().collect(),
+                _ => {}
+            }
+            return None;
+        }
+        if text.is_empty() {
+            return None;
+        }
+        let mut track = std::mem::take(&mut next);
+        track.line = line;
+        track.playlist.clone_from(&playlist);
+        if !text.starts_with("urn:") {
+            PathNames::of(text).fill(&mut track);
+        }
+        track.set_link(text);
+        Some(track.finish())
+    })
+}
+
+/// `221,Ivy Marlow - Paper Lanterns`; some players put attributes after the length: `221 logo="x",Name`.
+fn extinf(track: &mut ImportedTrack, value: &str) {
+    let (length, name) = value.split_once(',').unwrap_or((value, ""));
+    track.duration = length.split_whitespace().next().and_then(seconds);
+    let artists = std::mem::take(&mut track.artists);
+    track.set_both(name);
+    // The format says artist first, so only what people type is unsure.
+    track.either_way = false;
+    if !artists.is_empty() {
+        track.artists = artists;
+    }
+}

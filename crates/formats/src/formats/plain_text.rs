@@ -1,0 +1,59 @@
+//! Whatever people type: `Artist - Title`, codes and links, one on each line.
+
+use crate::{
+    beginning::Beginning,
+    format::{Entries, Format, Source},
+    lines::{is_isrcs, list_counts, written_lines},
+    spelling::{clean, split_at_dash},
+    track::{Entry, ImportedTrack, LineError},
+};
+
+pub(super) struct PlainText;
+
+impl Format for PlainText {
+    fn id(&self) -> &'static str {
+        "plainText"
+    }
+
+    fn name(&self) -> &'static str {
+        "plain text"
+    }
+
+    fn recognise(&self, beginning: &Beginning) -> bool {
+        let n = list_counts(beginning);
+        let n_known = n.names + n.codes;
+        n_known > 0 && n_known * 2 >= n.lines
+    }
+
+    fn entries(&self, source: Source) -> Entries {
+        Box::new(written_lines(source, entry))
+    }
+}
+
+fn entry(line: u64, text: &str, playlist: Option<&str>) -> Entry {
+    let mut track = ImportedTrack::at(line);
+    track.playlist = playlist.map(str::to_owned);
+    if is_isrcs(text) {
+        track.set_isrcs(text);
+    } else if text.contains("://") || text.starts_with("spotify:") {
+        track.set_link(text);
+    } else {
+        let text = without_number(text);
+        if split_at_dash(text).is_none() {
+            let expected = "neither \"Artist - Title\" nor an ISRC nor a link";
+            return Err(LineError::unusable(line, format!("{expected}: {}", clean(text).unwrap_or_default())));
+        }
+        track.set_both(text);
+    }
+    track.finish()
+}
+
+/// `12. Artist - Title` and `12) …` without the number; a name may begin with digits, so a mark must follow them.
+fn without_number(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < text.len() && text.len() - rest.len() <= 4;
+    match rest.strip_prefix(['.', ')', ':']) {
+        Some(rest) if is_numbered && rest.starts_with(char::is_whitespace) => rest.trim(),
+        _ => text.trim_start_matches(['-', '*', '•']).trim(),
+    }
+}

@@ -1,0 +1,53 @@
+//! `Playlist1.json` of a data export of Spotify.
+
+use serde_json::Value;
+
+use crate::{
+    beginning::Beginning,
+    format::{Entries, Format, Source},
+    json::{self, Element, NOT_A_TRACK, Names, Step, text},
+    spelling::moment,
+    track::Entry,
+};
+
+pub(super) struct SpotifyPlaylists;
+
+impl Format for SpotifyPlaylists {
+    fn id(&self) -> &'static str {
+        "spotifyPlaylists"
+    }
+
+    fn name(&self) -> &'static str {
+        "Spotify playlists"
+    }
+
+    fn recognise(&self, beginning: &Beginning) -> bool {
+        beginning.has_members(&["playlists"])
+    }
+
+    fn entries(&self, source: Source) -> Entries {
+        json::entries(
+            source,
+            &[Step::Keys(&["playlists"]), Step::Each, Step::Keys(&["items"]), Step::Each],
+            "name",
+            entry,
+        )
+    }
+}
+
+const NAMES: Names = Names {
+    title: "/track/trackName",
+    artist: "/track/artistName",
+    album: "/track/albumName",
+    link: "/track/trackUri",
+};
+
+fn entry(element: &Element) -> Entry {
+    // Episodes and local files stand in playlists too, in members of their own.
+    if element.value.pointer("/track").is_none_or(Value::is_null) {
+        return element.left_out(NOT_A_TRACK);
+    }
+    let mut track = element.track(&NAMES);
+    track.added_at = text(&element.value, "/addedDate").and_then(moment);
+    track.finish()
+}

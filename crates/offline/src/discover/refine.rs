@@ -1,0 +1,105 @@
+//! Later turns refine: "no, something louder", "without the sad ones", "older", "in French" change the last search.
+
+use query::{
+    features::{Side, SoundWish},
+    plan::{Plan, Shift},
+    stop::content_words,
+};
+use serde_json::Value;
+
+use super::{
+    mood,
+    tracks::{Track, shown},
+};
+use crate::{
+    Step, Voice,
+    language::text::{fold, trimmed},
+    say::Phrase,
+    scene::Scene,
+};
+
+/// What a message changes of the last search, if it says nothing else.
+pub(crate) fn change(scene: &Scene) -> Option<String> {
+    last_query(scene)?;
+    let message = without_no(&scene.now.wish);
+    let plan = query::parse(message, THIS_YEAR);
+    let is_sound = |word: &str| !query::features::sound_wishes(word).is_empty();
+    let says_more = content_words(&plan.words).iter().any(|content| {
+        let word = &plan.words[content.word.start..content.word.end];
+        content.weight >= 1.0 && !is_sound(word) && !is_filler(word)
+    });
+    let compares = plan.sounds.iter().any(|wish: &SoundWish| wish.is_relative);
+    let has_change = compares || !plan.limits.is_empty() || !plan.shifts.is_empty() || says_not_too(&plan);
+    (plan.seeds.is_empty() && plan.limits.artist.is_none() && has_change && !says_more && is_short(message))
+        .then(|| message.to_owned())
+}
+
+/// Years count from here only in "older than 20 years", which the tool reads again with the year it is.
+const THIS_YEAR: i32 = 2026;
+const MOST_WORDS: usize = 8;
+
+fn is_short(message: &str) -> bool {
+    message.split_whitespace().count() <= MOST_WORDS
+}
+
+fn says_not_too(plan: &Plan) -> bool {
+    plan.words.trim().is_empty() && plan.sounds.iter().any(|wish| matches!(wish.side, Side::Low | Side::High))
+}
+
+fn is_filler(word: &str) -> bool {
+    matches!(
+        fold(word).as_str(),
+        "make"
+            | "bit"
+            | "ones"
+            | "rather"
+            | "them"
+            | "please"
+            | "instead"
+            | "bitte"
+            | "etwas"
+            | "lieber"
+            | "plutot"
+            | "mejor"
+            | "ok"
+            | "but"
+    )
+}
+
+/// "No, something louder": the no is about the results, not about loudness.
+fn without_no(message: &str) -> &str {
+    let message = message.trim();
+    let rest = ["no,", "nah,", "hmm,", "no -", "nein,", "non,", "ok,"].into_iter().find_map(|no| {
+        message.get(..no.len()).filter(|start| start.eq_ignore_ascii_case(no)).map(|_| &message[no.len()..])
+    });
+    trimmed(rest.unwrap_or(message))
+}
+
+fn last_query(scene: &Scene) -> Option<String> {
+    let calls = scene.earlier.iter().rev().flat_map(|exchange| exchange.calls.iter().rev());
+    let mut searches = calls.filter(|called| called.name == "semanticSearch" && matches!(called.result, Some(Ok(_))));
+    searches.next()?.input.get("query").and_then(Value::as_str).map(str::to_owned)
+}
+
+pub(crate) fn refine(voice: &Voice, scene: &Scene, change: &str) -> Step {
+    let Some(last) = last_query(scene) else { return Step::says(voice.say(Phrase::AskMood, &[])) };
+    let shifts = query::parse(change, THIS_YEAR).shifts;
+    let query = match shifts.first() {
+        None => format!("{last}, {change}"),
+        Some(shift) => match limit(*shift, &shown(scene)) {
+            Some(limit) => format!("{last}, {limit}"),
+            None => return Step::says(voice.say(Phrase::NoYears, &[])),
+        },
+    };
+    mood(voice, scene, &query, None)
+}
+
+/// "Older" than everything that was shown, as words that the search keeps exactly.
+fn limit(shift: Shift, shown: &[Track]) -> Option<String> {
+    let years = || shown.iter().filter_map(|track| track.release_date.as_deref()?.get(..4)?.parse::<i32>().ok());
+    match shift {
+        Shift::Older => years().min().map(|year| format!("before {year}")),
+        Shift::Newer => years().max().map(|year| format!("after {year}")),
+        Shift::Longer | Shift::Shorter => None,
+    }
+}

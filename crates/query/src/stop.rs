@@ -1,0 +1,201 @@
+//! Function words by language, and which language a short text is in.
+
+use crate::words::{Word, fold, words};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextLanguage {
+    English,
+    German,
+    French,
+    Spanish,
+    Italian,
+    Portuguese,
+}
+
+use TextLanguage::{English, French, German, Italian, Portuguese, Spanish};
+
+/// Lower case without accents.
+const FUNCTION_WORDS: [(TextLanguage, &str); 6] = [
+    (
+        English,
+        "a an and are as at be been being but by can could did do does doing don for from get gets getting go goes going got had has have having he her hers him \
+         his how i if in into is it its just let ll m me mine my of off on or our ours out over own re s say says she should so some such t than that the their theirs them \
+         then there these they this those to too up us ve very was we were what when where which while who whom why will with won would yes you your yours about like \
+         something anything someone somebody everything thing things really please want wants need give find show me some any rather more most one ones im also through between near without within across",
+    ),
+    (
+        German,
+        "aber als am an auch auf aus bei bin bis das dass dem den der des die dies diese dieser doch du durch ein eine einem einen einer eines er es etwas fur gegen habe hat haben hatte ich ihr \
+         im in ist ja kann man mein meine mich mir mit nach noch nur ob oder ohne sein seine sich sie sind so uber um und uns unter vom von vor war was wenn wer wie will wir wird wo zu zum zur \
+         mochte bitte gib zeig finde mal welche welches unser unsere unserer meiner einer nach zwischen",
+    ),
+    (
+        French,
+        "a ai au aux avec c ce cela ces cet cette chez d dans de des du elle en es est et eu il ils j je l la le les leur lui m ma mais me mes moi mon n ne nos notre nous on ont ou par pas pour \
+         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours",
+    ),
+    (
+        Spanish,
+        "a al algo alguna alguno como con cual cuando de del desde donde e el ella ellas ellos en entre era es esa ese eso esta estas este esto estoy fue ha han hasta hay la las le les lo los mas me mi \
+         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano",
+    ),
+    (
+        Italian,
+        "a ai al alla alle anche che chi ci come con cosi cosa da dal dalla de dei del della delle di dove e ed era gli ha hai ho i il in io la le lei li lo lui ma me mi mia mio ne nel nella noi non o ogni per \
+         perche piu quando questa questo se si sei sono su sua suo ti tra tu un una uno vi voi",
+    ),
+    (
+        Portuguese,
+        "a ao aos as com como da das de dela dele do dos e ela ele em entre era essa esse esta este eu foi ha isso isto ja la lhe mais mas me mesmo meu minha muito na nao nas nem no nos num numa o os ou para \
+         pela pelo por quando que quem se sem ser seu sua so tem um uma voce",
+    ),
+];
+
+/// Words for music in general: they are in every description and tell nothing.
+const GENERIC: &str = "song songs music track tracks tune tunes piece pieces sound sounds audio album albums playlist listen listening hear play \
+    lied lieder musik stuck stucke titel chanson chansons musique morceau morceaux cancion canciones musica tema temas canzone canzoni musicas";
+
+/// Common words that describe many things: half a reason at most.
+const WEAK: &str = "good new old big little small great long short time times day days way best better first last next back make makes made making take takes \
+    feel feels feeling know think look come comes coming thing kind bit lot lots much many every again still even always never now today tomorrow yesterday week \
+    people person man woman work works working right left end start keep put use help call called nice well wants after before around not no";
+
+/// The language most function words are of; English when nothing tells.
+pub fn text_language(text: &str) -> TextLanguage {
+    let said = surface(text);
+    let count =
+        |list: &str| said.iter().filter(|word| list.split_whitespace().any(|known| known == word.as_str())).count();
+    let mut best = (English, count(FUNCTION_WORDS[0].1));
+    for (language, list) in &FUNCTION_WORDS[1..] {
+        let n = count(list);
+        if n > best.1 {
+            best = (*language, n);
+        }
+    }
+    best.0
+}
+
+/// A word of a query that carries meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentWord {
+    pub word: Word,
+    /// 1, or less for a common word.
+    pub weight: f32,
+}
+
+/// The words of a text that carry meaning, without the function words of its language. A text that has nothing else
+/// ("The The") has none.
+pub fn content_words(text: &str) -> Vec<ContentWord> {
+    let language = text_language(text);
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language || *of == English).map(|(_, list)| *list);
+    let lists: Vec<&str> = lists.chain([GENERIC]).collect();
+    let told = |word: Word| {
+        let surface = fold(&text[word.start..word.end]);
+        if lists.iter().any(|list| is_in(list, &surface)) || surface.chars().count() < 2 && surface.is_ascii() {
+            return None;
+        }
+        let weight = if is_in(WEAK, &surface) { WEAK_WEIGHT } else { 1.0 };
+        Some(ContentWord { word, weight })
+    };
+    words(text).into_iter().filter_map(told).collect()
+}
+
+const WEAK_WEIGHT: f32 = 0.4;
+
+fn surface(text: &str) -> Vec<String> {
+    words(text).iter().map(|word| fold(&text[word.start..word.end])).collect()
+}
+
+/// Words of errands, offices and computers. A message with one of them is hardly about music, whatever else it shares
+/// with a description.
+const ERRANDS: &str = "tax taxes invoice invoices printer forecast weather appointment dentist doctor pharmacy password login account insurance mortgage \
+    wifi router laptop battery driver download upload install update software python java kubernetes yaml server database api code javascript excel spreadsheet \
+    email mail inbox meeting agenda deadline deadlines homework essay visa passport permit renewal ticket tickets flight flights hotel parking toyota car-wash \
+    recipe boil bake eggs pizza milk calories groceries vacuum cleaner shop shopping policy claim refund receipt credit stock stocks price prices rates \
+    kilometres kilometers miles celsius convert translate election president minister capital symptoms medicine ibuprofen influenza vaccine \
+    wetter wettervorhersage steuererklarung rechnung drucker passwort termin zahnarzt arzt versicherung rezept meteo facture imprimante rendez-vous \
+    impuestos factura impresora contrasena cita dentista receta clima toner";
+
+/// Verbs that ask for something to be done, at the beginning of a message.
+const ERRAND_VERBS: &str = "write cancel renew spell open close change compare set schedule remind define split unsubscribe subscribe book order reserve send \
+    calculate convert translate download install update upgrade reset fix repair replace delete format print scan sign submit pay transfer \
+    buy sell rent hire register enroll charge connect configure turn switch clean wash summarize summarise explain solve debug compile schreib kaufe kauf bestelle \
+    buche storniere reserve achete commande compra reserva envia";
+
+/// Whether a message is about an errand.
+pub fn is_errand(text: &str) -> bool {
+    let said = surface(text);
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    said.iter().any(|word| is_in(ERRANDS, word)) || said.len() > 1 && is_in(ERRAND_VERBS, &said[0])
+}
+
+/// "Is it raining tomorrow", "how old is the president": a question about the world, unless it names music.
+pub fn is_plain_question(text: &str) -> bool {
+    let said = surface(text);
+    let word = |at: usize| said.get(at).map_or("", String::as_str);
+    let names_music = said.iter().any(|word| GENERIC.split_whitespace().any(|known| known == word));
+    let opens = match (word(0), word(1)) {
+        ("is" | "are" | "was" | "does" | "do" | "did" | "can" | "could" | "will" | "should", _) => {
+            said.len() > 2 && word(1) != "t" && word(1) != "not"
+        }
+        ("how", "old" | "many" | "much" | "far" | "long" | "do" | "does" | "to" | "is" | "can" | "tall" | "big") => {
+            true
+        }
+        ("what", "is" | "are" | "s" | "time" | "does" | "was" | "did")
+        | (
+            "where" | "when" | "who" | "why",
+            "is" | "are" | "do" | "does" | "did" | "was" | "s" | "can" | "will" | "should",
+        ) => true,
+        (
+            "wie" | "wo" | "wann" | "warum" | "wer",
+            "ist" | "sind" | "wird" | "viel" | "spat" | "alt" | "lange" | "kann",
+        ) => true,
+        ("quel" | "quelle", "est" | "heure" | "temps") | ("cuanto" | "cuantos" | "cual" | "donde" | "quien", _) => true,
+        _ => false,
+    };
+    let fails = said.windows(3).any(|of| {
+        matches!(
+            (of[0].as_str(), of[1].as_str(), of[2].as_str()),
+            ("does" | "do", "not", "work") | ("doesn", "t", "work") | ("don", "t", "work")
+        )
+    });
+    (opens || fails) && !names_music
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(text: &str) -> String {
+        content_words(text).iter().map(|word| word.word.term.clone()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn function_words_go_by_the_language_of_the_text() {
+        assert_eq!(text_language("une chanson triste sur la mer"), French);
+        assert_eq!(text_language("Lieder zum Einschlafen für die Kinder"), German);
+        assert_eq!(text_language("rain"), English);
+        assert_eq!(content("une chanson triste sur la mer"), "trist mer");
+        assert_eq!(content("Musik zum Einschlafen"), "einschlafen");
+        assert_eq!(content("funeral of someone I loved"), "funer love");
+        assert_eq!(content("songs about the sea"), "sea");
+        // "War" is a German verb and an English theme.
+        assert_eq!(content("songs about war"), "war");
+        assert_eq!(content("The The"), "");
+    }
+
+    #[test]
+    fn questions_about_the_world_are_told_from_wishes() {
+        for question in
+            ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"]
+        {
+            assert!(is_plain_question(question), "{question}");
+        }
+        for wish in
+            ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"]
+        {
+            assert!(wish == "do not go gentle" || !is_plain_question(wish), "{wish}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From candidates to hits, the same for both engines: judge the best, merge the wordings, keep the limits that concern
+//! the list as a whole.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    Filter, Found, Hit,
+    fuse::{Evidence, Scored, Yardstick, places, score},
+    judge::Judge,
+    why::Asked,
+};
+use music::Track;
+
+/// A wording the listener did not type counts a little less than the one that was typed.
+const REWORDED: f32 = 0.95;
+
+/// The candidates of one wording.
+pub(crate) struct Candidates<K> {
+    pub(crate) judge: Judge,
+    pub(crate) yardstick: Yardstick,
+    /// Best sum of evidence first.
+    ranked: Vec<(K, Evidence, f32)>,
+}
+
+/// How many candidates are read and judged for so many results.
+pub(crate) fn n_judged(limit: usize) -> usize {
+    const LEAST: usize = 80;
+    (limit + limit / 2).max(LEAST)
+}
+
+impl<K: Ord + Clone> Candidates<K> {
+    pub(crate) fn new(text: &str, yardstick: Yardstick, evidence: impl IntoIterator<Item = (K, Evidence)>) -> Self {
+        let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence)));
+        let mut ranked: Vec<_> = with_sum.collect();
+        ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+        Self { judge: Judge::new(text), yardstick, ranked }
+    }
+
+    /// The ones worth reading.
+    pub(crate) fn best(&self, limit: usize) -> impl Iterator<Item = &K> {
+        self.ranked.iter().take(n_judged(limit)).map(|(key, ..)| key)
+    }
+
+    fn scored<'c>(&'c self, tracks: &'c BTreeMap<K, Track>, limit: usize) -> impl Iterator<Item = Scored<&'c K>> {
+        let best_sum = self.ranked.first().map_or(0.0, |(_, _, sum)| *sum);
+        self.ranked.iter().take(n_judged(limit)).filter_map(move |(key, evidence, sum)| {
+            let spreads = self.yardstick.spreads(evidence.similarity);
+            let found = self.judge.compare(tracks.get(key)?);
+            let confidence = self.judge.confidence(&found, spreads, evidence.sound);
+            Some(Scored { key, score: score(confidence, *sum, best_sum), similarity: evidence.similarity })
+        })
+    }
+}
+
+/// The order of the judged candidates of all wordings.
+pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
+    wordings: &'c [Candidates<K>],
+    tracks: &'c BTreeMap<K, Track>,
+    limit: usize,
+) -> Vec<Scored<&'c K>> {
+    let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
+    for (at, wording) in wordings.iter().enumerate() {
+        let weight = if at == 0 { 1.0 } else { REWORDED };
+        for mut scored in wording.scored(tracks, limit) {
+            scored.score *= weight;
+            let known = best.entry(scored.key).or_insert(scored);
+            known.score = known.score.max(scored.score);
+            known.similarity = known.similarity.max(scored.similarity);
+        }
+    }
+    best.into_values().collect()
+}
+
+/// Hits with their reasons, and how many there are.
+pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
+    wordings: &[Candidates<K>],
+    tracks: &BTreeMap<K, Track>,
+    filter: &Filter,
+    limit: usize,
+    asked: &Asked,
+) -> Found {
+    let scored = merged(wordings, tracks, limit);
+    let total = scored.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
+    let n_candidates = wordings.iter().map(|wording| wording.ranked.len()).max().unwrap_or(0);
+    let n_listed = scored.len();
+    let mut capped = PerArtist::new(filter);
+    let mut hits = Vec::new();
+    for place in places(scored, n_listed) {
+        let Some(track) = tracks.get(place.key) else { continue };
+        if hits.len() < limit && capped.admits(track) {
+            hits.push(Hit { track: track.clone(), score: place.score, why: asked.why(track) });
+        }
+    }
+    Found { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }
+}
+
+/// Counts the tracks of each artist.
+pub(crate) struct PerArtist {
+    most: usize,
+    counts: HashMap<String, usize>,
+}
+
+impl PerArtist {
+    pub(crate) fn new(filter: &Filter) -> Self {
+        Self { most: filter.at_most_per_artist.unwrap_or(usize::MAX), counts: HashMap::new() }
+    }
+
+    pub(crate) fn admits(&mut self, track: &Track) -> bool {
+        let count = self.counts.entry(track.artist.to_lowercase()).or_default();
+        *count += 1;
+        *count <= self.most
+    }
+}

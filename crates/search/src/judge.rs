@@ -1,0 +1,213 @@
+//! How well one track answers a query, read from the track itself: the same for both engines and for libraries of any size.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use music::Track;
+use query::{
+    stop::{content_words, is_errand, is_plain_question},
+    words::{Word, words, words_among},
+};
+
+use super::{document, fuse::dot, why::table};
+
+/// A query as judging needs it, prepared once for all candidates.
+pub(crate) struct Judge {
+    /// Terms that carry meaning, in the order of the query, without repeats.
+    terms: Vec<(String, f32)>,
+    /// A query of nothing but function words ("The The") is compared as a whole.
+    all_terms: Vec<String>,
+    /// A question about the world, or an errand.
+    is_off_topic: bool,
+    /// 0 to 1: how near the words are to errands rather than to what songs are about.
+    errand: f32,
+}
+
+/// What songs are about, and what daily life is about: the built-in table says which of the two a message is nearer to.
+const ABOUT_SONGS: &str = "love heart night rain sea summer winter sad happy lonely dance dream longing joy grief tender angry home family \
+    friends memory childhood guitar piano voice singing lullaby anthem folk punk river mountains dawn city street kiss goodbye hope freedom \
+    growing old mother father dog church fire driving running sleeping party morning";
+const ABOUT_ERRANDS: &str = "tax invoice printer forecast appointment dentist pharmacy password account insurance mortgage wifi router laptop battery driver \
+    download install update software programming server database email meeting schedule deadline homework passport visa permit ticket flight hotel \
+    parking recipe pizza calories groceries shop policy refund receipt stock price rates kilometres convert translate election president capital \
+    symptoms medicine vaccine membership bill bank phone electricity tariff museum opening hours error number define spell compare cancel renew document address";
+/// The difference at which a message begins to be about an errand, and at which it surely is.
+const ERRAND_FROM: f32 = 0.03;
+const ERRAND_TO: f32 = 0.15;
+
+fn errand(query: &str) -> f32 {
+    static ANCHORS: LazyLock<Option<[Vec<f32>; 2]>> = LazyLock::new(|| {
+        Some([ABOUT_ERRANDS, ABOUT_SONGS].map(|text| table().map(|table| table.vector(text)).unwrap_or_default()))
+    });
+    let (Some([errands, songs]), Some(table)) = (ANCHORS.as_ref(), table()) else { return 0.0 };
+    let vector = table.vector(query);
+    let nearer = dot(&vector, errands) - dot(&vector, songs);
+    ((nearer - ERRAND_FROM) / (ERRAND_TO - ERRAND_FROM)).clamp(0.0, 1.0)
+}
+
+/// What a track has of the query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Match {
+    /// Share of the query's meaning that is in names, tags, description, interpretation or one place of the lyrics.
+    pub(crate) coverage: f32,
+    /// The query is a tag, a title, or stands word for word in a text.
+    pub(crate) is_phrase: bool,
+}
+
+/// What a word counts by where it stands: a name or a tag (1), a text about the track, beside other words of the query
+/// in the lyrics, or anywhere in the lyrics.
+const IN_TEXT: f32 = 0.85;
+const IN_LINE: f32 = 0.75;
+const SCATTERED: f32 = 0.25;
+
+impl Judge {
+    pub(crate) fn new(query: &str) -> Self {
+        let mut seen = HashSet::new();
+        let content = content_words(query).into_iter().map(|content| (content.word.term, content.weight));
+        let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
+        let terms = content.filter(|(term, _)| seen.insert(term.clone())).collect();
+        Self { terms, all_terms, is_off_topic: is_plain_question(query) || is_errand(query), errand: errand(query) }
+    }
+
+    pub(crate) fn compare(&self, track: &Track) -> Match {
+        if self.terms.is_empty() {
+            let is_name = self.is_whole_name(track);
+            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name };
+        }
+        let wanted: HashSet<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
+        let meaning = document::meaning(track);
+        let lyrics = track.lyrics.as_deref().unwrap_or_default();
+        let (told, sung) = (words_among(&meaning, &wanted), words_among(lyrics, &wanted));
+        let in_meaning: HashSet<&str> = told.iter().map(|word| word.term.as_str()).collect();
+        let in_lyrics: HashSet<&str> = sung.iter().map(|word| word.term.as_str()).collect();
+        let in_line = best_place(lyrics, &sung);
+        let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
+        let labelled: HashSet<String> = words_among(&labels, &wanted).into_iter().map(|word| word.term).collect();
+        let share = |term: &str| match term {
+            term if labelled.contains(term) => 1.0,
+            term if in_meaning.contains(term) => IN_TEXT,
+            term if in_line.len() > 1 && in_line.contains(term) => IN_LINE,
+            term if in_lyrics.contains(term) => SCATTERED,
+            _ => 0.0,
+        };
+        let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
+        let has: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
+        Match { coverage: has / full.max(0.4), is_phrase: self.is_phrase_of(track, &meaning, &told, lyrics, &sung) }
+    }
+
+    /// The query as a whole is a name of the track.
+    fn is_whole_name(&self, track: &Track) -> bool {
+        let is = |name: &str| words(name).into_iter().map(|word| word.term).eq(self.all_terms.iter().cloned());
+        !self.all_terms.is_empty() && (is(&track.title) || is(&track.artist) || is(&track.album))
+    }
+
+    fn is_phrase_of(&self, track: &Track, meaning: &str, told: &[Word], lyrics: &str, sung: &[Word]) -> bool {
+        if self.terms.len() < 2 {
+            let tag =
+                |tag: &String| words(tag).iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
+            return track.tags.iter().chain(&track.genres).any(tag) || self.is_whole_name(track);
+        }
+        self.is_in_order(meaning, told) || self.is_in_order(lyrics, sung)
+    }
+
+    /// All terms one after another, with nothing but a few letters of other words between them.
+    fn is_in_order(&self, text: &str, found: &[Word]) -> bool {
+        const BETWEEN: usize = 6;
+        found.windows(self.terms.len()).any(|run| {
+            let in_order = run.iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
+            let gap = |pair: &[Word]| {
+                text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count())
+            };
+            in_order && run.windows(2).all(|pair| gap(pair) <= BETWEEN)
+        })
+    }
+
+    /// 0 to 1: how sure it is that the track answers the query. `spreads`: how far its similarity lies above what is usual.
+    pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
+        let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
+        let by_words = WORDS * found.coverage.powf(PARTIAL);
+        // Similarity alone is no proof: jargon is four spreads above the mean of some track.
+        let by_meaning = meaning * (MEANING_ALONE + (MEANING - MEANING_ALONE) * found.coverage);
+        let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
+        if found.is_phrase {
+            sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
+        }
+        let is_quotation = found.is_phrase && self.terms.len() > 2;
+        if self.is_off_topic && !is_quotation {
+            sure *= OFF_TOPIC;
+        } else if !found.is_phrase {
+            sure *= 1.0 - ERRAND * self.errand;
+        }
+        (sure * (1.0 + SOUND * sound)).clamp(0.0, 1.0)
+    }
+}
+
+/// Spreads above the mean at which a similarity begins to mean something, and at which it says all it can.
+const NO_MEANING: f32 = 1.5;
+const FULL_MEANING: f32 = 5.5;
+/// What each side can say at most; similarity without a shared word says less.
+const WORDS: f32 = 0.8;
+const MEANING: f32 = 0.6;
+const MEANING_ALONE: f32 = 0.22;
+const PHRASE: f32 = 0.6;
+/// Half of the words are much less than half of a match.
+const PARTIAL: f32 = 1.8;
+const OFF_TOPIC: f32 = 0.2;
+const ERRAND: f32 = 0.5;
+const SOUND: f32 = 0.15;
+
+/// The terms that stand together in the lyrics: those of the two neighbouring lines that have most of them.
+fn best_place<'w>(lyrics: &str, sung: &'w [Word]) -> HashSet<&'w str> {
+    const TWO_LINES: usize = 90;
+    let mut best: HashSet<&str> = HashSet::new();
+    for (at, first) in sung.iter().enumerate() {
+        let near = sung[at..].iter().take_while(|word| word.end <= first.start + TWO_LINES && word.end <= lyrics.len());
+        let terms: HashSet<&str> = near.map(|word| word.term.as_str()).collect();
+        if terms.len() > best.len() {
+            best = terms;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(tags: &[&str], text: &str, lyrics: &str) -> Track {
+        let isrc = "ZZSEG2600001".parse().expect("a code");
+        let mut track = Track::named(isrc, "Number One".into(), "Someone".into(), String::new());
+        track.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        track.interpretation = Some(text.into());
+        track.lyrics = Some(lyrics.into());
+        track
+    }
+
+    #[test]
+    fn one_of_two_words_is_much_less_than_half_a_match() {
+        let song = track(&["homecoming"], "A sailor's return after many years.", "");
+        let sure = |query: &str| {
+            let judge = Judge::new(query);
+            judge.confidence(&judge.compare(&song), 1.0, 0.0)
+        };
+        assert!(sure("tax return") < 0.25, "{}", sure("tax return"));
+        assert!(sure("sailor's return") > 0.5, "{}", sure("sailor's return"));
+        assert_eq!(sure("i"), 0.0);
+        assert_eq!(sure("&&&"), 0.0);
+    }
+
+    #[test]
+    fn a_tag_and_a_phrase_count_more_than_scattered_words() {
+        let snow = track(&["first snow"], "Winter.", "");
+        let scattered = track(&["snow"], "The first of many.", "");
+        let sung = track(
+            &[],
+            "Winter.",
+            "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
+        );
+        let judge = Judge::new("first snow");
+        let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song));
+        assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);
+        assert!(judge.confidence(&a, 1.0, 0.0) > judge.confidence(&b, 1.0, 0.0));
+        assert!(judge.confidence(&b, 1.0, 0.0) > judge.confidence(&c, 1.0, 0.0));
+    }
+}

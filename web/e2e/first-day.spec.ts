@@ -1,0 +1,41 @@
+// The first day: an empty library, a guest, and what can be asked after an import.
+import { expect, test } from './fixtures';
+import { withAbout } from './played';
+
+const emptyLibrary = { tracks: [], total: 0 };
+
+test('an empty library greets with two ways to begin', async ({ page }) => {
+  await page.route('**/api/library/tracks?*', (route) => route.fulfill({ json: emptyLibrary }));
+  await page.goto('/');
+  await expect(page.getByRole('heading', { name: 'Bring your music' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Look around with the sample' })).toBeVisible();
+  await expect(page.getByRole('list', { name: 'Examples' })).toHaveCount(0);
+
+  let imported = '';
+  await page.route('**/api/library/import', (route) => {
+    imported = route.request().postData() ?? '';
+    return route.fulfill({
+      status: 201,
+      json: { read: 1, tracks: 1, matched: 1, added: 1, alreadyThere: 0, ambiguous: [], unmatched: [], failures: [], files: [] },
+    });
+  });
+  await page.getByRole('button', { name: 'Paste a list' }).click();
+  await page.getByRole('textbox', { name: 'Songs, one a line' }).fill('Ivy Marlow - Low Tide');
+  await page.unroute('**/api/library/tracks?*');
+  await page.getByRole('button', { name: 'Import' }).click();
+  await expect(page).toHaveURL(/\/library/);
+  await expect(page.getByText(/1 new/)).toBeVisible();
+  expect(imported).toContain('Ivy Marlow - Low Tide');
+  await expect(page.getByRole('list', { name: 'Ask next' }).getByRole('button').first()).toBeVisible();
+});
+
+test('a guest sees no names of settings and no commands', async ({ page }) => {
+  await withAbout(page, { mode: 'accounts', model: { id: 'offline', offline: true, hint: 'Set OPENAI_API_KEY and start Segue again.' } });
+  await page.route('**/api/library/tracks?*', (route) => route.fulfill({ json: emptyLibrary }));
+  await page.goto('/');
+  await expect(page.getByRole('heading', { name: 'Look around with the sample' })).toBeVisible();
+  await expect(page.locator('body')).not.toContainText(/[A-Z]+_[A-Z_]+|segue sample/);
+  await page.goto('/settings');
+  await expect(page.getByText('Offline model').first()).toBeVisible();
+  await expect(page.locator('body')).not.toContainText(/OPENAI_API_KEY/);
+});

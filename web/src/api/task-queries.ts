@@ -1,0 +1,59 @@
+// Reads and writes of the to-do list.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getJson, patch, post, remove } from './client';
+import { useChanged } from './queries';
+import type { NewTask, Task, TaskList } from './types';
+
+const TASKS = ['tasks'];
+
+/** One list for every view: filters are drawn from it, so a box checked anywhere is checked everywhere at once. */
+export const useTasks = () =>
+  useQuery({
+    queryKey: TASKS,
+    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
+    // Another device or an assistant over MCP may change tasks too.
+    refetchInterval: 20_000,
+  });
+
+/** A write that shows at once and is taken back if the server refuses. */
+function useTaskWrite<V>(write: (variables: V) => Promise<unknown>, preview: (tasks: Task[], variables: V) => Task[]) {
+  const queries = useQueryClient();
+  const changed = useChanged();
+  return useMutation({
+    mutationFn: write,
+    onMutate: async (variables: V) => {
+      await queries.cancelQueries({ queryKey: TASKS });
+      const before = queries.getQueryData<Task[]>(TASKS);
+      if (before) queries.setQueryData(TASKS, preview(before, variables));
+      return { before };
+    },
+    onError: (_error, _variables, context) => queries.setQueryData(TASKS, context?.before),
+    onSettled: () => changed('tasks'),
+  });
+}
+
+export type TaskChange = { id: string } & Partial<Pick<Task, 'title' | 'description' | 'completed'>>;
+
+export const useUpdateTask = () =>
+  useTaskWrite<TaskChange>(
+    ({ id, ...change }) => patch(`/api/tasks/${id}`, change),
+    (tasks, change) => tasks.map((task) => (task.id === change.id ? { ...task, ...change } : task)),
+  );
+
+export const useAddTask = () =>
+  useTaskWrite<NewTask>(
+    (task) => post('/api/tasks', task),
+    (tasks) => tasks,
+  );
+
+export const useDeleteTask = () =>
+  useTaskWrite<string>(
+    (id) => remove(`/api/tasks/${id}`),
+    (tasks, id) => tasks.filter((task) => task.id !== id),
+  );
+
+export const useRestoreTask = () =>
+  useTaskWrite<string>(
+    (id) => post(`/api/tasks/${id}/restore`, {}),
+    (tasks) => tasks,
+  );

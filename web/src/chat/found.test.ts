@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { followUps, namesIn, shownCall } from './found';
+import { RECORDINGS } from './recorded';
+import { emptyChat, reduce, type ChatMessage } from './reduce';
+
+const live = (name: string): ChatMessage =>
+  RECORDINGS[name]!.frames.reduce((state, frame) => reduce(state, { type: 'frame', frame }), emptyChat('discover')).messages[0]!;
+
+describe('what an answer found', () => {
+  it('is shown by the last call that found something', () => {
+    const message = live('playlist');
+    const last = message.parts.findLast((part) => part.kind === 'tool');
+    expect(last?.kind === 'tool' && last.call.name).toBe('suggestPlaylist');
+    expect(shownCall(message)).toBe(last?.kind === 'tool' ? last.call.id : 'none');
+    expect(shownCall({ id: 'm', role: 'assistant', status: 'complete', parts: [] })).toBeNull();
+  });
+
+  it('suggests what to ask next from the names it has', () => {
+    expect(followUps(live('discover'))).toContain('More like “Harbour Lights”');
+    expect(followUps(live('discover'))).toContain('Make a playlist of these');
+    expect(followUps(live('playlist'))).not.toContain('Make a playlist of these');
+    expect(followUps(live('tasks')).join()).toContain('I have finished “');
+    expect(followUps({ id: 'm', role: 'assistant', status: 'complete', parts: [] })).toEqual([]);
+  });
+
+  it('knows the tracks a text may mention', () => {
+    expect(namesIn([live('discover')]).get('Harbour Lights')).toMatch(/^[A-Z0-9]{12}$/);
+  });
+});

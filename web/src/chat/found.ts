@@ -1,0 +1,74 @@
+// What an answer found: the tracks and tasks of its calls, for links in the text and for what to ask next.
+import type { IndexedTrackResult, Task } from '../api/types';
+import type { ChatMessage, ToolCall } from './reduce';
+
+type Found = IndexedTrackResult & { reasoning?: string };
+
+/** Calls whose results are part of the answer itself. */
+const SHOWN = new Set([
+  'semanticSearch',
+  'tidalSearch',
+  'albumTracks',
+  'batchMetadata',
+  'suggestPlaylist',
+  'list_tasks',
+  'add_task',
+  'update_task',
+  'complete_task',
+]);
+
+export function callsOf(message: ChatMessage): ToolCall[] {
+  return message.parts.flatMap((part) => (part.kind === 'tool' ? [part.call] : []));
+}
+
+/** The last call with something to show stands open in the answer; the ones before it led there. */
+export function shownCall(message: ChatMessage): string | null {
+  return callsOf(message).findLast((call) => SHOWN.has(call.name) && call.output !== undefined)?.id ?? null;
+}
+
+export function tracksOf(call: ToolCall): Found[] {
+  const tracks = call.output?.['tracks'];
+  return Array.isArray(tracks) ? (tracks as Found[]).filter((track) => typeof track?.title === 'string') : [];
+}
+
+/** Track names a text may mention, newest meaning first: title to ISRC. */
+export function namesIn(messages: ChatMessage[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const message of messages.toReversed()) {
+    for (const track of callsOf(message).flatMap(tracksOf)) {
+      if (track.isrc && !names.has(track.title)) names.set(track.title, track.isrc);
+    }
+  }
+  return names;
+}
+
+/** Things worth asking next, made from what was found. */
+export function followUps(message: ChatMessage): string[] {
+  const call = callsOf(message).findLast(({ id }) => id === shownCall(message));
+  if (!call) return [];
+  const tracks = tracksOf(call);
+  if (tracks.length > 0) return aboutTracks(call.name, tracks);
+  return aboutTasks(call);
+}
+
+function aboutTracks(tool: string, tracks: Found[]): string[] {
+  const [first, second] = tracks;
+  if (!first) return [];
+  const other = second && second.artist !== first.artist ? second.artist : tool === 'batchMetadata' ? first.artist : null;
+  return [
+    `More like “${first.title}”`,
+    // A look-up has just told.
+    tool !== 'batchMetadata' && `Tell me about “${first.title}”`,
+    tool !== 'suggestPlaylist' && tracks.length > 2 && 'Make a playlist of these',
+    other && `Songs by ${other}`,
+  ].filter((text) => typeof text === 'string');
+}
+
+function aboutTasks({ output }: ToolCall): string[] {
+  const listed = Array.isArray(output?.['tasks']) ? (output['tasks'] as Task[]) : output?.['title'] ? [output as unknown as Task] : [];
+  const open = listed.filter((task) => !task.completed);
+  return [
+    ...open.slice(0, 2).map((task) => `I have finished “${task.title}”`),
+    ...(Array.isArray(output?.['tasks']) ? [] : ['What is still open?']),
+  ];
+}

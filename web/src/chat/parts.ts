@@ -1,0 +1,73 @@
+// The parts of a message: text, and calls with their outcome.
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+  status: 'running' | 'done' | 'failed';
+  summary?: string;
+  durationMs?: number;
+  /** Absent when there is nothing to open: no results, or not finished. */
+  output?: Record<string, unknown>;
+  error?: { message: string; retryable: boolean; wasRetried: boolean };
+}
+
+export type Part = { kind: 'text'; text: string } | { kind: 'tool'; call: ToolCall };
+
+/** How many things a result holds; nothing to count is 0. Derived, so that live and reopened cards agree. */
+export function countResults(output: Record<string, unknown> | undefined): number {
+  if (!output) return 0;
+  return ['tracks', 'albums', 'tasks']
+    .map((key) => output[key])
+    .reduce((count: number, list) => count + (Array.isArray(list) ? list.length : 0), 0);
+}
+
+export function appendText(parts: Part[], text: string): Part[] {
+  if (text === '') return parts;
+  const last = parts.at(-1);
+  return last?.kind === 'text' ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }] : [...parts, { kind: 'text', text }];
+}
+
+export function startedCall(id: string, name: string, input: unknown): Part {
+  return { kind: 'tool', call: { id, name, input, status: 'running' } };
+}
+
+export function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
+  return parts.map((part) => (part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part));
+}
+
+export function success(content: unknown): Partial<ToolCall> {
+  const { summary, durationMs, ...rest } = asRecord(content);
+  return {
+    status: 'done',
+    ...(typeof summary === 'string' && { summary }),
+    ...(typeof durationMs === 'number' && { durationMs }),
+    ...(hasResults(rest) && { output: rest }),
+  };
+}
+
+/** An empty result is sent without its output but stored with it: both mean "nothing to open". */
+function hasResults(output: Record<string, unknown>): boolean {
+  const lists = ['tracks', 'albums', 'tasks'].filter((key) => Array.isArray(output[key]));
+  return lists.length > 0 ? countResults(output) > 0 : Object.keys(output).length > 0;
+}
+
+export function failure(content: unknown): Partial<ToolCall> {
+  const { error, retryable, wasRetried, durationMs } = asRecord(content);
+  return {
+    status: 'failed',
+    error: { message: String(error ?? 'Failed'), retryable: retryable === true, wasRetried: wasRetried === true },
+    ...(typeof durationMs === 'number' && { durationMs }),
+  };
+}
+
+/** When a turn breaks, a card must not spin for ever. */
+export function interrupted(part: Part): Part {
+  if (part.kind === 'text' || part.call.status !== 'running') return part;
+  const error = { message: 'Interrupted', retryable: false, wasRetried: false };
+  return { kind: 'tool', call: { ...part.call, status: 'failed', error } };
+}
+
+export function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

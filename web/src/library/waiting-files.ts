@@ -1,0 +1,14 @@
+// Files chosen or dropped before the library page was there to take them.
+let waiting: Promise<File[]> | null = null;
+
+export function leaveForImport(files: Promise<File[]>): void {
+  // Whoever takes them handles a failure; until then it is not an unhandled one.
+  files.catch(() => undefined);
+  waiting = files;
+}
+
+export function takeWaiting(): Promise<File[]> | null {
+  const files = waiting;
+  waiting = null;
+  return files;
+}

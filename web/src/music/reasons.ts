@@ -1,0 +1,17 @@
+// Reasons that differ: what every one of them begins with is said once elsewhere, in the title or the question.
+
+/** Cuts the beginning that all reasons share, up to its last colon. */
+export function distinct(reasons: (string | undefined)[]): (string | undefined)[] {
+  const given = reasons.filter((reason) => reason !== undefined);
+  if (given.length < 2) return reasons;
+  const shared = given.reduce(commonStart);
+  const cut = shared.lastIndexOf(': ') + 2;
+  if (cut < 2 || given.some((reason) => reason.length <= cut)) return reasons;
+  return reasons.map((reason) => reason?.slice(cut));
+}
+
+function commonStart(a: string, b: string): string {
+  let end = 0;
+  while (end < a.length && a[end] === b[end]) end++;
+  return a.slice(0, end);
+}

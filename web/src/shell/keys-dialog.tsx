@@ -1,0 +1,23 @@
+// Every key the page knows.
+import { Dialog } from '../ui/dialog';
+import { keyName, SHORTCUTS } from './shortcuts';
+import './palette.css';
+
+export default function KeysDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl className="keys">
+        {SHORTCUTS.map(({ keys, what }) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{keyName(key)}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,22 @@
+// Whether there is a network, and whether Segue answers on it.
+import { useSyncExternalStore } from 'react';
+import { reachability } from '../api/client';
+
+export const useNetwork = () => useSyncExternalStore(watchNetwork, () => navigator.onLine);
+export const useReachable = () => useSyncExternalStore(reachability.subscribe, reachability.get);
+
+/** False while the bar at the top of the page says that something is missing. */
+export function useOnline(): boolean {
+  const network = useNetwork();
+  const reachable = useReachable();
+  return network && reachable;
+}
+
+function watchNetwork(listener: () => void): () => void {
+  window.addEventListener('online', listener);
+  window.addEventListener('offline', listener);
+  return () => {
+    window.removeEventListener('online', listener);
+    window.removeEventListener('offline', listener);
+  };
+}

@@ -1,0 +1,118 @@
+// The command palette: type a few letters, press Enter.
+import {
+  Disc3,
+  Download,
+  Keyboard,
+  ListChecks,
+  ListMusic,
+  ListTodo,
+  MessageSquare,
+  Moon,
+  Settings,
+  SquarePen,
+  Sun,
+  Undo2,
+  type LucideIcon,
+} from 'lucide-react';
+import { useState, type KeyboardEvent } from 'react';
+import { useLocation } from 'wouter';
+import { useConversations } from '../api/queries';
+import { setTheme } from '../settings/theme';
+import { useDebounced } from '../ui/debounced';
+import { Dialog } from '../ui/dialog';
+import { isComposing } from '../ui/keys';
+import { undoLast } from '../ui/toast';
+import './palette.css';
+
+interface Command {
+  id: string;
+  label: string;
+  icon: LucideIcon;
+  run: () => void;
+}
+
+export default function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
+  const [words, setWords] = useState('');
+  const [at, setAt] = useState(0);
+  const commands = useCommands(words.trim(), onKeys);
+  const chosen = Math.min(at, commands.length - 1);
+
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    // First closed, then done: a command may open the next dialog.
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) setAt((chosen + step + commands.length) % Math.max(1, commands.length));
+    else if (event.key === 'Enter') run(commands[chosen]);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <Dialog title="Find anything" hideTitle onClose={onClose}>
+      <div className="palette">
+        <input
+          className="field"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={commands[chosen] ? `palette-${commands[chosen].id}` : undefined}
+          aria-label="Find anything"
+          placeholder="A page, a conversation, something to do"
+          dir="auto"
+          data-autofocus
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <ul id="palette-list" role="listbox" aria-label="Found">
+          {commands.map((command, row) => (
+            <li
+              key={command.id}
+              id={`palette-${command.id}`}
+              role="option"
+              aria-selected={row === chosen}
+              onPointerMove={() => setAt(row)}
+              onClick={() => run(command)}
+            >
+              <command.icon size={16} aria-hidden /> <span dir="auto">{command.label}</span>
+            </li>
+          ))}
+        </ul>
+        {commands.length === 0 && <p className="tool-note">Nothing by that name.</p>}
+      </div>
+    </Dialog>
+  );
+}
+
+function useCommands(words: string, onKeys: () => void): Command[] {
+  const [, navigate] = useLocation();
+  const q = useDebounced(words);
+  const { data } = useConversations(q);
+  const go = (href: string) => () => navigate(href);
+  const fixed: Command[] = [
+    { id: 'new', label: 'New chat', icon: SquarePen, run: go('/') },
+    { id: 'new-tasks', label: 'New chat about tasks', icon: ListTodo, run: go('/?agent=tasks') },
+    { id: 'tasks', label: 'Tasks', icon: ListChecks, run: go('/tasks') },
+    { id: 'library', label: 'Library', icon: Disc3, run: go('/library') },
+    { id: 'playlists', label: 'Playlists', icon: ListMusic, run: go('/playlists') },
+    { id: 'settings', label: 'Settings', icon: Settings, run: go('/settings') },
+    { id: 'undo', label: 'Undo the last thing', icon: Undo2, run: () => void undoLast() },
+    { id: 'light', label: 'Light theme', icon: Sun, run: () => setTheme('light') },
+    { id: 'dark', label: 'Dark theme', icon: Moon, run: () => setTheme('dark') },
+    { id: 'export', label: 'Export everything', icon: Download, run: () => window.location.assign('/api/export') },
+    { id: 'keys', label: 'Keyboard shortcuts', icon: Keyboard, run: onKeys },
+  ];
+  const conversations = (data?.pages[0]?.conversations ?? [])
+    .slice(0, words === '' ? 5 : 10)
+    .map(({ id, title }): Command => ({ id, label: title, icon: MessageSquare, run: go(`/c/${id}`) }));
+  const wanted = words.toLowerCase();
+  return [...fixed.filter(({ label }) => label.toLowerCase().includes(wanted)), ...conversations];
+}

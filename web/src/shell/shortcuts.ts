@@ -1,0 +1,18 @@
+// The keys that work everywhere, in one list: the handlers and the help read from it.
+export const SHORTCUTS = [
+  { keys: ['Ctrl', 'K'], what: 'Find anything: pages, conversations, actions' },
+  { keys: ['Ctrl', 'Shift', 'O'], what: 'New chat' },
+  { keys: ['Ctrl', 'Z'], what: 'Undo the last thing' },
+  { keys: ['/'], what: 'Go to the message or search field' },
+  { keys: ['?'], what: 'This list' },
+  { keys: ['Enter'], what: 'Send the message; Shift Enter begins a new line' },
+  { keys: ['Esc'], what: 'Stop the answer, close what is open' },
+  { keys: ['↑', '↓'], what: 'In the task list: from task to task' },
+  { keys: ['E'], what: 'On a task: edit it' },
+  { keys: ['Delete'], what: 'On a task: delete it' },
+];
+
+export const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Apple's keyboards have ⌘ where others have Ctrl. */
+export const keyName = (key: string) => (key === 'Ctrl' && isApple() ? '⌘' : key);

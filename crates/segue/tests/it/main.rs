@@ -25,6 +25,7 @@ mod nodes;
 mod openapi;
 mod outside;
 mod ownership;
+mod proxy;
 mod takeover;
 mod tasks;
 mod traces;

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults bench bench-index bench-ingest eval fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest eval fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building parts of it would build shared dependencies again with other features.
@@ -20,6 +20,11 @@ test: setup-test web/dist/index.html
 faults: setup-test web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
+
+## The promises about turns, proved on both databases: every crash point, every lost reply, pauses and outages.
+prove: setup-test web/dist/index.html
+	$(CARGO) test --workspace --quiet --test prove -- --all
+	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
 
 ## What must hold before a change is handed over: format, lints, licences and where dependencies come from.
 check: setup-test web/dist/index.html

@@ -10,6 +10,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use chrono::TimeDelta;
 use engine::Limits;
 
 pub use crate::networks::Networks;
@@ -128,11 +129,24 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "Addresses or networks (10.0.0.0/8) of reverse proxies, separated by commas: only they may set X-Forwarded-For",
     ),
+    setting(
+        "SEGUE_TAKEOVER",
+        "on",
+        "on, or off: a turn whose server died is closed as interrupted instead of finished by another node",
+    ),
+    setting(
+        "SEGUE_LEASE_MS",
+        "10000",
+        "Milliseconds without a sign of life after which another node takes over a node's turns; at least 200",
+    ),
     setting("SEGUE_DRAIN_SECONDS", "25", "How long running turns may go on when the server is asked to end"),
     setting("SEGUE_ARTWORK_HOSTS", "resources.tidal.com", "Hosts cover images may come from, separated by commas"),
     setting("SEGUE_METRICS_TOKEN", "", "Bearer token for /metrics from elsewhere; only this machine when empty"),
     setting("SEGUE_LOG", "info", "What to log: error, warn, info, debug, or a filter such as app=debug"),
 ];
+
+/// A shorter lease could not be renewed in time by a busy node.
+const MIN_LEASE_MS: i64 = 200;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -179,6 +193,12 @@ pub struct Config {
     /// None: no traces.
     pub traces: Option<TraceConfig>,
     pub drain: Duration,
+    /// Whether turns of dead nodes are finished; otherwise they are closed as interrupted.
+    pub takeover: bool,
+    /// How long a node may be silent before its turns are taken over.
+    pub lease: TimeDelta,
+    /// Whether this process takes over turns of dead nodes. A short command does not.
+    pub takes_turns: bool,
     pub log: String,
     /// Other MCP servers; only from the file.
     pub mcp: Vec<OutsideServer>,
@@ -332,6 +352,9 @@ impl Config {
             metrics_token: values.secret("SEGUE_METRICS_TOKEN"),
             traces: values.traces()?,
             drain: Duration::from_secs(values.parsed("SEGUE_DRAIN_SECONDS")?),
+            takeover: values.is_on("SEGUE_TAKEOVER")?,
+            lease: TimeDelta::milliseconds(values.parsed::<i64>("SEGUE_LEASE_MS")?.max(MIN_LEASE_MS)),
+            takes_turns: true,
             log: values.text("SEGUE_LOG").unwrap_or_else(|| "info".into()),
             mcp: Vec::new(),
             ignored_file: None,
@@ -373,6 +396,12 @@ fn ignored_file(here: &Path, read: Option<&Path>) -> Option<String> {
          elsewhere. If it is yours, use it with --config segue.toml or SEGUE_CONFIG{keep}.",
         found.display()
     ))
+}
+
+/// Where the process is to abort, for `make prove`: at the n-th point from its start, or from when it is ready.
+#[cfg(debug_assertions)]
+pub(crate) fn crash_at(name: &str) -> Option<i64> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
 /// The flag that sets a setting: `SEGUE_DATA_DIR` → `data-dir`.
@@ -480,6 +509,14 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         value.parse().map_err(|error| problem(name, format!("'{value}' cannot be used: {error}")))
     }
 
+    fn is_on(&self, name: &str) -> Result<bool, ConfigError> {
+        match self.or_default(name).as_str() {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            other => Err(problem(name, format!("'{other}' is not on or off"))),
+        }
+    }
+
     fn secret(&self, name: &str) -> Option<Secret> {
         self.text(name).map(Secret)
     }
@@ -495,14 +532,6 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             || self.secret("OPENAI_API_KEY").filter(|_| is_same_origin(&url, &self.or_default("OPENAI_BASE_URL")));
         let key = self.secret("SEGUE_EMBEDDINGS_API_KEY").or_else(of_openai);
         Some(Embeddings { url, model, key })
-    }
-
-    fn is_on(&self, name: &'static str) -> Result<bool, ConfigError> {
-        match self.or_default(name).as_str() {
-            "on" => Ok(true),
-            "off" => Ok(false),
-            other => Err(problem(name, format!("'{other}' is not on or off"))),
-        }
     }
 
     fn sources(&self) -> SourceUrls {
@@ -531,10 +560,9 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
     }
 
     fn traces(&self) -> Result<Option<TraceConfig>, ConfigError> {
-        let content = match self.or_default("SEGUE_TRACE_CONTENT").as_str() {
-            "on" => Content::Included,
-            "off" => Content::LeftOut,
-            other => return Err(problem("SEGUE_TRACE_CONTENT", format!("'{other}' is not on or off"))),
+        let content = match self.is_on("SEGUE_TRACE_CONTENT")? {
+            true => Content::Included,
+            false => Content::LeftOut,
         };
         let keys = match (self.text("LANGFUSE_PUBLIC_KEY"), self.text("LANGFUSE_SECRET_KEY")) {
             (Some(public), Some(secret)) => Some((public, secret)),

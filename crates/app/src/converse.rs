@@ -1,31 +1,22 @@
-//! One turn end to end: take the message, load what was said, run the agent, record, publish.
+//! A message becomes a turn, and a tool is called without one: what a client asks for, stored before it is answered.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
-use engine::{
-    Call, CallId, ConversationId, End, FailureCode, Finished, Journal, JournalError, Kind, Message, MessageId, Model,
-    Outcome, Prompt, Reviewer, Role, StopReason, ToolContext, Toolbox, Turn, UserId,
-};
-use futures::{FutureExt, future::BoxFuture};
+use engine::{Call, CallId, ConversationId, JournalError, Kind, MessageId, Outcome, Progress, ToolContext, UserId};
 use serde_json::Value;
+use store::{NewTurn, Start, StartedTurn, StoreError};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, warn};
 
 use crate::{
     App, Error,
     agents::{Agent, agent},
-    claims::Claims,
-    decided::{self, Decided},
-    history,
-    observe::{EndedCall, EndedTurn},
-    turns::LiveTurn,
+    decided,
+    observe::EndedCall,
+    run_turn::Job,
+    turn_journal::StoreJournal,
 };
-use store::{MessageStatus, NewTurn, Purpose, Start, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]
@@ -48,19 +39,27 @@ pub struct Ask {
 
 pub const MAX_MESSAGE_CHARS: usize = 10_000;
 const MAX_CLIENT_ID_CHARS: usize = 200;
-/// The end of a turn is worth more than one try: it is all the user waited for. After that its lease has run out.
-const END_PATIENCE: Duration = Duration::from_secs(15);
-const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
-    #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
+    /// A client that leaves meanwhile changes nothing: the message is stored and answered, or it is not stored.
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
         self.converse_about(owner, ask, None).await
     }
 
     /// The same. With a call that the user has decided on, the turn begins with it, whatever the model would say.
     pub(crate) async fn converse_about(
+        self: &Arc<Self>,
+        owner: &UserId,
+        ask: Ask,
+        decided: Option<decided::Call>,
+    ) -> Result<StartedTurn, Error> {
+        let (app, owner) = (self.clone(), owner.clone());
+        joined(self.spawned.spawn(async move { app.start_turn(&owner, ask, decided).await })).await
+    }
+
+    #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
+    async fn start_turn(
         self: &Arc<Self>,
         owner: &UserId,
         ask: Ask,
@@ -97,10 +96,18 @@ impl App {
             conversation: started.conversation,
             message: started.message,
         });
-        let (app, owner) = (self.clone(), owner.clone());
-        let is_new = ask.conversation.is_none();
-        let asked = text.to_owned();
-        self.spawned.spawn(async move { app.run(agent, owner, live, asked, is_new, decided).await });
+        let job = Job {
+            agent,
+            owner: owner.clone(),
+            live,
+            question: text.to_owned(),
+            is_new: ask.conversation.is_none(),
+            decided,
+            progress: Progress::default(),
+            elapsed: Duration::ZERO,
+        };
+        let app = self.clone();
+        self.spawned.spawn(async move { app.run(job).await });
         Ok(started)
     }
 
@@ -120,154 +127,15 @@ impl App {
         };
         agent(&id).ok_or_else(|| invalid("agent", format!("there is no agent '{id}'; choose discover or tasks")))
     }
-
-    /// Runs a turn and stores its end before anyone sees it.
-    async fn run(
-        &self,
-        agent: &'static Agent,
-        owner: UserId,
-        live: Arc<LiveTurn>,
-        question: String,
-        is_new: bool,
-        decided: Option<decided::Call>,
-    ) {
-        let first = is_new.then(|| question.clone());
-        let work = AssertUnwindSafe(self.answer(agent, &owner, &live, first, decided)).catch_unwind();
-        let (finished, cost_usd) = work.await.unwrap_or_else(|_| {
-            error!(turn.id = %live.started.turn, "A turn panicked");
-            (failed(FailureCode::InternalError, "Something went wrong. Please try again."), None)
-        });
-        let is_ours = self.record_end(&live, finished, cost_usd).await;
-        self.turns.forget(live.started.turn);
-        if is_ours {
-            let StartedTurn { turn, conversation, .. } = live.started;
-            let (agent, events) = (agent.id.to_owned(), live.events());
-            self.observer.turn_ended(EndedTurn { turn, conversation, owner, agent, question, events });
-        }
-    }
-
-    /// The answer, and what it has cost in US dollars where that is known. `question`: the first message of a new
-    /// conversation.
-    async fn answer(
-        &self,
-        agent: &'static Agent,
-        owner: &UserId,
-        live: &Arc<LiveTurn>,
-        question: Option<String>,
-        decided: Option<decided::Call>,
-    ) -> (Finished, Option<f64>) {
-        let toolbox = self.toolbox_of(agent);
-        let _running = self.models.run_turn();
-        let loaded = self.model_and_messages(owner, live.started.conversation, toolbox, question).await;
-        let (model, messages) = match loaded {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
-                let message = "Your conversation could not be loaded. Please try again.";
-                return (failed(FailureCode::DatabaseError, message), None);
-            }
-        };
-        let metered = self.meter.model(&model, owner, Purpose::Answer);
-        let metered = Decided { model: metered, call: Mutex::new(decided) };
-        let turn = Turn {
-            model: &metered,
-            toolbox,
-            journal: &TurnJournal { store: &self.store, live },
-            owner: owner.clone(),
-            message: live.started.message,
-            prompt: Prompt {
-                system: self.instructions_of(agent).await,
-                tools: self.specs_of(agent),
-                messages,
-                may_call_tools: true,
-            },
-            limits: self.config.limits.for_model(model.as_ref()),
-            cancel: live.cancel.clone(),
-        };
-        let claims = Claims::of(agent, &turn.prompt, toolbox);
-        // The offline model says only what its rules have read from tools.
-        let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
-        let finished = engine::run_reviewed(turn, reviewer, &mut |kind| live.publish(kind)).await;
-        let cost_usd = self.models.cost(model.as_ref(), &finished.usage);
-        if live.is_cut() && finished.end == End::Answered(StopReason::Stopped) {
-            return (Finished { end: cut_end(), ..finished }, cost_usd);
-        }
-        (finished, cost_usd)
-    }
-
-    /// The model of a conversation, and what it reads of it.
-    async fn model_and_messages(
-        &self,
-        owner: &UserId,
-        conversation: ConversationId,
-        toolbox: &Toolbox,
-        question: Option<String>,
-    ) -> Result<(Arc<dyn Model>, Vec<Message>), StoreError> {
-        let model = match self.models.named().next() {
-            Some(_) => self.models.of(self.store.conversation_model(owner, conversation).await?.as_deref()),
-            None => self.models.active(),
-        };
-        let messages = match question {
-            Some(question) => vec![Message::user(question)],
-            None => history::load(&self.store, owner, conversation, toolbox, model.as_ref()).await?,
-        };
-        Ok((model, messages))
-    }
-
-    /// False when another node has closed the turn, or will.
-    async fn record_end(&self, live: &LiveTurn, finished: Finished, cost_usd: Option<f64>) -> bool {
-        let text = Message { role: Role::Assistant, content: finished.content.clone() }.text();
-        let mut closing = closing_event(&finished, cost_usd);
-        let mut is_ours = false;
-        let given_up = Instant::now() + END_PATIENCE;
-        loop {
-            let (mut saved, events) = live.last_events(&live.preview(closing.clone())).await;
-            let end = TurnEnd {
-                started: &live.started,
-                node: &self.turns.node,
-                content: &finished.content,
-                status: status_of(&finished.end),
-                usage: Some(finished.usage),
-                error: error_of(&closing),
-                text: &text,
-                events,
-            };
-            match self.store.end_turn(&end).await {
-                Ok(true) => {
-                    *saved = live.n_when_closed();
-                    is_ours = true;
-                    break;
-                }
-                Ok(false) => {
-                    warn!(turn.id = %live.started.turn, "A turn lost its lease and was closed by another node");
-                    closing = interrupted();
-                    break;
-                }
-                Err(error) if Instant::now() < given_up => {
-                    warn!(turn.id = %live.started.turn, "The end of a turn could not be stored, trying again: {error}");
-                    drop(saved);
-                    tokio::time::sleep(END_AGAIN_AFTER).await;
-                }
-                Err(error) => {
-                    error!(turn.id = %live.started.turn, "The end of a turn could not be stored: {error}");
-                    closing = Kind::Failed {
-                        code: FailureCode::DatabaseError,
-                        message: "The answer could not be saved. Please try again.".into(),
-                        retryable: true,
-                    };
-                    break;
-                }
-            }
-        }
-        live.publish(closing);
-        is_ours
-    }
 }
 
 impl App {
     /// One tool call without an agent, journalled like any other.
-    pub async fn call_tool(&self, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
-        self.call_tool_until(owner, name, input, self.shutdown.child_token()).await
+    /// A client that leaves meanwhile changes nothing.
+    pub async fn call_tool(self: &Arc<Self>, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
+        let (app, owner, name) = (self.clone(), owner.clone(), name.to_owned());
+        let cancel = self.shutdown.child_token();
+        joined(self.spawned.spawn(async move { app.call_tool_until(&owner, &name, input, cancel).await })).await
     }
 
     /// The same, for a caller who may change their mind.
@@ -291,47 +159,22 @@ impl App {
             let (ended_ms, outcome) = (Utc::now().timestamp_millis(), outcome.clone());
             self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome });
         }
-        outcome.map_err(|JournalError(error)| match error.downcast::<StoreError>() {
-            Ok(error) => error.into(),
-            Err(other) => Error::Database(sqlx::Error::Protocol(other.to_string())),
+        outcome.map_err(|error| match error {
+            JournalError::Unwritable(error) => match error.downcast::<StoreError>() {
+                Ok(error) => error.into(),
+                Err(other) => Error::Database(sqlx::Error::Protocol(other.to_string())),
+            },
+            JournalError::LeaseLost => Error::Database(sqlx::Error::Protocol(error.to_string())),
         })
     }
 }
 
-/// The journal alone, for calls that no turn made.
-struct StoreJournal<'a>(&'a Store);
-
-impl Journal for StoreJournal<'_> {
-    fn begin<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move { self.0.begin_call(call).await.map_err(journal_error) })
+/// The result of a task that is never aborted. Its panic is ours.
+async fn joined<T>(task: JoinHandle<T>) -> T {
+    match task.await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
-
-    fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
-        Box::pin(async move { self.0.finish_call(call.id, outcome).await.map_err(journal_error) })
-    }
-}
-
-/// The journal of a turn: events that led to a call are saved before the call is.
-struct TurnJournal<'a> {
-    store: &'a Store,
-    live: &'a LiveTurn,
-}
-
-impl Journal for TurnJournal<'_> {
-    fn begin<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move {
-            self.live.save(self.store).await.map_err(journal_error)?;
-            StoreJournal(self.store).begin(call).await
-        })
-    }
-
-    fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
-        Box::pin(async move { StoreJournal(self.store).finish(call, outcome).await })
-    }
-}
-
-fn journal_error(error: StoreError) -> JournalError {
-    JournalError(error.into())
 }
 
 fn checked_text(ask: &Ask) -> Result<&str, Error> {
@@ -361,49 +204,4 @@ fn turn_running(error: StoreError) -> Error {
 
 fn invalid(field: &'static str, problem: String) -> Error {
     Error::Invalid { field, problem }
-}
-
-fn failed(code: FailureCode, message: &str) -> Finished {
-    let end = End::Failed { code, message: message.into(), retryable: true };
-    Finished { content: Vec::new(), usage: engine::Usage::default(), notices: Vec::new(), end }
-}
-
-/// As recovery says it: to the user it is the same.
-fn cut_end() -> End {
-    let message = "The server was restarted while it was answering. Please try again.".into();
-    End::Failed { code: FailureCode::Interrupted, message, retryable: true }
-}
-
-fn interrupted() -> Kind {
-    let message = "The server lost touch with its database while it was answering. Please try again.".into();
-    Kind::Failed { code: FailureCode::Interrupted, message, retryable: true }
-}
-
-fn closing_event(finished: &Finished, cost_usd: Option<f64>) -> Kind {
-    match &finished.end {
-        End::Answered(stop) => {
-            Kind::Ended { usage: finished.usage, stop: *stop, notices: finished.notices.clone(), cost_usd }
-        }
-        End::Failed { code, message, retryable } => {
-            Kind::Failed { code: *code, message: message.clone(), retryable: *retryable }
-        }
-    }
-}
-
-fn status_of(end: &End) -> MessageStatus {
-    match end {
-        End::Answered(StopReason::Complete) => MessageStatus::Complete,
-        End::Answered(StopReason::Stopped) => MessageStatus::Stopped,
-        End::Answered(StopReason::MaxSteps) => MessageStatus::MaxSteps,
-        End::Failed { .. } => MessageStatus::Error,
-    }
-}
-
-fn error_of(closing: &Kind) -> Option<TurnError> {
-    match closing {
-        Kind::Failed { code, message, retryable } => {
-            Some(TurnError { code: *code, message: message.clone(), retryable: *retryable })
-        }
-        _ => None,
-    }
 }

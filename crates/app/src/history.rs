@@ -1,7 +1,6 @@
 //! History: what a model reads of an earlier conversation, within its budget and never from the middle of a call.
 
-use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId, untrusted};
-use serde_json::Value;
+use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId};
 
 use store::{MessageStatus, Store, StoreError, StoredMessage};
 
@@ -36,23 +35,7 @@ pub fn window(mut messages: Vec<Message>, budget: usize) -> Vec<Message> {
 
 /// A model reads the compact form of tool results, the same in later turns as in the turn that made them.
 fn for_model(message: StoredMessage, toolbox: &Toolbox) -> Message {
-    let mut names = std::collections::HashMap::new();
-    let content = message.content.into_iter().map(|block| match block {
-        Block::ToolUse { id, name, input } => {
-            names.insert(id, name.clone());
-            Block::ToolUse { id, name, input }
-        }
-        Block::ToolResult { tool_use_id, content, is_error: false } => {
-            let name = names.get(&tool_use_id).map_or("", String::as_str);
-            Block::ToolResult { tool_use_id, content: toolbox.for_model(name, &content), is_error: false }
-        }
-        Block::ToolResult { tool_use_id, content, is_error: true } => {
-            let error = content.get("error").and_then(Value::as_str).unwrap_or("failed");
-            Block::ToolResult { tool_use_id, content: Value::String(untrusted::clean(error)), is_error: true }
-        }
-        text @ Block::Text { .. } => text,
-    });
-    Message { role: message.role, content: content.collect() }
+    Message { role: message.role, content: toolbox.answer_for_model(&message.content) }
 }
 
 /// Four bytes a token: right for English, cautious for most other scripts.

@@ -21,10 +21,12 @@ pub mod networks;
 mod node;
 pub mod observe;
 mod recovery;
+mod run_turn;
 pub mod sample;
 pub mod services;
 pub mod text_limit;
 mod tools;
+mod turn_journal;
 pub mod turns;
 mod wordings;
 
@@ -107,6 +109,7 @@ impl App {
         let store =
             Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
         store.complete_migration().await.context("the database cannot be brought up to date")?;
+        let store = store.with_lease(config.lease);
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
@@ -151,13 +154,18 @@ impl App {
             pipeline,
             node,
         });
-        let (name, is_reborn) = (&app.node.name, app.node.is_reborn);
-        recovery::close_dead_turns(&app.store, &app.observer, name, is_reborn.then_some(name)).await?;
+        #[cfg(debug_assertions)]
+        if let Some(n) = config::crash_at("SEGUE_CRASH_AT_START") {
+            store::failpoint::arm(n);
+        }
         app.start_background_work();
+        if app.node.is_reborn && app.config.takes_turns {
+            app.take_dead_turns(Some(&app.node.name)).await;
+        }
         Ok(app)
     }
 
-    fn start_background_work(&self) {
+    fn start_background_work(self: &Arc<Self>) {
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.spawned.spawn(async move { turns.keep_saving(token).await });
         let (turns, token) = (self.turns.clone(), self.background.clone());
@@ -168,7 +176,7 @@ impl App {
         let put = self.pipeline.put.clone();
         let node = self.node.name.clone();
         self.spawned.spawn(async move { indexing.keep_up(store, node, put, token).await });
-        self.spawned.spawn(recovery::keep_house(self.turns.clone(), self.observer.clone(), self.background.clone()));
+        self.spawned.spawn(self.clone().keep_leases());
         self.observer.start(&self.spawned, self.background.clone());
     }
 
@@ -177,23 +185,36 @@ impl App {
         Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
     }
 
-    /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
+    /// Crash points count from here, see `make prove`.
+    #[cfg(debug_assertions)]
+    pub fn arm_crash_point(&self) {
+        if let Some(n) = config::crash_at("SEGUE_CRASH_AT") {
+            store::failpoint::arm(n);
+        }
+    }
+
+    /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is handed over.
     pub async fn drain(&self) {
         self.shutdown.cancel();
         if self.quiet_within(self.config.drain).await {
             return;
         }
-        let n_cut = self.turns.cut_all();
-        tracing::warn!("{n_cut} turns ran longer than the server could wait and were interrupted");
+        let n_turns = self.let_turns_go();
+        tracing::warn!("{n_turns} turns ran longer than the server could wait");
         if !self.quiet_within(STOP_TIMEOUT).await {
-            tracing::warn!("Left with turns still running; other nodes will close them as interrupted");
+            tracing::warn!("Left with turns still running; another node finishes them");
         }
     }
 
-    /// Does not wait for running turns any longer: they end as interrupted.
+    /// Does not wait for running turns any longer.
     pub fn hurry(&self) {
         self.shutdown.cancel();
-        self.turns.cut_all();
+        self.let_turns_go();
+    }
+
+    /// Another node finishes them, or this one after its restart; without takeovers they end as interrupted.
+    fn let_turns_go(&self) -> usize {
+        if self.config.takeover { self.turns.hand_over_all() } else { self.turns.cut_all() }
     }
 
     async fn quiet_within(&self, time: Duration) -> bool {

@@ -1,173 +1,196 @@
-//! Recovery: closes turns whose server died, from the log and the journal it left behind.
+//! Recovery: renews our leases, and finishes or closes turns whose node died.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use engine::{Block, CallId, ConversationId, Event, Failure, FailureCode, Kind, MessageId, Outcome, TurnId, UserId};
-use tokio_util::sync::CancellationToken;
+use engine::{
+    CallId, ConversationId, End, Event, Finished, Kind, MessageId, Progress, Recorded, StopReason, TurnId, UserId,
+};
+use store::{DeadTurn, StartedTurn, StoreError, Takeover};
 use tracing::{info, warn};
 
 use crate::{
-    observe::{EndedTurn, Observer},
-    turns::{Turns, from_rows, pause, to_rows},
+    App,
+    agents::{AGENTS, agent},
+    run_turn::{Job, cut_end, recorded},
+    turns::{from_rows, pause},
 };
-use store::{DeadTurn, MessageStatus, StartedTurn, Store, StoreError, TurnEnd, TurnError};
 
-const RENEW_EVERY: Duration = Duration::from_secs(5);
-const SWEEP_EVERY: u32 = 12;
+/// Leases are renewed so often in the time one lasts: several renewals may fail before one is lost.
+const RENEWALS_PER_LEASE: u32 = 5;
+/// Old events, deleted conversations and expired keys are cleared away so often.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// A turn that fails its node this often is not tried again.
+const MAX_TAKEOVERS: i64 = 2;
 
-/// Renews our leases, closes turns whose lease ran out, and forgets what is old.
-pub(crate) async fn keep_house(turns: Arc<Turns>, observer: Arc<Observer>, shutdown: CancellationToken) {
-    let (store, node) = (&turns.store, &turns.node);
-    let mut n_rounds = 0_u32;
-    while pause(RENEW_EVERY, &shutdown).await {
-        n_rounds += 1;
-        let result = async {
-            store.set_clock().await?;
-            store.renew_leases(node, &turns.ids()).await?;
-            close_dead_turns(store, &observer, node, None).await?;
-            if n_rounds.is_multiple_of(SWEEP_EVERY) {
-                store.forget_old_events().await?;
-                store.purge_deleted_conversations().await?;
-                store.forget_expired_keys().await?;
+/// Whether this node has been in touch with the database for as long as a lease lasts. After an outage every lease has
+/// run out: nobody takes a turn before its node had the time to renew it.
+struct Touch {
+    last_renewed: Instant,
+    since: Instant,
+}
+
+impl Touch {
+    fn new() -> Self {
+        Self { last_renewed: Instant::now(), since: Instant::now() }
+    }
+
+    /// Leases were renewed by a request sent at `asked`.
+    fn renewed(&mut self, asked: Instant, every: Duration) {
+        if asked.duration_since(self.last_renewed) > every * 2 || asked.elapsed() > every {
+            self.since = Instant::now();
+        }
+        self.last_renewed = Instant::now();
+    }
+
+    fn is_steady(&self, lease: Duration) -> bool {
+        self.since.elapsed() >= lease
+    }
+}
+
+/// What a dead node has left of a turn.
+struct Found {
+    events: Vec<Arc<Event>>,
+    journal: HashMap<CallId, Recorded>,
+    question: String,
+}
+
+impl App {
+    pub(crate) fn lease(&self) -> Duration {
+        self.store.lease().to_std().unwrap_or_default()
+    }
+
+    /// Renews leases, takes turns over whose lease ran out, and forgets what is old, until the process ends.
+    pub(crate) async fn keep_leases(self: Arc<Self>) {
+        let every = self.lease() / RENEWALS_PER_LEASE;
+        let mut touch = Touch::new();
+        let mut swept = Instant::now();
+        while pause(every, &self.background).await {
+            let asked = Instant::now();
+            match self.renew().await {
+                Ok(()) => touch.renewed(asked, every),
+                Err(error) => {
+                    warn!("Leases could not be renewed, trying again: {error}");
+                    continue;
+                }
             }
-            Ok::<_, StoreError>(())
+            if self.config.takes_turns && touch.is_steady(self.lease()) {
+                self.take_dead_turns(None).await;
+            }
+            if swept.elapsed() >= SWEEP_EVERY {
+                swept = Instant::now();
+                if let Err(error) = self.sweep().await {
+                    warn!("What is old could not be cleared away, trying again: {error}");
+                }
+            }
+        }
+    }
+
+    async fn renew(&self) -> Result<(), StoreError> {
+        self.store.set_clock().await?;
+        for lost in self.store.renew_leases(&self.turns.leases()).await? {
+            // Unless it has ended here a moment ago: taken over while this node was paused or cut off.
+            if let Some(live) = self.turns.live_turn(lost).filter(|live| !live.is_ending()) {
+                warn!(turn.id = %lost, "A turn lost its lease; another node has it");
+                live.leave();
+            }
+        }
+        Ok(())
+    }
+
+    async fn sweep(&self) -> Result<(), StoreError> {
+        self.store.forget_old_events().await?;
+        self.store.purge_deleted_conversations().await?;
+        self.store.forget_expired_keys().await
+    }
+
+    /// Takes over what dead nodes left running; with `reborn`, what an earlier life of this node left. One that cannot be
+    /// read or closed does not keep the others from it.
+    pub(crate) async fn take_dead_turns(self: &Arc<Self>, reborn: Option<&str>) {
+        let dead = match self.store.dead_turns(reborn).await {
+            Ok(dead) => dead,
+            Err(error) => {
+                warn!("Turns of dead nodes could not be looked for, trying again: {error}");
+                return;
+            }
         };
-        if let Err(error) = result.await {
-            warn!("Housekeeping failed, trying again: {error}");
-        }
-    }
-}
-
-/// Closes what dead nodes left running; with `reborn`, also what an earlier life of this node left.
-pub(crate) async fn close_dead_turns(
-    store: &Store,
-    observer: &Observer,
-    node: &str,
-    reborn: Option<&str>,
-) -> Result<(), StoreError> {
-    for dead in store.dead_turns(reborn).await? {
-        if store.take_over(&dead, node).await?
-            && let Some(ended) = close(store, node, &dead).await?
-        {
-            observer.metrics.turn_recovered();
-            observer.turn_ended(ended);
-            info!(turn.id = %dead.id, "Closed a turn whose server died");
-        }
-    }
-    Ok(())
-}
-
-/// None when someone else has closed it meanwhile.
-async fn close(store: &Store, node: &str, dead: &DeadTurn) -> Result<Option<EndedTurn>, StoreError> {
-    let (turn, message) = (TurnId(dead.id), MessageId(dead.message_id));
-    let mut events = from_rows(&store.events_from(turn, 0, i64::MAX).await?);
-    let journal = store.calls_of(message).await?;
-    let outcomes = journal.into_iter().filter_map(|row| Some((row.id, row.settled?.into_outcome()))).collect();
-    let remains = Remains::of(&events, outcomes);
-    let error = TurnError {
-        code: FailureCode::Interrupted,
-        message: "The server was restarted while it was answering. Please try again.".into(),
-        retryable: true,
-    };
-    let closing = Kind::Failed { code: error.code, message: error.message.clone(), retryable: error.retryable };
-    let seq = events.last().map_or(0, |event| event.seq);
-    let last_events = number(seq, remains.events.into_iter().chain([closing]));
-    let text = engine::Message::assistant(remains.content.clone()).text();
-    let started = StartedTurn { turn, conversation: ConversationId(dead.conversation_id), message };
-    let end = TurnEnd {
-        started: &started,
-        node,
-        content: &remains.content,
-        status: MessageStatus::Error,
-        usage: None,
-        error: Some(error),
-        text: &text,
-        events: to_rows(events.len(), last_events.iter()),
-    };
-    if !store.end_turn(&end).await? {
-        return Ok(None);
-    }
-    events.extend(last_events.into_iter().map(Arc::new));
-    let question = store.question_of(message).await?;
-    let (owner, agent) = (UserId::new(dead.user_id.as_str()), dead.agent.clone());
-    Ok(Some(EndedTurn { turn, conversation: started.conversation, owner, agent, question, events }))
-}
-
-fn number(mut seq: u32, kinds: impl Iterator<Item = Kind>) -> Vec<Event> {
-    let at_ms = chrono::Utc::now().timestamp_millis();
-    kinds
-        .map(|kind| {
-            seq += u32::from(kind.is_numbered());
-            Event { seq, at_ms, kind }
-        })
-        .collect()
-}
-
-/// What is left of an answer: every finished block, every executed call, and the text that had come so far.
-struct Remains {
-    content: Vec<Block>,
-    /// The ends of calls that the log does not know yet.
-    events: Vec<Kind>,
-}
-
-impl Remains {
-    fn of(events: &[Arc<Event>], mut outcomes: HashMap<CallId, Outcome>) -> Self {
-        let mut content = Vec::new();
-        let mut open_text = String::new();
-        let mut open_calls: Vec<(CallId, String)> = Vec::new();
-        for event in events {
-            match &event.kind {
-                Kind::TextDelta { text, .. } => open_text.push_str(text),
-                Kind::TextDone { text, .. } => {
-                    open_text.clear();
-                    content.push(Block::Text { text: text.clone() });
-                }
-                Kind::ToolStarted { call, name, input, .. } => {
-                    open_calls.push((*call, name.clone()));
-                    content.push(Block::ToolUse { id: *call, name: name.clone(), input: input.as_ref().clone() });
-                }
-                Kind::ToolDone { call, done, .. } => {
-                    open_calls.retain(|(open, _)| open != call);
-                    content.push(result(*call, &Outcome::Done(done.clone())));
-                }
-                Kind::ToolFailed { call, failure, .. } => {
-                    open_calls.retain(|(open, _)| open != call);
-                    content.push(result(*call, &Outcome::Failed(failure.clone())));
-                }
-                Kind::Started { .. }
-                | Kind::StepStarted { .. }
-                | Kind::TextStarted { .. }
-                | Kind::StepDone { .. }
-                | Kind::Ended { .. }
-                | Kind::Failed { .. } => {}
+        for dead in dead.into_iter().filter(|dead| reborn.is_none_or(|name| name == dead.holder)) {
+            if let Err(error) = self.take(&dead).await {
+                warn!(turn.id = %dead.id, "A turn of a dead node could not be taken over, trying again: {error}");
             }
         }
-        if !open_text.is_empty() {
-            content.push(Block::Text { text: open_text });
-        }
-        let mut closed = Vec::new();
-        for (call, name) in open_calls {
-            let outcome = outcomes.remove(&call).unwrap_or_else(interrupted);
-            content.push(result(call, &outcome));
-            closed.push(match outcome {
-                Outcome::Done(done) => Kind::ToolDone { call, name, done },
-                Outcome::Failed(failure) => Kind::ToolFailed { call, name, failure },
-            });
-        }
-        Self { content, events: closed }
     }
-}
 
-fn result(call: CallId, outcome: &Outcome) -> Block {
-    match outcome {
-        Outcome::Done(done) => Block::ToolResult { tool_use_id: call, content: done.output.clone(), is_error: false },
-        Outcome::Failed(failure) => {
-            let content = serde_json::to_value(failure).expect("a failure is plain data");
-            Block::ToolResult { tool_use_id: call, content, is_error: true }
+    async fn take(self: &Arc<Self>, dead: &DeadTurn) -> Result<(), StoreError> {
+        let goes_on = self.config.takeover && dead.n_takeovers < MAX_TAKEOVERS && agent(&dead.agent).is_some();
+        let Some(_starting) = self.turns.enter() else { return Ok(()) };
+        let what = if goes_on { Takeover::Continue } else { Takeover::Close };
+        let Some(token) = self.store.take_over(dead, &self.turns.node, what).await? else { return Ok(()) };
+        let found = match self.find(dead).await {
+            Ok(found) => found,
+            Err(error) => {
+                // Not held by a node that does nothing about it.
+                self.store.release(TurnId(dead.id), token).await?;
+                return Err(error);
+            }
+        };
+        self.observer.metrics.turn_recovered();
+        let is_whole = found.events.len() as i64 == dead.n_events;
+        let job = self.resume(dead, token, found, goes_on);
+        let app = self.clone();
+        if goes_on && is_whole {
+            info!(turn.id = %dead.id, "Goes on with a turn whose server died");
+            self.spawned.spawn(async move { app.run(job).await });
+        } else {
+            info!(turn.id = %dead.id, "Closes a turn whose server died");
+            let end = if dead.stop_requested { End::Answered(StopReason::Stopped) } else { cut_end() };
+            self.spawned.spawn(async move { app.close(job, end).await });
+        }
+        Ok(())
+    }
+
+    async fn find(&self, dead: &DeadTurn) -> Result<Found, StoreError> {
+        let message = MessageId(dead.message_id);
+        Ok(Found {
+            events: from_rows(&self.store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
+            journal: recorded(&self.store, message).await?,
+            question: self.store.question_of(message).await?,
+        })
+    }
+
+    fn resume(&self, dead: &DeadTurn, token: i64, found: Found, goes_on: bool) -> Job {
+        let (turn, conversation) = (TurnId(dead.id), ConversationId(dead.conversation_id));
+        let message = MessageId(dead.message_id);
+        let n_unreadable = usize::try_from(dead.n_events).unwrap_or(0).saturating_sub(found.events.len());
+        let live = self.turns.resume(StartedTurn { turn, conversation, message }, token, found.events, n_unreadable);
+        if dead.n_events == 0 {
+            live.publish(Kind::Started { turn, conversation, message });
+        }
+        if goes_on {
+            let takeover = u32::try_from(dead.n_takeovers + 1).unwrap_or(u32::MAX);
+            live.publish(Kind::TakenOver { takeover, node: self.turns.node.clone() });
+        }
+        if dead.stop_requested {
+            live.cancel.cancel();
+        }
+        Job {
+            agent: agent(&dead.agent).unwrap_or(&AGENTS[0]),
+            owner: UserId::new(dead.user_id.as_str()),
+            question: found.question,
+            is_new: false,
+            // The call that its user decided on is in the log.
+            decided: None,
+            progress: Progress::of(live.events().iter().map(AsRef::as_ref), found.journal),
+            elapsed: (self.store.time() - dead.created_at).to_std().unwrap_or_default(),
+            live,
         }
     }
-}
 
-fn interrupted() -> Outcome {
-    Outcome::Failed(Failure::new("Interrupted", true))
+    async fn close(&self, job: Job, end: End) {
+        let finished = Finished::new(job.progress.clone(), end);
+        self.finish(job, Some(finished.into())).await;
+    }
 }

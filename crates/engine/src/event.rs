@@ -48,6 +48,20 @@ pub enum Kind {
         block: u32,
         text: String,
     },
+    /// The reply of a step is complete, with the calls it asks for. They run after this event is saved, so a node that
+    /// takes the turn over knows them all.
+    Replied {
+        step: u32,
+        usage: Usage,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<AskedCall>,
+    },
+    /// Another node goes on with the turn, or the same one after its restart.
+    TakenOver {
+        /// Counts from 1.
+        takeover: u32,
+        node: String,
+    },
     ToolStarted {
         call: CallId,
         name: String,
@@ -70,6 +84,9 @@ pub enum Kind {
     StepDone {
         step: u32,
         usage: Usage,
+        /// The reply did not reach its end: the turn was stopped or failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_cut: bool,
     },
     Ended {
         usage: Usage,
@@ -85,6 +102,14 @@ pub enum Kind {
         message: String,
         retryable: bool,
     },
+}
+
+/// A call that a reply asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskedCall {
+    pub call: CallId,
+    pub name: String,
+    pub input: Arc<Value>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -113,7 +138,12 @@ impl Kind {
     pub fn is_numbered(&self) -> bool {
         !matches!(
             self,
-            Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. }
+            Kind::StepStarted { .. }
+                | Kind::TextStarted { .. }
+                | Kind::TextDone { .. }
+                | Kind::Replied { .. }
+                | Kind::TakenOver { .. }
+                | Kind::StepDone { .. }
         )
     }
 

@@ -1,16 +1,16 @@
-//! One model reply: a pure fold from deltas to events and blocks.
+//! One model reply: a pure fold from deltas to events and calls.
 
-use serde_json::Value;
+use std::sync::Arc;
 
 use crate::{
-    Block, CallId, Delta, Kind, Usage, repair,
+    AskedCall, CallId, Delta, Kind, Usage, repair,
     untrusted::{storable, without_nul},
 };
 
 /// What a reply has said so far.
 #[derive(Default)]
 pub(crate) struct Reply {
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) calls: Vec<AskedCall>,
     /// Set by the delta that ends the reply; without it the stream was cut.
     pub(crate) usage: Option<Usage>,
     /// What the provider said it has cost before its end.
@@ -22,9 +22,10 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// `next_text_block`: how many text blocks the message holds already.
-    pub(crate) fn new(next_text_block: u32) -> Self {
-        Self { next_text_block, ..Self::default() }
+    /// `open_text`: the text that an earlier node had streamed of this reply. `next_text_block`: how many text blocks the
+    /// message holds.
+    pub(crate) fn new(open_text: Option<(u32, String)>, next_text_block: u32) -> Self {
+        Self { open_text, next_text_block, ..Self::default() }
     }
 
     pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
@@ -38,7 +39,7 @@ impl Reply {
             Delta::ToolCall { name, input } => {
                 self.close_text(emit);
                 let (name, input) = (without_nul(&name), storable(repair::parse(input)));
-                self.blocks.push(Block::ToolUse { id: CallId::new(), name, input });
+                self.calls.push(AskedCall { call: CallId::new(), name, input: Arc::new(input) });
             }
             Delta::End { usage } => {
                 self.close_text(emit);
@@ -50,20 +51,7 @@ impl Reply {
     /// Ends an open text block: the reply is over, or something else begins.
     pub(crate) fn close_text(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
         let Some((block, text)) = self.open_text.take() else { return };
-        self.blocks.push(Block::Text { text: text.clone() });
         emit(Kind::TextDone { block, text });
-    }
-
-    pub(crate) fn next_text_block(&self) -> u32 {
-        self.next_text_block
-    }
-
-    pub(crate) fn calls(&self) -> Vec<(CallId, String, Value)> {
-        let calls = self.blocks.iter().filter_map(|block| match block {
-            Block::ToolUse { id, name, input } => Some((*id, name.clone(), input.clone())),
-            Block::Text { .. } | Block::ToolResult { .. } => None,
-        });
-        calls.collect()
     }
 
     fn push_text(&mut self, text: String, emit: &mut (dyn FnMut(Kind) + Send)) {

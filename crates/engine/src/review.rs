@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Kind, Message, StopReason};
+use crate::{Block, Kind, Message};
 
 /// Looks at an answer before it ends. Pure: the same answer gets the same verdict.
 pub trait Reviewer: Sync {
@@ -60,17 +60,11 @@ impl Reviews {
     }
 }
 
-/// A text block that the model did not write, as events and as a block.
-pub(crate) fn remark(block: u32, text: &str) -> ([Kind; 3], Block) {
-    let kinds = [
+/// A text block that the model did not write, as events.
+pub(crate) fn remark(block: u32, text: &str) -> [Kind; 3] {
+    [
         Kind::TextStarted { block },
         Kind::TextDelta { block, text: text.to_owned() },
         Kind::TextDone { block, text: text.to_owned() },
-    ];
-    (kinds, Block::Text { text: text.to_owned() })
-}
-
-/// How an answer without further calls ends.
-pub(crate) fn stop_reason(step: u32, may_call_tools: bool) -> StopReason {
-    if step > 0 && !may_call_tools { StopReason::MaxSteps } else { StopReason::Complete }
+    ]
 }

@@ -10,11 +10,12 @@ use futures::future::BoxFuture;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 use uuid::Uuid;
 
 use crate::{
-    CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
+    Block, CallId, Effect, MessageId, Report, Tool, ToolContext, ToolError, ToolSpec, UserId, explain,
     foreign::{Foreign, ForeignOutput, ForeignTool},
     repair::{Repaired, repair, tool_named},
     tool::Caller,
@@ -73,30 +74,60 @@ impl Failure {
     pub fn new(error: impl Into<String>, retryable: bool) -> Self {
         Self { error: error.into(), retryable, was_retried: false, duration_ms: 0, consent_id: None }
     }
+
+    /// A call that was stopped, or that nobody knows the end of.
+    pub fn interrupted() -> Self {
+        Self::new("Interrupted", true)
+    }
+
+    /// A call to another server that was under way when its node died: it may have happened.
+    pub(crate) fn outcome_unknown() -> Self {
+        Self::new(
+            "The server was restarted during this call, so its outcome is unknown: it may have been carried out. \
+                     Check before calling again.",
+            false,
+        )
+    }
 }
 
 /// Where calls are written down, before they run and after. A tool's effect and its row commit together,
 /// so the row is the truth about whether the call happened.
 pub trait Journal: Send + Sync {
-    fn begin<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), JournalError>>;
-    /// Closes the row and answers what it says: an effect that was committed before an interruption stays done.
+    /// Opens the row of a call before its tool runs. `title` is the tool's name for people. Doing it twice changes nothing.
+    fn begin<'a>(&'a self, call: &'a Call, title: &'a str) -> BoxFuture<'a, Result<(), JournalError>>;
+    /// Closes the row and answers what it says: an effect that was committed before an interruption stays done. Doing it
+    /// twice changes nothing.
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>>;
+    /// Writes a call down that was refused before it ran.
+    fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>>;
+    /// How long a journal that cannot be written is tried again.
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
-/// The journal cannot be written, so no tool may run.
 #[derive(Debug, thiserror::Error)]
-#[error("the journal cannot be written: {0}")]
-pub struct JournalError(pub anyhow::Error);
+pub enum JournalError {
+    /// The journal cannot be written, so no tool may run. Trying again may help.
+    #[error("the journal cannot be written: {0}")]
+    Unwritable(anyhow::Error),
+    /// Another node holds the turn: nothing of this one may be stored.
+    #[error("another node has taken the turn over")]
+    LeaseLost,
+}
 
 /// For tests and tools without effects.
 pub struct NoJournal;
 
 impl Journal for NoJournal {
-    fn begin<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<(), JournalError>> {
+    fn begin<'a>(&'a self, _: &'a Call, _: &'a str) -> BoxFuture<'a, Result<(), JournalError>> {
         Box::pin(async { Ok(()) })
     }
     fn finish<'a>(&'a self, _: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
         Box::pin(async { Ok(outcome) })
+    }
+    fn refuse<'a>(&'a self, _: &'a Call, _: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
+        Box::pin(async { Ok(()) })
     }
 }
 
@@ -147,6 +178,38 @@ impl Toolbox {
         self.spec(name).is_none_or(|spec| spec.effect == Effect::Reads)
     }
 
+    /// Whether the tool belongs to another server, whose effects our journal does not commit.
+    pub(crate) fn is_foreign(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.is_foreign())
+    }
+
+    /// What a person reads on a card.
+    pub fn title(&self, name: &str) -> String {
+        self.spec(name).map_or(name, |spec| spec.title).to_owned()
+    }
+
+    /// An answer as a model reads it: tool results in their compact form, the same in later turns as in the turn that
+    /// made them.
+    pub fn answer_for_model(&self, content: &[Block]) -> Vec<Block> {
+        let mut names = std::collections::HashMap::new();
+        let blocks = content.iter().map(|block| match block {
+            Block::ToolUse { id, name, .. } => {
+                names.insert(*id, name.as_str());
+                block.clone()
+            }
+            Block::ToolResult { tool_use_id, content, is_error: false } => {
+                let name = names.get(tool_use_id).copied().unwrap_or_default();
+                Block::ToolResult { tool_use_id: *tool_use_id, content: self.for_model(name, content), is_error: false }
+            }
+            Block::ToolResult { tool_use_id, content, is_error: true } => {
+                let error = untrusted::clean(content.get("error").and_then(Value::as_str).unwrap_or("failed"));
+                Block::ToolResult { tool_use_id: *tool_use_id, content: Value::String(error), is_error: true }
+            }
+            Block::Text { .. } => block.clone(),
+        });
+        blocks.collect()
+    }
+
     /// What a model reads of a stored output: the tool's shorter form, cleaned and marked as data.
     pub fn for_model(&self, name: &str, output: &Value) -> Value {
         let output = self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output));
@@ -170,38 +233,84 @@ impl Toolbox {
     /// everything else is an outcome the model can read.
     pub async fn call(&self, journal: &dyn Journal, cx: &ToolContext, call: &Call) -> Result<Outcome, JournalError> {
         let started = Instant::now();
-        let failed = |error: ToolError, was_retried| {
-            Outcome::Failed(Failure {
-                consent_id: if let ToolError::NeedsConsent { id, .. } = &error { Some(*id) } else { None },
-                retryable: matches!(error, ToolError::Unavailable { retryable: true, .. }),
-                error: error.to_string(),
-                was_retried,
-                duration_ms: ms(started),
-            })
+        let tool = match self.checked(call, cx.caller) {
+            Ok(tool) => tool,
+            Err(error) => {
+                let failure = failure(&error, false, started);
+                patiently(journal, &cx.cancel, || journal.refuse(call, &failure)).await?;
+                return Ok(Outcome::Failed(failure));
+            }
         };
-        let Some(tool) = self.tools.get(call.name.as_str()) else {
-            let names: Vec<_> = self.tools.keys().copied().collect();
-            let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
-            return Ok(failed(ToolError::BadInput(error), false));
-        };
-        if let Err(error) = check(tool.as_ref(), cx.caller, &call.input) {
-            return Ok(failed(error, false));
+        if patiently(journal, &cx.cancel, || journal.begin(call, tool.spec().title)).await?.is_none() {
+            return Ok(Outcome::Failed(Failure::interrupted()));
         }
-        if untrusted::has_nul(&call.input) {
-            return Ok(failed(ToolError::BadInput("The input cannot contain the character NUL".into()), false));
-        }
-        journal.begin(call).await?;
-        let (result, was_retried) = attempt_twice(tool.as_ref(), cx, &call.input).await;
+        let (result, was_retried) = attempt_twice(tool, cx, &call.input).await;
         let outcome = match result {
             Ok(done) => Outcome::Done(Arc::new(done.finish(ms(started), cx.timings.take(), was_retried))),
             Err(error) => {
                 if let ToolError::Bug(cause) = &error {
                     error!(tool.name = %call.name, call.id = %call.id, "Tool {} failed: {cause:#}", call.name);
                 }
-                failed(error, was_retried)
+                Outcome::Failed(failure(&error, was_retried, started))
             }
         };
-        journal.finish(call, outcome).await
+        close(journal, call, outcome).await
+    }
+
+    fn checked(&self, call: &Call, caller: Caller) -> Result<&dyn AnyTool, ToolError> {
+        let Some(tool) = self.tools.get(call.name.as_str()) else {
+            let names: Vec<_> = self.tools.keys().copied().collect();
+            let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
+            return Err(ToolError::BadInput(error));
+        };
+        check(tool.as_ref(), caller, &call.input)?;
+        if untrusted::has_nul(&call.input) {
+            return Err(ToolError::BadInput("The input cannot contain the character NUL".into()));
+        }
+        Ok(tool.as_ref())
+    }
+}
+
+fn failure(error: &ToolError, was_retried: bool, started: Instant) -> Failure {
+    Failure {
+        consent_id: if let ToolError::NeedsConsent { id, .. } = error { Some(*id) } else { None },
+        retryable: matches!(error, ToolError::Unavailable { retryable: true, .. }),
+        error: error.to_string(),
+        was_retried,
+        duration_ms: ms(started),
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Closes the row of a call. The effect may be committed, so a stop does not end the attempts.
+pub(crate) async fn close(journal: &dyn Journal, call: &Call, outcome: Outcome) -> Result<Outcome, JournalError> {
+    let never = CancellationToken::new();
+    let written = patiently(journal, &never, || journal.finish(call, outcome.clone())).await?;
+    Ok(written.unwrap_or(outcome))
+}
+
+/// Tries to write to the journal for as long as it has patience. None: stopped before it could be written.
+async fn patiently<'a, T>(
+    journal: &dyn Journal,
+    cancel: &CancellationToken,
+    write: impl Fn() -> BoxFuture<'a, Result<T, JournalError>>,
+) -> Result<Option<T>, JournalError> {
+    let given_up = tokio::time::Instant::now() + journal.patience();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match write().await {
+            Ok(written) => return Ok(Some(written)),
+            Err(JournalError::Unwritable(error)) if tokio::time::Instant::now() + pause < given_up => {
+                warn!("The journal cannot be written, trying again: {error:#}");
+            }
+            Err(error) => return Err(error),
+        }
+        if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+            return Ok(None);
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -296,6 +405,9 @@ impl Reported {
 /// A tool with its types forgotten.
 trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
+    fn is_foreign(&self) -> bool {
+        false
+    }
     fn deadline(&self) -> Duration;
     fn check(&self, input: &Value) -> Result<(), ToolError>;
     fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>>;
@@ -344,6 +456,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 impl AnyTool for Foreign {
     fn spec(&self) -> &ToolSpec {
         self.0.spec()
+    }
+
+    fn is_foreign(&self) -> bool {
+        true
     }
 
     fn deadline(&self) -> Duration {

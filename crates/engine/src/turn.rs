@@ -1,4 +1,4 @@
-//! The turn loop: ask, call tools, ask again.
+//! The turn loop: ask, call tools, ask again. A turn that another node began goes on where its log ends.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -8,11 +8,15 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, MessageId, Model, ModelError,
-    Notice, Outcome, Prompt, Reviewer, StopReason, ToolContext, Toolbox, Usage, UserId, budget,
+    AskedCall, Block, Call, CallId, Delta, Failure, FailureCode, Journal, JournalError, Kind, Message, MessageId,
+    Model, ModelError, Notice, OpenCall, Outcome, Progress, Prompt, Recorded, Reviewer, StopReason, ToolContext,
+    Toolbox, Usage, UserId, budget,
+    halt::Halt,
+    progress::{Next, closing_event},
+    prompt,
     reply::Reply,
-    review::{Reviews, Verdict, remark, stop_reason},
-    untrusted,
+    review::{Reviews, Verdict, remark},
+    toolbox, untrusted,
 };
 
 /// What one turn needs. The prompt ends with the user's message.
@@ -24,6 +28,10 @@ pub struct Turn<'a> {
     pub message: MessageId,
     pub prompt: Prompt,
     pub limits: Limits,
+    /// What an earlier node has done of this turn; nothing for a new one.
+    pub progress: Progress,
+    /// How long the turn has run on earlier nodes.
+    pub elapsed: Duration,
     /// Cancelled when someone stops the turn.
     pub cancel: CancellationToken,
 }
@@ -67,6 +75,14 @@ pub struct Finished {
     /// What the user should know about the answer.
     pub notices: Vec<Notice>,
     pub end: End,
+    /// Calls are open in it only when the journal could not be written: what became of them is for the caller to find out.
+    pub progress: Progress,
+}
+
+impl Finished {
+    pub fn new(progress: Progress, end: End) -> Self {
+        Self { content: progress.content(), usage: progress.usage(), notices: Vec::new(), end, progress }
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -74,9 +90,6 @@ pub enum End {
     Answered(StopReason),
     Failed { code: FailureCode, message: String, retryable: bool },
 }
-
-/// One call that is over, with the name of its tool.
-type Ended<'g> = (CallId, &'g str, Result<Outcome, JournalError>);
 
 /// The third time a model makes the very same call, it is told so instead.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -87,184 +100,219 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
     run_reviewed(turn, None, emit).await
 }
 
-/// The same with a reviewer of the answer.
+/// The same with a reviewer of the answer. A node that takes a turn over reviews the whole answer anew.
 pub async fn run_reviewed(
     turn: Turn<'_>,
     reviewer: Option<&dyn Reviewer>,
     emit: &mut (dyn FnMut(Kind) + Send),
 ) -> Finished {
     let mut run = Run {
-        deadline: Instant::now() + turn.limits.whole_turn,
-        content: Vec::new(),
-        usage: Usage::default(),
-        n_texts: 0,
-        awaits_consent: false,
+        deadline: Instant::now() + turn.limits.whole_turn.saturating_sub(turn.elapsed),
+        progress: turn.progress.clone(),
+        n_before: turn.prompt.messages.len(),
         n_sent_chars: 0,
-        seen: HashMap::new(),
         notes: HashMap::new(),
+        cut_usage: None,
         reviewer,
         reviews: Reviews::default(),
+        is_reviewed: false,
+        question: None,
+        asks_again: false,
         turn,
         emit,
     };
     let end = run.all_steps().await;
-    Finished { content: run.content, usage: run.usage, notices: run.reviews.notices, end }
+    Finished { notices: run.reviews.notices, ..Finished::new(run.progress, end) }
 }
 
 struct Run<'a, 'e> {
     turn: Turn<'a>,
     emit: &'e mut (dyn FnMut(Kind) + Send),
     deadline: Instant,
-    content: Vec<Block>,
-    usage: Usage,
-    n_texts: u32,
-    /// A call waits for its user: the turn ends with the question.
-    awaits_consent: bool,
-    /// How often each call was made with the same input.
-    seen: HashMap<(String, String), u32>,
+    progress: Progress,
+    /// How many messages of the prompt come before the answer.
+    n_before: usize,
     /// How long the prompt of the running reply is.
     n_sent_chars: usize,
     /// What the model should be told about how its calls were read.
     notes: HashMap<CallId, Vec<String>>,
+    /// What a reply has cost that did not reach its end.
+    cut_usage: Option<Usage>,
     reviewer: Option<&'a dyn Reviewer>,
     reviews: Reviews,
+    /// Whether this node has reviewed an answer of the turn.
+    is_reviewed: bool,
+    /// What the model is asked about its answer, and how many blocks of the answer come before it.
+    question: Option<(usize, Message)>,
+    /// The question is to be answered before the turn ends.
+    asks_again: bool,
 }
 
 impl Run<'_, '_> {
     async fn all_steps(&mut self) -> End {
-        self.turn.prompt.messages.push(crate::Message::assistant(Vec::new()));
-        for step in 0..=self.turn.limits.max_steps {
-            self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
-            (self.emit)(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
-            let (mut reply, halt) = self.ask().await;
-            self.prepare(&mut reply.blocks);
-            let step_usage = self.usage_of(&reply, halt.as_ref());
-            self.usage += step_usage;
-            self.n_texts = reply.next_text_block();
-            let calls = if halt.is_none() && self.turn.prompt.may_call_tools { reply.calls() } else { Vec::new() };
-            // A call that will not be made is no part of the answer.
-            let is_kept = |block: &Block| !matches!(block, Block::ToolUse { .. }) || !calls.is_empty();
-            self.keep(reply.blocks.into_iter().filter(is_kept));
-            let answered = match halt {
-                Some(halt) => Err(halt),
-                None => self.answer(&calls).await,
+        let max_steps = self.turn.limits.max_steps;
+        loop {
+            let result = match self.progress.next() {
+                Next::End { step } if self.is_doubted(step) => self.ask(step + 1, false).await,
+                Next::End { step } if step == 0 || step < max_steps => return End::Answered(StopReason::Complete),
+                Next::End { .. } => return End::Answered(StopReason::MaxSteps),
+                Next::Ask { step, .. } if step > max_steps => return End::Answered(StopReason::MaxSteps),
+                Next::Ask { step, is_open } => self.ask(step, is_open).await,
+                Next::Call => self.call_all().await,
+                Next::CloseStep { step, usage, is_answer } => {
+                    if is_answer {
+                        self.review(step);
+                    }
+                    self.tell(Kind::StepDone { step, usage, is_cut: false });
+                    Ok(())
+                }
             };
-            let is_over = match &answered {
-                Err(Halt::TimedOut | Halt::Model(ModelError::TimedOut)) => self.tell_results(),
-                Err(_) => true,
-                Ok(()) => calls.is_empty() && !self.is_asked_about(),
-            };
-            // Also after a halt: a protocol that opens a step must be able to close it.
-            (self.emit)(Kind::StepDone { step, usage: step_usage });
-            if let Err(halt) = answered {
+            if let Err(halt) = result {
+                if !matches!(halt, Halt::Journal(_)) {
+                    // No call is left without its result, and a protocol that opens a step must be able to close it.
+                    self.close(halt.is_timeout());
+                }
                 return halt.into_end();
             }
-            if self.awaits_consent {
-                return End::Answered(StopReason::Complete);
-            }
-            if is_over {
-                return End::Answered(stop_reason(step, self.turn.prompt.may_call_tools));
-            }
         }
-        End::Answered(StopReason::MaxSteps)
     }
 
-    /// Reviews the answer. True: the model is asked about it, once.
-    fn is_asked_about(&mut self) -> bool {
-        let may_ask = self.turn.prompt.may_call_tools;
-        match self.reviews.of(self.reviewer, &self.content, may_ask) {
-            Verdict::Fine => false,
+    fn tell(&mut self, kind: Kind) {
+        self.progress.apply(&kind);
+        (self.emit)(kind);
+    }
+
+    fn close(&mut self, is_timeout: bool) {
+        let toolbox = self.turn.toolbox;
+        let closing = self.progress.closing(|name| toolbox.title(name));
+        let (steps, blocks): (Vec<_>, Vec<_>) =
+            closing.into_iter().partition(|kind| matches!(kind, Kind::StepDone { .. }));
+        blocks.into_iter().for_each(|kind| self.tell(kind));
+        if is_timeout {
+            self.tell_results();
+        }
+        for mut kind in steps {
+            if let Kind::StepDone { usage, .. } = &mut kind {
+                *usage = self.cut_usage.take().unwrap_or(*usage);
+            }
+            self.tell(kind);
+        }
+    }
+
+    /// Whether the model is asked about its answer before the turn ends. An answer that an earlier node completed was
+    /// not reviewed here.
+    fn is_doubted(&mut self, step: u32) -> bool {
+        if !self.is_reviewed && !self.progress.awaits_consent() {
+            self.review(step);
+        }
+        std::mem::take(&mut self.asks_again)
+    }
+
+    fn review(&mut self, step: u32) {
+        self.is_reviewed = true;
+        let content = self.progress.content();
+        match self.reviews.of(self.reviewer, &content, step < self.turn.limits.max_steps) {
+            Verdict::Fine => {}
             Verdict::Ask(question) => {
-                self.turn.prompt.messages.extend([question, crate::Message::assistant(Vec::new())]);
-                true
+                self.question = Some((content.len(), question));
+                self.asks_again = true;
             }
-            Verdict::Mark(notice) => {
-                self.say(&notice.message);
-                false
-            }
+            Verdict::Mark(notice) => self.say(&notice.message),
         }
     }
 
-    /// A turn that ran out of time after its tools had answered shows what they said. It is over in any case.
-    fn tell_results(&mut self) -> bool {
-        let summaries: Vec<_> = self.content.iter().filter_map(summary_of).collect();
+    /// A turn that ran out of time after its tools had answered shows what they said.
+    fn tell_results(&mut self) {
+        let summaries: Vec<_> = self.progress.content().iter().filter_map(summary_of).collect();
         if !summaries.is_empty() {
             self.say(&format!(
                 "The model took too long to answer. The tools have reported:\n\n{}",
                 summaries.join("\n")
             ));
         }
-        true
     }
 
     /// Words of ours at the end of the answer.
     fn say(&mut self, text: &str) {
-        let (kinds, block) = remark(self.n_texts, text);
-        self.n_texts += 1;
-        kinds.into_iter().for_each(|kind| (self.emit)(kind));
-        self.content.push(block);
+        remark(self.progress.n_texts(), text).into_iter().for_each(|kind| self.tell(kind));
     }
 
-    /// One reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
-    /// trimmed and sent once more.
-    async fn ask(&mut self) -> (Reply, Option<Halt>) {
+    /// One step's reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
+    /// trimmed and sent once more. A halt leaves the text so far open.
+    async fn ask(&mut self, step: u32, is_open: bool) -> Result<(), Halt> {
+        self.halted()?;
+        self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
+        if !is_open {
+            self.tell(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
+        }
+        self.write_answer_so_far();
         let window = self.turn.model.window();
-        let trimmed = budget::for_window(&self.turn.prompt, window);
-        let (reply, halt) = self.ask_with(trimmed.as_ref()).await;
-        let Some(Halt::Model(ModelError::ContextOverflow { limit, .. })) = &halt else { return (reply, halt) };
-        if reply.n_chars > 0 {
-            return (reply, halt);
+        let mut trimmed = budget::for_window(&self.turn.prompt, window);
+        let (mut reply, mut halt) = self.ask_with(trimmed.as_ref()).await;
+        if let (Some(Halt::Model(ModelError::ContextOverflow { limit, .. })), 0) = (&halt, reply.n_chars) {
+            let sent = trimmed.as_ref().unwrap_or(&self.turn.prompt);
+            trimmed = budget::after_overflow(sent, window, *limit);
+            if trimmed.is_some() {
+                (reply, halt) = self.ask_with(trimmed.as_ref()).await;
+            }
         }
-        let sent = trimmed.as_ref().unwrap_or(&self.turn.prompt);
-        match budget::after_overflow(sent, window, *limit) {
-            Some(shorter) => self.ask_with(Some(&shorter)).await,
-            None => (reply, halt),
+        if let (Some(Halt::Model(ModelError::EmptyReply)), true) = (&halt, self.turn.prompt.cut_text().is_some()) {
+            // Nothing was left to say.
+            halt = None;
+        }
+        let usage = self.usage_of(&reply, halt.as_ref());
+        if let Some(halt) = halt {
+            self.cut_usage = Some(usage);
+            return Err(halt);
+        }
+        // A call that will not be made is no part of the answer.
+        let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
+        let calls = calls.into_iter().map(|call| self.prepare(call)).collect();
+        self.close_text();
+        self.tell(Kind::Replied { step, usage, calls });
+        Ok(())
+    }
+
+    /// A text that an earlier node had streamed and that nothing was added to.
+    fn close_text(&mut self) {
+        if let Some((block, text)) = self.progress.open_text() {
+            self.tell(Kind::TextDone { block, text });
         }
     }
 
-    /// One reply, to the whole prompt or a trimmed one, as far as it came. A halt leaves the text so far in it.
+    /// One reply, to the whole prompt or a trimmed one, as far as it came.
     async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
-        let mut reply = Reply::new(self.n_texts);
+        let mut reply = Reply::new(self.progress.open_text(), self.progress.n_texts());
         let prompt = trimmed.unwrap_or(&self.turn.prompt);
         if self.turn.model.window().is_some() {
             self.n_sent_chars = budget::prompt_chars(prompt);
         }
         let mut deltas = self.turn.model.reply(prompt);
         let mut patience = self.turn.limits.first_delta;
-        let halt = loop {
+        while reply.usage.is_none() {
             let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
             let next = tokio::select! {
                 biased;
-                () = self.turn.cancel.cancelled() => break Some(Halt::Stopped),
+                () = self.turn.cancel.cancelled() => return (reply, Some(Halt::Stopped)),
                 next = timeout(patience_left, deltas.next()) => next,
             };
             patience = self.turn.limits.silence;
             match next {
-                Err(_) => break Some(Halt::TimedOut),
-                Ok(Some(Ok(delta))) => {
-                    let is_end = matches!(delta, Delta::End { .. });
-                    reply.push(delta, self.emit);
-                    if is_end {
-                        break None;
-                    }
-                }
-                Ok(Some(Err(error))) => break Some(Halt::Model(error)),
-                Ok(None) => break Some(Halt::Model(ModelError::Unavailable("its stream was cut".into()))),
-            }
-        };
-        reply.close_text(self.emit);
-        (reply, halt)
-    }
-
-    /// Calls under their tools' names and in their schemas' spelling, so that what is shown, stored and run is the same.
-    fn prepare(&mut self, blocks: &mut [Block]) {
-        for block in blocks {
-            if let Block::ToolUse { id, name, input } = block {
-                let prepared = self.turn.toolbox.prepare(name, std::mem::take(input));
-                (*name, *input) = (prepared.name, prepared.input);
-                self.notes.insert(*id, prepared.notes);
+                Err(_) => return (reply, Some(Halt::TimedOut)),
+                Ok(Some(Ok(delta))) => self.take(&mut reply, delta),
+                Ok(Some(Err(error))) => return (reply, Some(Halt::Model(error))),
+                Ok(None) => return (reply, Some(Halt::Model(ModelError::Unavailable("its stream was cut".into())))),
             }
         }
+        (reply, None)
+    }
+
+    /// A call under its tool's name and in its schema's spelling, so that what is shown, stored and run is the same.
+    fn prepare(&mut self, asked: AskedCall) -> AskedCall {
+        let input = Arc::unwrap_or_clone(asked.input);
+        let prepared = self.turn.toolbox.prepare(&asked.name, input);
+        self.notes.insert(asked.call, prepared.notes);
+        AskedCall { call: asked.call, name: prepared.name, input: Arc::new(prepared.input) }
     }
 
     /// What a reply has cost. One that was stopped, cut or timed out has cost something too: what its server said so
@@ -288,116 +336,103 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Runs the calls of one reply: reads together, writes one after the other. After a halt the rest are
-    /// closed as interrupted, so that no call is left without its result.
-    async fn answer(&mut self, calls: &[(CallId, String, Value)]) -> Result<(), Halt> {
-        let toolbox = self.turn.toolbox;
-        let mut halt = None;
-        for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.1) && toolbox.only_reads(&b.1)) {
-            halt = halt.or_else(|| self.halted());
-            for (id, name, input) in group {
-                let title = toolbox.spec(name).map_or(name.as_str(), |spec| spec.title).to_owned();
-                (self.emit)(Kind::ToolStarted { call: *id, name: name.clone(), title, input: Arc::new(input.clone()) });
-            }
-            let results = match halt {
-                None => self.call_together(group).await,
-                Some(_) => self.interrupt(group),
-            };
-            for (id, name, result) in results {
-                let outcome = result.unwrap_or_else(|error| {
-                    halt.get_or_insert(Halt::Journal(error));
-                    interrupted()
-                });
-                self.keep_result(id, name, outcome);
+    fn take(&mut self, reply: &mut Reply, delta: Delta) {
+        let (progress, emit) = (&mut self.progress, &mut self.emit);
+        reply.push(delta, &mut |kind| {
+            progress.apply(&kind);
+            emit(kind);
+        });
+    }
+
+    /// The model reads what the answer holds. Where that ends in words, an earlier reply was cut off and is to go on.
+    fn write_answer_so_far(&mut self) {
+        let messages = &mut self.turn.prompt.messages;
+        messages.truncate(self.n_before);
+        let mut content = self.turn.toolbox.answer_for_model(&self.progress.content());
+        for block in &mut content {
+            if let Block::ToolResult { tool_use_id, content, .. } = block {
+                let notes = self.notes.get(tool_use_id).map(Vec::as_slice).unwrap_or_default();
+                *content = with_notes(std::mem::take(content), notes);
             }
         }
-        halt.or_else(|| self.halted()).map_or(Ok(()), Err)
-    }
-
-    fn interrupt<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
-        for (id, name, _) in group {
-            (self.emit)(closing_event(*id, name, &interrupted()));
+        if let Some((n_blocks, question)) = &self.question {
+            let rest = content.split_off(*n_blocks);
+            messages.extend([Message::assistant(content), question.clone()]);
+            content = rest;
         }
-        group.iter().map(|(id, name, _)| (*id, name.as_str(), Ok(interrupted()))).collect()
-    }
-
-    /// The results in the order the calls ended, which is the order they are streamed and stored in.
-    async fn call_together<'g>(&mut self, group: &'g [(CallId, String, Value)]) -> Vec<Ended<'g>> {
-        let repeated: Vec<bool> = group.iter().map(|(_, name, input)| self.is_repeated(name, input)).collect();
-        let (turn, deadline) = (&self.turn, self.deadline);
-        let mut running: FuturesUnordered<_> = group
-            .iter()
-            .zip(repeated)
-            .map(async |((id, name, input), repeated)| {
-                let outcome =
-                    if repeated { Ok(said_before(name)) } else { call_one(turn, deadline, *id, name, input).await };
-                (*id, name.as_str(), outcome)
-            })
-            .collect();
-        let mut ended = Vec::with_capacity(group.len());
-        while let Some((id, name, outcome)) = running.next().await {
-            let shown = outcome.as_ref().map_or_else(|_| interrupted(), Outcome::clone);
-            (self.emit)(closing_event(id, name, &shown));
-            ended.push((id, name, outcome));
-        }
-        ended
-    }
-
-    fn is_repeated(&mut self, name: &str, input: &Value) -> bool {
-        let n_before = self.seen.entry((name.to_owned(), input.to_string())).or_default();
-        *n_before += 1;
-        *n_before > SAME_CALL_LIMIT
-    }
-
-    fn keep_result(&mut self, id: CallId, name: &str, outcome: Outcome) {
-        let for_model = match &outcome {
-            Outcome::Done(done) => self.turn.toolbox.for_model(name, &done.output),
-            Outcome::Failed(failure) => Value::String(untrusted::clean(&failure.error)),
+        let cut_text = match content.last() {
+            Some(Block::Text { text }) => Some(text.clone()),
+            _ => None,
         };
-        let for_model = with_notes(for_model, self.notes.remove(&id).unwrap_or_default());
-        let is_error = matches!(outcome, Outcome::Failed(_));
-        self.awaits_consent |= matches!(&outcome, Outcome::Failed(Failure { consent_id: Some(_), .. }));
-        self.for_model(Block::ToolResult { tool_use_id: id, content: for_model, is_error });
-        self.content.push(Block::ToolResult { tool_use_id: id, content: stored(outcome), is_error });
+        messages.push(Message::assistant(content));
+        messages.extend(cut_text.map(|text| prompt::go_on_after(&text)));
     }
 
-    fn keep(&mut self, blocks: impl Iterator<Item = Block>) {
-        for block in blocks {
-            self.for_model(block.clone());
-            self.content.push(block);
+    /// Runs the calls of one reply: reads together, writes one after the other.
+    async fn call_all(&mut self) -> Result<(), Halt> {
+        let toolbox = self.turn.toolbox;
+        let calls = self.progress.open_calls().to_vec();
+        for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.name) && toolbox.only_reads(&b.name)) {
+            self.halted()?;
+            for call in group.iter().filter(|call| !call.is_shown) {
+                self.tell(call.started(toolbox.title(&call.name)));
+            }
+            self.call_together(group).await.map_err(Halt::Journal)?;
         }
+        self.halted()
     }
 
-    fn for_model(&mut self, block: Block) {
-        let answer = self.turn.prompt.messages.last_mut().expect("the answer was pushed when the turn began");
-        answer.content.push(block);
+    /// Results are streamed and stored in the order the calls ended.
+    async fn call_together(&mut self, group: &[OpenCall]) -> Result<(), JournalError> {
+        let (turn, deadline) = (&self.turn, self.deadline);
+        let (progress, emit) = (&mut self.progress, &mut self.emit);
+        let mut running: FuturesUnordered<_> =
+            group.iter().map(async |call| (call, call_one(turn, deadline, call).await)).collect();
+        let mut unwritten = None;
+        while let Some((call, result)) = running.next().await {
+            match result {
+                Ok(outcome) => {
+                    let kind = closing_event(call.id, &call.name, &outcome);
+                    progress.apply(&kind);
+                    emit(kind);
+                }
+                Err(error) => unwritten = Some(error),
+            }
+        }
+        unwritten.map_or(Ok(()), Err)
     }
 
-    fn halted(&self) -> Option<Halt> {
+    fn halted(&self) -> Result<(), Halt> {
         if self.turn.cancel.is_cancelled() {
-            return Some(Halt::Stopped);
+            return Err(Halt::Stopped);
         }
-        (Instant::now() >= self.deadline).then_some(Halt::TimedOut)
+        if Instant::now() >= self.deadline { Err(Halt::TimedOut) } else { Ok(()) }
     }
 }
 
-async fn call_one(
-    turn: &Turn<'_>,
-    deadline: Instant,
-    id: CallId,
-    name: &str,
-    input: &Value,
-) -> Result<Outcome, JournalError> {
-    let cancel = turn.cancel.child_token();
-    let mut cx = ToolContext::new(turn.owner.clone(), id, cancel.clone()).by_model();
-    cx.answer = Some(turn.message);
+/// Calls a tool, or finds out what an earlier node did about it.
+async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result<Outcome, JournalError> {
     let call = Call {
-        id,
+        id: open.id,
         owner: turn.owner.clone(),
         message: Some(turn.message),
-        name: name.to_owned(),
-        input: Arc::new(input.clone()),
+        name: open.name.clone(),
+        input: open.input.clone(),
     };
+    match &open.recorded {
+        Some(Recorded::Closed(outcome)) => return Ok(outcome.clone()),
+        Some(Recorded::Begun | Recorded::Effect(_)) if turn.toolbox.is_foreign(&open.name) => {
+            return toolbox::close(turn.journal, &call, Outcome::Failed(Failure::outcome_unknown())).await;
+        }
+        // Reads run again. A write whose effect is committed finds it under the id of the call.
+        Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
+    }
+    if open.n_same > SAME_CALL_LIMIT {
+        return Ok(said_before(&open.name));
+    }
+    let cancel = turn.cancel.child_token();
+    let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone()).by_model();
+    cx.answer = Some(turn.message);
     let work = turn.toolbox.call(turn.journal, &cx, &call);
     tokio::pin!(work);
     tokio::select! {
@@ -410,40 +445,6 @@ async fn call_one(
     }
 }
 
-/// The line that a tool's stored output has about itself.
-fn summary_of(block: &Block) -> Option<String> {
-    let Block::ToolResult { content, is_error: false, .. } = block else { return None };
-    Some(format!("- {}", content.get("summary")?.as_str()?))
-}
-
-/// After the result, so that the mark of data stays where it is.
-fn with_notes(result: Value, notes: Vec<String>) -> Value {
-    match result {
-        Value::String(text) if !notes.is_empty() => {
-            Value::String(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))))
-        }
-        result => result,
-    }
-}
-
-fn closing_event(call: CallId, name: &str, outcome: &Outcome) -> Kind {
-    match outcome {
-        Outcome::Done(done) => Kind::ToolDone { call, name: name.to_owned(), done: done.clone() },
-        Outcome::Failed(failure) => Kind::ToolFailed { call, name: name.to_owned(), failure: failure.clone() },
-    }
-}
-
-fn stored(outcome: Outcome) -> Value {
-    match outcome {
-        Outcome::Done(done) => Arc::try_unwrap(done).map_or_else(|done| done.output.clone(), |done| done.output),
-        Outcome::Failed(failure) => serde_json::to_value(failure).expect("a failure is plain data"),
-    }
-}
-
-fn interrupted() -> Outcome {
-    Outcome::Failed(Failure::new("Interrupted", true))
-}
-
 fn said_before(name: &str) -> Outcome {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
@@ -451,34 +452,18 @@ fn said_before(name: &str) -> Outcome {
     Outcome::Failed(Failure::new(error, false))
 }
 
-/// Why a turn ends before its answer is complete.
-enum Halt {
-    Stopped,
-    TimedOut,
-    Model(ModelError),
-    Journal(JournalError),
+/// The line that a tool's stored output has about itself.
+fn summary_of(block: &Block) -> Option<String> {
+    let Block::ToolResult { content, is_error: false, .. } = block else { return None };
+    Some(format!("- {}", content.get("summary")?.as_str()?))
 }
 
-impl Halt {
-    fn into_end(self) -> End {
-        let (code, message, retryable) = match self {
-            Halt::Stopped => return End::Answered(StopReason::Stopped),
-            Halt::TimedOut => (FailureCode::Timeout, ModelError::TimedOut.for_user(), true),
-            Halt::Model(error) => {
-                tracing::error!("The turn failed: {error}");
-                let code = match &error {
-                    ModelError::TimedOut => FailureCode::Timeout,
-                    ModelError::RateLimited(_) | ModelError::OverBudget(_) => FailureCode::RateLimited,
-                    ModelError::ContextOverflow { .. } => FailureCode::ValidationError,
-                    _ => FailureCode::AiServiceUnavailable,
-                };
-                (code, error.for_user(), error.is_retryable())
-            }
-            Halt::Journal(error) => {
-                tracing::error!("The turn failed: {error}");
-                (FailureCode::DatabaseError, "Something went wrong while saving. Please try again.".into(), true)
-            }
-        };
-        End::Failed { code, message, retryable }
+/// After the result, so that the mark of data stays where it is.
+fn with_notes(result: Value, notes: &[String]) -> Value {
+    match result {
+        Value::String(text) if !notes.is_empty() => {
+            Value::String(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))))
+        }
+        result => result,
     }
 }

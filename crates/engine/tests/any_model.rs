@@ -62,6 +62,8 @@ fn prompt(messages: Vec<Message>) -> Prompt {
 async fn turn_of(model: &ScriptedModel, messages: Vec<Message>) -> (Finished, Vec<Prompt>, Vec<Kind>) {
     let toolbox = Toolbox::default().with(Search);
     let turn = Turn {
+        progress: engine::Progress::default(),
+        elapsed: Duration::ZERO,
         model,
         toolbox: &toolbox,
         journal: &NoJournal,
@@ -262,6 +264,8 @@ async fn a_stopped_turn_counts_what_it_used() {
     let model = ScriptedModel::new([says("12345678").then_hangs()]).with_window(window);
     let (toolbox, cancel) = (Toolbox::default(), CancellationToken::new());
     let turn = Turn {
+        progress: engine::Progress::default(),
+        elapsed: Duration::ZERO,
         model: &model,
         toolbox: &toolbox,
         journal: &NoJournal,

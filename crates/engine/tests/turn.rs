@@ -9,8 +9,8 @@ use std::{
 };
 
 use engine::{
-    Effect, End, FailureCode, Finished, Kind, Limits, Message, MessageId, NoJournal, Prompt, Report, StopReason, Tool,
-    ToolContext, ToolError, Toolbox, Turn, UserId, run,
+    Effect, End, FailureCode, Finished, Kind, Limits, Message, MessageId, NoJournal, Progress, Prompt, Report,
+    StopReason, Tool, ToolContext, ToolError, Toolbox, Turn, UserId, run,
     script::{Reply, ScriptedModel, calls, says},
 };
 use schemars::JsonSchema;
@@ -143,6 +143,8 @@ async fn turn(
             may_call_tools: true,
         },
         limits: Limits::default(),
+        progress: Progress::default(),
+        elapsed: Duration::ZERO,
         cancel,
     };
     let finished = run(turn, &mut |kind| emitted.push(kind)).await;

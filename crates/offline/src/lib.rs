@@ -44,9 +44,11 @@ impl Model for OfflineModel {
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let scene = Scene::of(prompt);
+        // A reply that was cut off is computed again; what its reader has seen is left out.
+        let (whole, seen) = prompt.before_cut().map_or_else(|| (prompt.clone(), ""), |(whole, seen)| (whole, seen));
+        let scene = Scene::of(&whole);
         let voice = Voice::new(&self.language, &scene);
-        let step = next_step(&voice, &scene);
+        let step = next_step(&voice, &scene).after(seen);
         let usage = Usage {
             input_tokens: prompt.messages.iter().map(tokens).sum(),
             output_tokens: step.tokens(),
@@ -77,6 +79,14 @@ impl Step {
         let calls = self.calls.into_iter();
         let calls = calls.map(|(name, input)| Delta::ToolCall { name: name.to_owned(), input: input.to_string() });
         words.into_iter().chain(calls).chain([Delta::End { usage }])
+    }
+
+    /// The rest of the text. A text that has changed since it was begun goes on where the two part.
+    fn after(mut self, seen: &str) -> Self {
+        let is_same = |(a, b): &(char, char)| a == b;
+        let n_same: usize = self.text.chars().zip(seen.chars()).take_while(is_same).map(|(a, _)| a.len_utf8()).sum();
+        self.text.drain(..n_same);
+        self
     }
 
     fn tokens(&self) -> u64 {

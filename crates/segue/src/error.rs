@@ -154,12 +154,12 @@ impl From<Error> for ApiError {
             Error::Catalogue(error) => error.into(),
             Error::Index(cause) => {
                 error!("The index failed: {cause}");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", IndexError::MESSAGE)
+                Self::new(StatusCode::BAD_GATEWAY, "UNAVAILABLE", IndexError::MESSAGE)
             }
             Error::Database(cause) => {
                 error!("The database failed: {cause}");
                 let message = "Something went wrong while reading or saving. Please try again.";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_ERROR", message)
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "DATABASE_ERROR", message)
             }
         }
     }
@@ -173,7 +173,7 @@ impl From<TidalError> for ApiError {
             cause => {
                 error!("The catalogue failed: {cause}");
                 let message = "Tidal service is temporarily unavailable.";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message)
+                Self::new(StatusCode::BAD_GATEWAY, "UNAVAILABLE", message)
             }
         }
     }
@@ -221,16 +221,17 @@ impl From<PathRejection> for ApiError {
 }
 
 impl ApiError {
-    /// A turn that failed, for protocols that answer when it is over.
+    /// A turn that failed, for protocols that answer when it is over. Never 503, which proxies repeat: tools may have
+    /// acted.
     pub(crate) fn of_turn(code: engine::FailureCode, message: &str) -> Self {
         use engine::FailureCode as Code;
         let (status, code) = match code {
-            Code::AiServiceUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "AI_SERVICE_UNAVAILABLE"),
-            Code::DatabaseError => (StatusCode::SERVICE_UNAVAILABLE, "DATABASE_ERROR"),
+            Code::AiServiceUnavailable => (StatusCode::BAD_GATEWAY, "AI_SERVICE_UNAVAILABLE"),
+            Code::DatabaseError => (StatusCode::INTERNAL_SERVER_ERROR, "DATABASE_ERROR"),
             Code::ValidationError => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
             Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
             Code::Timeout => (StatusCode::GATEWAY_TIMEOUT, "TIMEOUT"),
-            Code::Interrupted => (StatusCode::SERVICE_UNAVAILABLE, "INTERRUPTED"),
+            Code::Interrupted => (StatusCode::BAD_GATEWAY, "INTERRUPTED"),
             Code::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
         };
         Self::new(status, code, message)

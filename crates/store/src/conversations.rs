@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, like_pattern, now};
+use super::{Store, StoreError, like_pattern};
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
@@ -162,7 +162,7 @@ impl Store {
         const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
         let mut tx = self.begin().await?;
         let marked: Option<(Uuid,)> =
-            tx.query(MARK).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional().await?;
+            tx.query(MARK).bind(id.0).bind(owner.as_str()).bind(self.clock.now()).fetch_optional().await?;
         if marked.is_none() {
             return Err(StoreError::NotFound);
         }
@@ -184,7 +184,7 @@ impl Store {
     /// Deletes for good what was deleted an hour ago, with everything that hangs on it.
     pub async fn purge_deleted_conversations(&self) -> Result<u64, StoreError> {
         const SQL: &str = "DELETE FROM conversations WHERE deleted_at < $1";
-        let before = now() - KEEP_DELETED;
+        let before = self.clock.now() - KEEP_DELETED;
         let n_purged = self.write(SQL).bind(before).execute().await?;
         Ok(n_purged)
     }

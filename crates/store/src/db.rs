@@ -16,8 +16,15 @@ use super::{Store, StoreError};
 /// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
 #[derive(Clone)]
 pub(crate) enum Db {
-    Sqlite { read: SqlitePool, write: SqlitePool },
-    Postgres(PgPool),
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+    },
+    /// `log` does not wait for the disk.
+    Postgres {
+        pool: PgPool,
+        log: PgPool,
+    },
 }
 
 /// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
@@ -55,6 +62,8 @@ impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, 
 /// Evaluates one expression with the executor and the arguments of the target.
 macro_rules! on_target {
     ($query:expr, |$db:ident, $arguments:ident| $run:expr) => {{
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         if let Some(error) = $query.failed {
             return Err(sqlx::Error::Encode(error));
         }
@@ -111,10 +120,14 @@ impl Tx {
     }
 
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
             Self::Postgres(tx) => tx.commit().await?,
         }
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         Ok(())
     }
 
@@ -131,7 +144,7 @@ impl Store {
         Ok(match &self.db {
             // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
             Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
-            Db::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+            Db::Postgres { pool, .. } => Tx::Postgres(pool.begin().await?),
         })
     }
 
@@ -141,7 +154,7 @@ impl Store {
             sql,
             match &self.db {
                 Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
-                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
             },
         )
     }
@@ -152,7 +165,7 @@ impl Store {
             sql,
             match &self.db {
                 Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
-                Db::Postgres(pool) => Target::PostgresPool(pool, PgArguments::default()),
+                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
             },
         )
     }
@@ -160,7 +173,7 @@ impl Store {
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self.db {
             Db::Sqlite { .. } => sqlite,
-            Db::Postgres(_) => postgres,
+            Db::Postgres { .. } => postgres,
         }
     }
 }

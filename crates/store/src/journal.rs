@@ -1,153 +1,278 @@
 //! The journal of tool calls: a row before a tool runs, its outcome after, one truth about what happened.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use engine::{Call, CallId, Done, Failure, MessageId, Outcome};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Tx, now};
+use super::{Store, StoreError, db::Tx};
 
-/// What the journal says of a call. `effect` is what a writing tool returned, committed together with its effect.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Settled {
-    Effect(Value),
-    Done(Done),
-    Failed(Failure),
+/// The token of calls that no turn makes.
+pub const NO_TURN: i64 = 0;
+
+/// The leases under which this process has begun its calls. An effect is committed under the same one or not at all.
+#[derive(Default)]
+pub(super) struct CallLeases(Mutex<HashMap<CallId, i64>>);
+
+impl CallLeases {
+    fn hold(&self, call: CallId, token: i64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call, token);
+    }
+
+    fn of(&self, call: CallId) -> i64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&call).copied().unwrap_or(NO_TURN)
+    }
+
+    fn release(&self, call: CallId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&call);
+    }
 }
 
-const CLAIM: &str = "UPDATE tool_calls SET status = 'settled' WHERE id = $1 AND status = 'running' RETURNING id";
+const CLAIM: &str = "UPDATE tool_calls SET status = 'settled'
+    WHERE id = $1 AND status = 'running' AND lease_token = $2 RETURNING id";
 const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
-const SETTLED: &str = "SELECT result FROM tool_calls WHERE id = $1";
 
-/// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
-/// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one returned.
-pub(crate) async fn settle<T, F>(tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
-where
-    T: Serialize + DeserializeOwned,
-    F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
-{
-    let Some(call) = call else { return effect(tx).await };
-    let claimed: Option<(Uuid,)> = tx.query(CLAIM).bind(call.0).fetch_optional().await?;
-    if claimed.is_none() {
-        let row: Option<(Option<Json<Settled>>,)> = tx.query(SETTLED).bind(call.0).fetch_optional().await?;
-        return earlier_effect(row.and_then(|row| row.0));
-    }
-    let output = effect(tx).await?;
-    let recorded = Json(Settled::effect(&output)?);
-    tx.query(RECORD_EFFECT).bind(call.0).bind(recorded).execute().await?;
-    Ok(output)
+/// A row as it is read.
+#[derive(sqlx::FromRow)]
+struct Row {
+    id: Uuid,
+    status: String,
+    result: Option<Json<Value>>,
+    summary: Option<String>,
+    result_count: Option<i64>,
+    duration_ms: Option<i64>,
+    retryable: Option<bool>,
+    was_retried: Option<bool>,
 }
 
-impl Settled {
-    pub(crate) fn effect(output: &impl Serialize) -> Result<Self, StoreError> {
-        serde_json::to_value(output).map(Settled::Effect).map_err(|error| sqlx::Error::Encode(error.into()).into())
-    }
+const ROW: &str = "SELECT id, status, result, summary, result_count, duration_ms, retryable, was_retried
+    FROM tool_calls WHERE id = $1";
+const ROWS: &str = "SELECT id, status, result, summary, result_count, duration_ms, retryable, was_retried
+    FROM tool_calls WHERE message_id = $1";
 
-    pub(crate) fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Done(done) => Settled::Done(Done::clone(done)),
-            Outcome::Failed(failure) => Settled::Failed(failure.clone()),
-        }
-    }
-
-    /// What was committed, as an outcome. An effect whose tool was cut off afterwards is done all the same.
-    pub fn into_outcome(self) -> Outcome {
-        match self {
-            Settled::Done(done) => Outcome::Done(Arc::new(done)),
-            Settled::Failed(failure) => Outcome::Failed(failure),
-            Settled::Effect(mut output) => {
-                if let Value::Object(fields) = &mut output {
-                    fields.insert("summary".into(), "Done".into());
-                    fields.insert("durationMs".into(), 0.into());
-                }
-                let (timings, was_retried) = (Default::default(), false);
-                Outcome::Done(Arc::new(Done {
-                    summary: "Done".into(),
-                    count: 1,
-                    duration_ms: 0,
-                    output,
-                    timings,
-                    was_retried,
-                }))
-            }
-        }
-    }
-}
-
-/// What the first attempt at a call answered, for a second one.
-fn earlier_effect<T: DeserializeOwned>(row: Option<Json<Settled>>) -> Result<T, StoreError> {
-    match row {
-        Some(Json(Settled::Effect(output))) => {
-            serde_json::from_value(output).map_err(|error| sqlx::Error::Decode(error.into()).into())
-        }
-        _ => Err(StoreError::Conflict("this call is already closed")),
-    }
-}
-
-/// A row of the journal, for exports and recovery.
-#[derive(Debug, Clone)]
+/// What the journal knows of a call, for exports and takeovers.
+#[derive(Debug, Clone, PartialEq)]
 pub struct JournalRow {
     pub id: CallId,
-    pub settled: Option<Settled>,
+    pub recorded: Recorded,
+}
+
+impl Row {
+    fn recorded(self) -> Recorded {
+        let output = self.result.map(|json| json.0).unwrap_or_default();
+        match self.status.as_str() {
+            "running" => Recorded::Begun,
+            "settled" => Recorded::Effect(outcome_of_effect(output)),
+            "done" => Recorded::Closed(Outcome::Done(Arc::new(Done {
+                summary: self.summary.unwrap_or_default(),
+                count: self.result_count.and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
+                duration_ms: self.duration_ms.unwrap_or(0).unsigned_abs(),
+                output,
+                timings: Default::default(),
+                was_retried: self.was_retried.unwrap_or(false),
+            }))),
+            _ => Recorded::Closed(Outcome::Failed(Failure {
+                error: output.get("error").and_then(Value::as_str).unwrap_or("failed").to_owned(),
+                retryable: self.retryable.unwrap_or(false),
+                was_retried: self.was_retried.unwrap_or(false),
+                duration_ms: self.duration_ms.unwrap_or(0).unsigned_abs(),
+                consent_id: output.get("consentId").and_then(Value::as_str).and_then(|id| id.parse().ok()),
+            })),
+        }
+    }
+}
+
+/// What was committed, as an outcome. An effect whose tool was cut off afterwards is done all the same.
+pub(super) fn outcome_of_effect(mut output: Value) -> Outcome {
+    if let Value::Object(fields) = &mut output {
+        fields.insert("summary".into(), DONE.into());
+        fields.insert("durationMs".into(), 0.into());
+    }
+    let (timings, was_retried) = (Default::default(), false);
+    Outcome::Done(Arc::new(Done { summary: DONE.into(), count: 1, duration_ms: 0, output, timings, was_retried }))
+}
+
+const DONE: &str = "Done";
+
+/// An outcome as the columns of its row.
+struct Columns<'a> {
+    status: &'static str,
+    result: Value,
+    summary: Option<&'a str>,
+    count: Option<i64>,
+    duration_ms: i64,
+    retryable: Option<bool>,
+    was_retried: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn of(outcome: &'a Outcome) -> Self {
+        match outcome {
+            Outcome::Done(done) => Self {
+                status: "done",
+                result: done.output.clone(),
+                summary: Some(&done.summary),
+                count: i64::try_from(done.count).ok(),
+                duration_ms: i64::try_from(done.duration_ms).unwrap_or(i64::MAX),
+                retryable: None,
+                was_retried: done.was_retried,
+            },
+            Outcome::Failed(failure) => Self {
+                status: "failed",
+                result: serde_json::to_value(failure).expect("a failure is plain data"),
+                summary: None,
+                count: None,
+                duration_ms: i64::try_from(failure.duration_ms).unwrap_or(i64::MAX),
+                retryable: Some(failure.retryable),
+                was_retried: failure.was_retried,
+            },
+        }
+    }
 }
 
 impl Store {
-    pub async fn begin_call(&self, call: &Call) -> Result<(), StoreError> {
-        const SQL: &str = "INSERT INTO tool_calls (id, message_id, user_id, tool_name, parameters, status, created_at)
-            VALUES ($1, $2, $3, $4, $5, 'running', $6) ON CONFLICT (id) DO NOTHING";
+    /// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
+    /// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one
+    /// returned. A row whose lease is not ours any more cannot be claimed.
+    pub(super) async fn settle<T, F>(&self, tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
+    {
+        let Some(call) = call else { return effect(tx).await };
+        settle_under(tx, call, self.call_leases.of(call), effect).await
+    }
+
+    /// Opens a row, or takes over one that another node has opened: the turn's lease is this node's now.
+    pub async fn begin_call(&self, call: &Call, title: &str, token: i64) -> Result<(), StoreError> {
+        const SQL: &str =
+            "INSERT INTO tool_calls (id, message_id, user_id, tool_name, title, parameters, status, lease_token, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8) ON CONFLICT (id) DO NOTHING";
+        self.call_leases.hold(call.id, token);
+        self.write(SQL)
+            .bind(call.id.0)
+            .bind(call.message.map(|message| message.0))
+            .bind(call.owner.as_str())
+            .bind(&call.name)
+            .bind(title)
+            .bind(Json(&*call.input))
+            .bind(token)
+            .bind(self.clock.now())
+            .execute()
+            .await?;
+        Ok(())
+    }
+
+    /// Writes a call down that was refused before it ran.
+    pub async fn refuse_call(&self, call: &Call, failure: &Failure) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO tool_calls
+                (id, message_id, user_id, tool_name, parameters, status, result, duration_ms, retryable, was_retried,
+                 created_at, finished_at)
+             VALUES ($1, $2, $3, $4, $5, 'refused', $6, $7, $8, $9, $10, $10) ON CONFLICT (id) DO NOTHING";
         self.write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
             .bind(call.owner.as_str())
             .bind(&call.name)
             .bind(Json(&*call.input))
-            .bind(now())
+            .bind(Json(failure))
+            .bind(i64::try_from(failure.duration_ms).unwrap_or(i64::MAX))
+            .bind(failure.retryable)
+            .bind(failure.was_retried)
+            .bind(self.clock.now())
             .execute()
             .await?;
         Ok(())
     }
 
     /// Settles a call whose whole effect is its output. Returns the output that counts: that of the first attempt.
-    pub async fn settle_call(&self, call: CallId, output: Value) -> Result<Value, StoreError> {
+    pub async fn settle_call(&self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {
         let mut tx = self.begin().await?;
-        let output = settle(&mut tx, Some(call), async |_| Ok(output)).await?;
+        let output = settle_under(&mut tx, call, token, async |_| Ok(output)).await?;
         tx.commit().await?;
         Ok(output)
     }
 
     /// Closes a row. What is committed already wins over an outcome that only says the call was cut off.
-    pub async fn finish_call(&self, call: CallId, outcome: Outcome) -> Result<Outcome, StoreError> {
-        const SQL: &str = "UPDATE tool_calls SET status = $2, result = $3, finished_at = $4
-            WHERE id = $1 AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
-        let status = match &outcome {
-            Outcome::Done(_) => "done",
-            Outcome::Failed(_) => "failed",
-        };
+    pub async fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Result<Outcome, StoreError> {
+        const SQL: &str = "UPDATE tool_calls SET status = $2, result = $3, summary = $4, result_count = $5,
+                duration_ms = $6, retryable = $7, was_retried = $8, finished_at = $9
+            WHERE id = $1 AND lease_token = $10
+              AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
+        let columns = Columns::of(&outcome);
         let closed: Option<(Uuid,)> = self
             .write(SQL)
             .bind(call.0)
-            .bind(status)
-            .bind(Json(Settled::of(&outcome)))
-            .bind(now())
+            .bind(columns.status)
+            .bind(Json(&columns.result))
+            .bind(columns.summary)
+            .bind(columns.count)
+            .bind(columns.duration_ms)
+            .bind(columns.retryable)
+            .bind(columns.was_retried)
+            .bind(self.clock.now())
+            .bind(token)
             .fetch_optional()
             .await?;
-        if closed.is_some() {
-            return Ok(outcome);
-        }
-        let row: Option<(Option<Json<Settled>>,)> = self.read(SETTLED).bind(call.0).fetch_optional().await?;
-        Ok(row.and_then(|row| row.0).map_or(outcome, |Json(settled)| settled.into_outcome()))
+        let row = match closed {
+            Some(_) => None,
+            None => self.read(ROW).bind(call.0).fetch_optional::<Row>().await?,
+        };
+        self.call_leases.release(call);
+        Ok(match row.map(Row::recorded) {
+            Some(Recorded::Effect(recorded) | Recorded::Closed(recorded)) => recorded,
+            Some(Recorded::Begun) | None => outcome,
+        })
     }
 
     pub async fn calls_of(&self, message: MessageId) -> Result<Vec<JournalRow>, StoreError> {
-        const SQL: &str = "SELECT id, result FROM tool_calls WHERE message_id = $1";
-        let rows: Vec<(Uuid, Option<Json<Settled>>)> = self.read(SQL).bind(message.0).fetch_all().await?;
-        Ok(rows
-            .into_iter()
-            .map(|(id, result)| JournalRow { id: CallId(id), settled: result.map(|json| json.0) })
-            .collect())
+        let rows: Vec<Row> = self.read(ROWS).bind(message.0).fetch_all().await?;
+        Ok(rows.into_iter().map(|row| JournalRow { id: CallId(row.id), recorded: row.recorded() }).collect())
     }
+}
+
+async fn settle_under<T, F>(tx: &mut Tx, call: CallId, token: i64, effect: F) -> Result<T, StoreError>
+where
+    T: Serialize + DeserializeOwned,
+    F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
+{
+    let claimed: Option<(Uuid,)> = tx.query(CLAIM).bind(call.0).bind(token).fetch_optional().await?;
+    if claimed.is_none() {
+        return earlier_effect(tx.query(ROW).bind(call.0).fetch_optional::<Row>().await?);
+    }
+    let output = effect(tx).await?;
+    let recorded = serde_json::to_value(&output).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    tx.query(RECORD_EFFECT).bind(call.0).bind(Json(recorded)).execute().await?;
+    Ok(output)
+}
+
+/// What the first attempt at a call answered, for a second one.
+fn earlier_effect<T: DeserializeOwned>(row: Option<Row>) -> Result<T, StoreError> {
+    match row {
+        Some(Row { status, result: Some(Json(output)), .. }) if status == "settled" => {
+            serde_json::from_value(output).map_err(|error| sqlx::Error::Decode(error.into()).into())
+        }
+        _ => Err(StoreError::Conflict("this call is already closed")),
+    }
+}
+
+/// Closes what a turn leaves open when it ends: no row stays open after its turn, so no effect can follow its end.
+pub(super) async fn close_calls(
+    tx: &mut Tx,
+    message: MessageId,
+    at: chrono::DateTime<chrono::Utc>,
+) -> Result<(), StoreError> {
+    const RUNNING: &str = "UPDATE tool_calls SET status = 'failed', result = $2, duration_ms = 0, retryable = TRUE,
+            was_retried = FALSE, finished_at = $3 WHERE message_id = $1 AND status = 'running'";
+    const SETTLED: &str = "UPDATE tool_calls SET status = 'done', summary = $2, result_count = 1, duration_ms = 0,
+            was_retried = FALSE, finished_at = $3 WHERE message_id = $1 AND status = 'settled'";
+    tx.query(RUNNING).bind(message.0).bind(Json(Failure::interrupted())).bind(at).execute().await?;
+    tx.query(SETTLED).bind(message.0).bind(DONE).bind(at).execute().await?;
+    Ok(())
 }

@@ -1,4 +1,5 @@
-//! Leases: a turn belongs to the node that renews its lease; when it runs out, any node may close the turn.
+//! Leases: a turn belongs to the node that renews its lease. When it runs out, another node takes the turn over with a
+//! new token; whoever has an older token can store nothing.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -12,7 +13,9 @@ use uuid::Uuid;
 use super::{Store, StoreError, db::Db, now};
 
 /// A node that has not renewed its leases for this long is taken for dead.
-pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(15);
+pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
+/// The token of a turn that no other node has taken over.
+pub const FIRST_TOKEN: i64 = 1;
 
 /// A running turn whose node no longer renews its lease.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -20,9 +23,23 @@ pub struct DeadTurn {
     pub id: Uuid,
     pub conversation_id: Uuid,
     pub message_id: Uuid,
-    pub node: String,
+    pub holder: String,
+    pub lease_token: i64,
+    pub n_takeovers: i64,
+    pub n_events: i64,
+    pub stop_requested: bool,
+    pub created_at: DateTime<Utc>,
     pub user_id: String,
     pub agent: String,
+}
+
+/// What a node does with a turn it takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takeover {
+    /// Goes on with it; counted.
+    Continue,
+    /// Closes it as interrupted.
+    Close,
 }
 
 /// The database's time. Nodes whose own clocks disagree, or jump, agree on it.
@@ -53,55 +70,92 @@ impl Store {
         self.clock.set(self.clock.now() + by, Instant::now());
     }
 
+    /// The database's time.
+    pub fn time(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
     /// Asks the database what time it is. SQLite has no clock but ours.
     pub async fn set_clock(&self) -> Result<(), StoreError> {
         let asked = Instant::now();
         let told = match &self.db {
             Db::Sqlite { .. } => now(),
-            Db::Postgres(pool) => sqlx::query_as::<_, (_,)>("SELECT clock_timestamp()").fetch_one(pool).await?.0,
+            Db::Postgres { pool, .. } => sqlx::query_as::<_, (_,)>("SELECT clock_timestamp()").fetch_one(pool).await?.0,
         };
         self.clock.set(told, asked);
         Ok(())
     }
 
-    /// Renews the leases of the turns that really run here: one whose end could not be stored is left to run out.
-    pub async fn renew_leases(&self, node: &str, turns: &[TurnId]) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $2 AND node = $1 AND status = 'running'";
-        if turns.is_empty() {
-            return Ok(());
+    /// How long a lease lasts; tests shorten it.
+    pub fn lease(&self) -> TimeDelta {
+        self.lease
+    }
+
+    #[must_use]
+    pub fn with_lease(mut self, lease: TimeDelta) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Renews the leases of the turns that really run here, each with its token. Returns those that are lost: the turn
+    /// has ended, or another node holds it.
+    pub async fn renew_leases(&self, held: &[(TurnId, i64)]) -> Result<Vec<TurnId>, StoreError> {
+        const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $1 AND lease_token = $2 AND status = 'running'
+            RETURNING id";
+        let until = self.clock.now() + self.lease;
+        let mut lost = Vec::new();
+        for (turn, token) in held {
+            let row: Option<(Uuid,)> = self.write(SQL).bind(turn.0).bind(*token).bind(until).fetch_optional().await?;
+            if row.is_none() {
+                lost.push(*turn);
+            }
         }
-        let until = self.clock.now() + LEASE;
-        let mut tx = self.begin().await?;
-        for turn in turns {
-            tx.query(SQL).bind(node).bind(turn.0).bind(until).execute().await?;
-        }
-        tx.commit().await?;
-        Ok(())
+        Ok(lost)
     }
 
     /// Running turns whose lease ran out, or that an earlier life of `reborn` left behind.
     pub async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
-        const SQL: &str = "SELECT turns.id, conversation_id, message_id, node, turns.user_id, agent
+        const SQL: &str = "SELECT turns.id, conversation_id, message_id, holder, lease_token, n_takeovers, n_events,
+                stop_requested, turns.created_at, turns.user_id, agent
             FROM turns JOIN conversations ON conversations.id = conversation_id
-            WHERE status = 'running' AND (lease_until < $1 OR node = $2)";
+            WHERE status = 'running' AND (lease_until < $1 OR holder = $2) ORDER BY turns.created_at";
         let (at, reborn) = (self.clock.now(), reborn.unwrap_or_default());
         Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
-    /// Takes a dead node's turn over. False when someone else was faster, or its node lives after all.
-    pub async fn take_over(&self, dead: &DeadTurn, node: &str) -> Result<bool, StoreError> {
-        const SQL: &str = "UPDATE turns SET node = $3, lease_until = $4
-            WHERE id = $1 AND node = $2 AND status = 'running' AND (lease_until < $5 OR node = $3) RETURNING id";
+    /// Takes a dead node's turn over and returns its new token. None when another node was faster, or its node lives.
+    /// Calls that were under way get the new token too: their old node can no longer commit their effects.
+    pub async fn take_over(&self, dead: &DeadTurn, node: &str, what: Takeover) -> Result<Option<i64>, StoreError> {
+        const SQL: &str = "UPDATE turns SET holder = $3, lease_token = lease_token + 1, lease_until = $4,
+                n_takeovers = n_takeovers + $6
+            WHERE id = $1 AND lease_token = $2 AND status = 'running' AND (lease_until < $5 OR holder = $3)
+            RETURNING lease_token";
+        const CALLS: &str = "UPDATE tool_calls SET lease_token = $2 WHERE message_id = $1
+            AND status IN ('running', 'settled')";
         let at = self.clock.now();
-        let row: Option<(Uuid,)> = self
-            .write(SQL)
+        let mut tx = self.begin().await?;
+        let row: Option<(i64,)> = tx
+            .query(SQL)
             .bind(dead.id)
-            .bind(&dead.node)
+            .bind(dead.lease_token)
             .bind(node)
-            .bind(at + LEASE)
+            .bind(at + self.lease)
             .bind(at)
+            .bind(i64::from(what == Takeover::Continue))
             .fetch_optional()
             .await?;
-        Ok(row.is_some())
+        let Some((token,)) = row else { return Ok(None) };
+        tx.query(CALLS).bind(dead.message_id).bind(token).execute().await?;
+        tx.commit().await?;
+        Ok(Some(token))
+    }
+
+    /// Ends the lease of a turn that this node cannot finish, so that another need not wait for it to run out.
+    pub async fn release(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE turns SET lease_until = $3, holder = ''
+            WHERE id = $1 AND lease_token = $2 AND status = 'running'";
+        let over = self.clock.now() - TimeDelta::milliseconds(1);
+        self.write(SQL).bind(turn.0).bind(token).bind(over).execute().await?;
+        Ok(())
     }
 }

@@ -9,6 +9,8 @@ mod conversation_model;
 mod conversations;
 mod db;
 mod documents;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 mod feedback;
 mod folders;
 mod forgotten;
@@ -42,6 +44,7 @@ mod step;
 mod tasks;
 mod tracks;
 mod turn_end;
+mod turn_log;
 mod turn_start;
 mod turn_store;
 mod turns;
@@ -56,10 +59,10 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, SubsecRound, Utc};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sqlx::{
-    Connection, PgPool,
-    migrate::Migrator,
+    Connection,
+    migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -77,8 +80,8 @@ pub use found::{Description, FeaturesFound, LyricsFound};
 pub use imports::{ImportLine, NewImport, NewOpenEntry};
 pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
-pub use journal::{JournalRow, Settled};
-pub use leases::DeadTurn;
+pub use journal::{JournalRow, NO_TURN};
+pub use leases::{DeadTurn, FIRST_TOKEN, TURN_LEASE, Takeover};
 pub use library::{LibrarySort, LibraryTrack, Listing};
 pub use library_insert::NewLibraryTrack;
 pub use limits::{Limited, TurnLimits};
@@ -95,8 +98,10 @@ pub use spending::{Purpose, Reservation, TokenLimits};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
+pub use turn_end::{Ended, TurnEnd};
+pub use turn_log::{Durability, EventRow, Save, Saved};
 pub use turn_store::{Pending, TurnStore};
-pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
+pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 pub use views::{AlbumLine, ArtistLine, GroupLine};
 
@@ -108,6 +113,8 @@ pub struct Store {
     db: Db,
     clock: Arc<leases::Clock>,
     notices: Arc<notices::Notices>,
+    call_leases: Arc<journal::CallLeases>,
+    lease: TimeDelta,
 }
 
 /// How many connections of a pool are open, for metrics.
@@ -135,7 +142,7 @@ impl Store {
     /// Opens `sqlite:<path>` or `postgres://…` and brings its schema up to date.
     pub async fn open(url: &str, pool_size: u32) -> Result<Self, StoreError> {
         let db = if url.starts_with("postgres") {
-            Db::Postgres(open_postgres(url, pool_size).await?)
+            open_postgres(url, pool_size).await?
         } else {
             open_sqlite(url, pool_size).await?
         };
@@ -144,11 +151,12 @@ impl Store {
                 let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
                 SQLITE_MIGRATIONS.run(write).await
             }
-            Db::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await,
+            Db::Postgres { pool, .. } => POSTGRES_MIGRATIONS.run(pool).await,
         };
-        migrated.map_err(|error| StoreError::Database(error.into()))?;
+        migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
-        let store = Self { db, clock: Arc::default(), notices };
+        let (clock, call_leases) = (Arc::default(), Arc::default());
+        let store = Self { db, clock, notices, call_leases, lease: TURN_LEASE };
         store.set_clock().await?;
         Ok(store)
     }
@@ -161,7 +169,9 @@ impl Store {
             Db::Sqlite { read, write } => {
                 vec![reading("read", read.size(), read.num_idle()), reading("write", write.size(), write.num_idle())]
             }
-            Db::Postgres(pool) => vec![reading("postgres", pool.size(), pool.num_idle())],
+            Db::Postgres { pool, log } => {
+                vec![reading("postgres", pool.size(), pool.num_idle()), reading("log", log.size(), log.num_idle())]
+            }
         }
     }
 
@@ -169,7 +179,7 @@ impl Store {
     pub fn kind(&self) -> &'static str {
         match self.db {
             Db::Sqlite { .. } => "sqlite",
-            Db::Postgres(_) => "postgres",
+            Db::Postgres { .. } => "postgres",
         }
     }
 
@@ -184,17 +194,31 @@ impl Store {
                 read.close().await;
                 write.close().await;
             }
-            Db::Postgres(pool) => pool.close().await,
+            Db::Postgres { pool, log } => {
+                pool.close().await;
+                log.close().await;
+            }
         }
     }
 }
 
 const RESTED: Duration = Duration::from_secs(2);
 
-async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error> {
-    let options = PgConnectOptions::from_str(url)?.application_name("segue");
+/// A node that is paused inside a transaction must not hold its locks for longer than a lease; a statement that waits
+/// for one gives up rather than wait for ever.
+const SESSION: [(&str, &str); 2] = [("idle_in_transaction_session_timeout", "5s"), ("lock_timeout", "8s")];
+
+async fn open_postgres(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
+    let options = PgConnectOptions::from_str(url)?.application_name("segue").options(SESSION);
+    let pool = postgres_pool(pool_size).connect_with(options.clone()).await?;
+    // Text that people read while it is written: a power cut may take its last moments, so nobody waits for the disk.
+    let log = postgres_pool(1).connect_lazy_with(options.options([("synchronous_commit", "off")]));
+    Ok(Db::Postgres { pool, log })
+}
+
+fn postgres_pool(size: u32) -> PgPoolOptions {
     PgPoolOptions::new()
-        .max_connections(pool_size)
+        .max_connections(size)
         .acquire_timeout(Duration::from_secs(5))
         .test_before_acquire(false)
         // A busy connection shows by itself that it is well; one that has rested may have been cut meanwhile.
@@ -206,8 +230,22 @@ async fn open_postgres(url: &str, pool_size: u32) -> Result<PgPool, sqlx::Error>
                 Ok(true)
             })
         })
-        .connect_with(options)
-        .await
+}
+
+/// The migrator's own words for a database of a newer version do not say what to do.
+fn migration_error(error: MigrateError) -> StoreError {
+    let error = match error {
+        MigrateError::VersionMissing(found) => {
+            let known = newest_schema().unwrap_or_default();
+            let text = format!(
+                "the database was upgraded by a newer version of Segue (schema {found}, this version knows {known}). \
+                 Start that version, or restore a backup made before the upgrade."
+            );
+            sqlx::Error::Configuration(text.into())
+        }
+        other => other.into(),
+    };
+    StoreError::Database(error)
 }
 
 async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
@@ -227,8 +265,8 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .create_if_missing(true)
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
-        // In WAL mode this survives a killed process; only a power cut may lose the last commits, never the file.
-        .synchronous(SqliteSynchronous::Normal)
+        // Every commit survives a power cut, but for those of `Durability::Process`.
+        .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(5))
         .statement_cache_capacity(200);
     let timeout = Duration::from_secs(5);

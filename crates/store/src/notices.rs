@@ -58,7 +58,7 @@ pub struct News<'a> {
 
 impl Notices {
     pub(crate) fn new(db: &Db) -> Self {
-        Self { are_carried: matches!(db, Db::Postgres(_)), ..Self::default() }
+        Self { are_carried: matches!(db, Db::Postgres { .. }), ..Self::default() }
     }
 
     pub fn tell_events(&self, turn: TurnId) {
@@ -147,7 +147,7 @@ impl Store {
 
     /// Sends notices until the process ends.
     pub async fn keep_telling(&self, shutdown: CancellationToken) {
-        let Db::Postgres(pool) = &self.db else { return };
+        let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
             tokio::select! {
                 () = self.notices.has_untold.notified() => {}
@@ -167,7 +167,7 @@ impl Store {
 
     /// Hears notices of other nodes until the process ends.
     pub async fn keep_hearing(&self, shutdown: CancellationToken) {
-        let Db::Postgres(pool) = &self.db else { return };
+        let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
             tokio::select! {
                 ended = self.hear_until_cut(pool) => {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, journal::settle, now};
+use super::{Store, StoreError, now};
 use music::Track;
 
 engine::uuid_id!(PlaylistId);
@@ -62,18 +62,19 @@ impl Store {
         const SQL: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)";
         let playlist = Playlist { id: PlaylistId::new(), title: title.to_owned(), created_at: now(), tracks };
         let mut tx = self.begin().await?;
-        let playlist = settle(&mut tx, call, async |tx| {
-            tx.query(SQL)
-                .bind(playlist.id.0)
-                .bind(owner.as_str())
-                .bind(title)
-                .bind(Json(&playlist.tracks))
-                .bind(playlist.created_at)
-                .execute()
-                .await?;
-            Ok(playlist)
-        })
-        .await?;
+        let playlist = self
+            .settle(&mut tx, call, async |tx| {
+                tx.query(SQL)
+                    .bind(playlist.id.0)
+                    .bind(owner.as_str())
+                    .bind(title)
+                    .bind(Json(&playlist.tracks))
+                    .bind(playlist.created_at)
+                    .execute()
+                    .await?;
+                Ok(playlist)
+            })
+            .await?;
         tx.commit().await?;
         Ok(playlist)
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Store, StoreError, journal::settle, now};
+use super::{Store, StoreError, now};
 
 engine::uuid_id!(TaskId);
 
@@ -73,19 +73,20 @@ impl Store {
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
-            let task = tx
-                .query(INSERT)
-                .bind(TaskId::new().0)
-                .bind(owner.as_str())
-                .bind(title)
-                .bind(description)
-                .bind(now())
-                .fetch_one()
-                .await?;
-            Ok(task)
-        })
-        .await?;
+        let task = self
+            .settle(&mut tx, call, async |tx| {
+                let task = tx
+                    .query(INSERT)
+                    .bind(TaskId::new().0)
+                    .bind(owner.as_str())
+                    .bind(title)
+                    .bind(description)
+                    .bind(now())
+                    .fetch_one()
+                    .await?;
+                Ok(task)
+            })
+            .await?;
         tx.commit().await?;
         Ok(task)
     }
@@ -98,35 +99,37 @@ impl Store {
         call: Option<CallId>,
     ) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
-            tx.query(UPDATE)
-                .bind(id.0)
-                .bind(owner.as_str())
-                .bind(change.title.as_deref())
-                .bind(change.description.as_deref())
-                .bind(change.completed)
-                .bind(now())
-                .fetch_optional()
-                .await?
-                .ok_or(StoreError::NotFound)
-        })
-        .await?;
+        let task = self
+            .settle(&mut tx, call, async |tx| {
+                tx.query(UPDATE)
+                    .bind(id.0)
+                    .bind(owner.as_str())
+                    .bind(change.title.as_deref())
+                    .bind(change.description.as_deref())
+                    .bind(change.completed)
+                    .bind(now())
+                    .fetch_optional()
+                    .await?
+                    .ok_or(StoreError::NotFound)
+            })
+            .await?;
         tx.commit().await?;
         Ok(task)
     }
 
     pub async fn delete_task(&self, owner: &UserId, id: TaskId, call: Option<CallId>) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
-        let task = settle(&mut tx, call, async |tx| {
-            tx.query(DELETE)
-                .bind(id.0)
-                .bind(owner.as_str())
-                .bind(now())
-                .fetch_optional()
-                .await?
-                .ok_or(StoreError::NotFound)
-        })
-        .await?;
+        let task = self
+            .settle(&mut tx, call, async |tx| {
+                tx.query(DELETE)
+                    .bind(id.0)
+                    .bind(owner.as_str())
+                    .bind(now())
+                    .fetch_optional()
+                    .await?
+                    .ok_or(StoreError::NotFound)
+            })
+            .await?;
         tx.commit().await?;
         Ok(task)
     }

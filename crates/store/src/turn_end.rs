@@ -1,54 +1,112 @@
 //! How a turn ends: answer, last events and tokens in one transaction, by the node that holds its lease.
 
 use chrono::{DateTime, Utc};
+use engine::{Block, Usage};
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    Store, StoreError, TurnEnd,
+    MessageStatus, StartedTurn, Store, StoreError, TurnError,
     db::Tx,
-    turns::{INSERT_EVENTS, PREVIEW_CHARS, beginning_of},
+    journal::close_calls,
+    turn_log::{EventRow, INSERT_EVENTS},
+    turns::{PREVIEW_CHARS, beginning_of},
 };
 
+/// How a turn ended: everything that is stored in one transaction before anyone sees the end.
+pub struct TurnEnd<'a> {
+    pub started: &'a StartedTurn,
+    /// The token of the lease under which the turn ran.
+    pub token: i64,
+    pub content: &'a [Block],
+    pub status: MessageStatus,
+    pub usage: Option<Usage>,
+    pub error: Option<TurnError>,
+    pub text: &'a str,
+    /// How many events the log holds already.
+    pub n_saved: i64,
+    /// The events not saved yet, the closing one last.
+    pub events: Vec<EventRow>,
+    /// How many events the log holds then.
+    pub n_events: i64,
+}
+
+/// What became of an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It is stored, now or by an earlier attempt.
+    Stored,
+    /// The log holds another number of events than `n_saved`.
+    Holds(i64),
+    /// Another node holds the turn, or has ended it.
+    Lost,
+}
+
 impl Store {
-    /// Stores the end of a turn. False when the turn is no longer ours to end: its lease ran out and another node
-    /// closed it. Ending twice is fine: the first time may have been stored without our hearing of it.
-    pub async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<bool, StoreError> {
+    /// Stores the end of a turn. Ending twice is fine: the first time may have been stored without our hearing of it.
+    /// The conversation is locked before the turn, as when a turn starts: the two cannot deadlock.
+    pub async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<Ended, StoreError> {
         let at = self.clock.now();
         let mut tx = self.begin().await?;
+        touch_conversation(&mut tx, end, at).await?;
         if !mark_ended(&mut tx, end, at).await? {
-            return was_ended_here(&mut tx, end).await;
+            return state(&mut tx, end).await;
         }
-        store_answer(&mut tx, end, at).await?;
+        store_answer(&mut tx, end).await?;
+        close_calls(&mut tx, end.started.message, at).await?;
         for (position, events) in &end.events {
             tx.query(INSERT_EVENTS).bind(end.started.turn.0).bind(position).bind(events).execute().await?;
         }
         tx.commit().await?;
         self.notices.tell_events(end.started.turn);
-        Ok(true)
+        Ok(Ended::Stored)
     }
 }
 
-/// False when this node does not hold the lease of a running turn.
+async fn touch_conversation(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE conversations SET preview = COALESCE($2, preview), updated_at = $3 WHERE id = $1";
+    let preview = (!end.text.is_empty()).then(|| beginning_of(end.text, PREVIEW_CHARS));
+    tx.query(SQL).bind(end.started.conversation.0).bind(preview).bind(at).execute().await?;
+    Ok(())
+}
+
+/// False when this node does not hold the lease of a running turn, or counts its events differently.
 async fn mark_ended(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE turns SET status = 'ended', ended_at = $3
-        WHERE id = $1 AND node = $2 AND status = 'running' RETURNING id";
-    let ended: Option<(Uuid,)> =
-        tx.query(SQL).bind(end.started.turn.0).bind(end.node).bind(at).fetch_optional().await?;
+    const SQL: &str = "UPDATE turns SET status = 'ended', ended_at = $3, n_events = $5,
+            input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9
+        WHERE id = $1 AND lease_token = $2 AND status = 'running' AND n_events = $4 RETURNING id";
+    let tokens = |count: fn(&Usage) -> u64| end.usage.as_ref().and_then(|usage| i64::try_from(count(usage)).ok());
+    let ended: Option<(Uuid,)> = tx
+        .query(SQL)
+        .bind(end.started.turn.0)
+        .bind(end.token)
+        .bind(at)
+        .bind(end.n_saved)
+        .bind(end.n_events)
+        .bind(tokens(|usage| usage.input_tokens))
+        .bind(tokens(|usage| usage.output_tokens))
+        .bind(tokens(|usage| usage.cache_read_tokens))
+        .bind(tokens(|usage| usage.cache_write_tokens))
+        .fetch_optional()
+        .await?;
     Ok(ended.is_some())
 }
 
-async fn was_ended_here(tx: &mut Tx, end: &TurnEnd<'_>) -> Result<bool, StoreError> {
-    const SQL: &str = "SELECT id FROM turns WHERE id = $1 AND node = $2 AND status = 'ended'";
-    let ours: Option<(Uuid,)> = tx.query(SQL).bind(end.started.turn.0).bind(end.node).fetch_optional().await?;
-    Ok(ours.is_some())
+/// The token of an ended turn is that of the node that ended it.
+async fn state(tx: &mut Tx, end: &TurnEnd<'_>) -> Result<Ended, StoreError> {
+    const SQL: &str = "SELECT lease_token, n_events, status FROM turns WHERE id = $1";
+    let row: Option<(i64, i64, String)> = tx.query(SQL).bind(end.started.turn.0).fetch_optional().await?;
+    Ok(match row {
+        Some((token, _, status)) if token == end.token && status == "ended" => Ended::Stored,
+        Some((token, n_events, _)) if token == end.token => Ended::Holds(n_events),
+        Some(_) | None => Ended::Lost,
+    })
 }
 
-async fn store_answer(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<(), StoreError> {
-    const ANSWER: &str =
+async fn store_answer(tx: &mut Tx, end: &TurnEnd<'_>) -> Result<(), StoreError> {
+    const SQL: &str =
         "UPDATE messages SET content = $2, status = $3, usage = $4, error = $5, searchable = $6 WHERE id = $1";
-    const PREVIEW: &str = "UPDATE conversations SET preview = $2, updated_at = $3 WHERE id = $1";
-    tx.query(ANSWER)
+    tx.query(SQL)
         .bind(end.started.message.0)
         .bind(Json(end.content))
         .bind(end.status.as_str())
@@ -57,9 +115,5 @@ async fn store_answer(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Resu
         .bind(end.text.to_lowercase())
         .execute()
         .await?;
-    if !end.text.is_empty() {
-        let preview = beginning_of(end.text, PREVIEW_CHARS);
-        tx.query(PREVIEW).bind(end.started.conversation.0).bind(preview).bind(at).execute().await?;
-    }
     Ok(())
 }

@@ -8,7 +8,6 @@ use uuid::Uuid;
 use super::{
     NewTurn, Start, StartedTurn, Store, StoreError,
     db::Tx,
-    leases::LEASE,
     limits,
     questions::take_back,
     turns::{PREVIEW_CHARS, beginning_of},
@@ -56,7 +55,7 @@ impl Store {
         }
         open_conversation(&mut tx, owner, new, &started, at).await?;
         insert_messages(&mut tx, new, &started, at).await?;
-        insert_turn(&mut tx, owner, new, &started, at).await?;
+        insert_turn(&mut tx, owner, new, &started, at, at + self.lease).await?;
         tx.commit().await?;
         Ok(Start::New(started))
     }
@@ -123,9 +122,10 @@ async fn insert_turn(
     new: &NewTurn<'_>,
     started: &StartedTurn,
     at: DateTime<Utc>,
+    lease_until: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     const INSERT: &str =
-        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, node, lease_until, stop_requested, created_at)
+        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, holder, lease_until, stop_requested, created_at)
          VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
     tx.query(INSERT)
         .bind(started.turn.0)
@@ -134,7 +134,7 @@ async fn insert_turn(
         .bind(owner.as_str())
         .bind(new.client_message_id)
         .bind(new.node)
-        .bind(at + LEASE)
+        .bind(lease_until)
         .bind(at)
         .execute()
         .await?;

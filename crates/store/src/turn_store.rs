@@ -7,7 +7,9 @@ use engine::{Call, CallId, ConversationId, MessageId, Outcome, TurnId, UserId};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::{DeadTurn, JournalRow, NewTurn, Start, Store, StoreError, TurnEnd, TurnRow};
+use super::{
+    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, Store, StoreError, Takeover, TurnEnd, TurnRow,
+};
 
 /// What an operation of a [`TurnStore`] returns.
 pub type Pending<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -21,33 +23,36 @@ pub trait TurnStore: Send + Sync {
     fn running_turn<'a>(&'a self, owner: &'a UserId, conversation: ConversationId) -> Pending<'a, Option<TurnId>>;
     fn is_running(&self, turn: TurnId) -> Pending<'_, bool>;
 
-    /// Saves rows of the logs of several turns, all or none. A position is saved once.
-    fn save_events<'a>(&'a self, batch: &'a [(TurnId, i64, String)]) -> Pending<'a, ()>;
+    /// Saves the next events of several turns, each if its token and its number of events are the current ones.
+    fn save_events<'a>(&'a self, saves: &'a [Save], durability: Durability) -> Pending<'a, Vec<Saved>>;
     /// The saved rows from `position` on, in their order, at most `n_rows`.
     fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Pending<'_, Vec<String>>;
-    /// Stores the end of a turn. False when `end.node` does not hold its lease. Ending twice on one node returns true
-    /// twice and stores the first end.
-    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, bool>;
+    /// Stores the end of a turn and closes its calls, if its token and its number of events are the current ones.
+    /// Ending twice with one token returns `Stored` twice and stores the first end.
+    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, Ended>;
 
     /// Asks the node that runs a turn to stop it. False when the turn does not run, or is another owner's.
     fn request_stop<'a>(&'a self, owner: &'a UserId, turn: TurnId) -> Pending<'a, bool>;
     /// The running turns of a node that were asked to stop.
     fn stop_requests<'a>(&'a self, node: &'a str) -> Pending<'a, Vec<TurnId>>;
 
-    /// Renews the leases of those of these turns that run on `node`.
-    fn renew_leases<'a>(&'a self, node: &'a str, turns: &'a [TurnId]) -> Pending<'a, ()>;
+    /// Renews leases by their tokens. Returns the turns whose lease is lost.
+    fn renew_leases<'a>(&'a self, held: &'a [(TurnId, i64)]) -> Pending<'a, Vec<TurnId>>;
     /// Running turns whose lease ran out, or that belong to `reborn`: a node that has restarted.
     fn dead_turns<'a>(&'a self, reborn: Option<&'a str>) -> Pending<'a, Vec<DeadTurn>>;
-    /// Moves a dead turn to `node`. False when another node was faster or the lease was renewed.
-    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str) -> Pending<'a, bool>;
+    /// Moves a dead turn and its open calls to `node` under a new token. None when another node was faster or the lease
+    /// was renewed.
+    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>>;
+    /// Gives a turn up: any node may take it over at once.
+    fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
 
     /// Opens the journal row of a tool call, before the tool runs. Doing it twice changes nothing.
-    fn begin_call<'a>(&'a self, call: &'a Call) -> Pending<'a, ()>;
+    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
     /// Commits the effect of a call. A second attempt changes nothing and returns the output of the first; a call that
-    /// is closed, or was never begun, is a conflict.
-    fn settle_call(&self, call: CallId, output: Value) -> Pending<'_, Value>;
+    /// is closed, was never begun, or belongs to another lease is a conflict.
+    fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value>;
     /// Closes the row and returns what it says: an effect that is committed wins over a failure.
-    fn finish_call(&self, call: CallId, outcome: Outcome) -> Pending<'_, Outcome>;
+    fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
 }
 
@@ -68,15 +73,15 @@ impl TurnStore for Store {
         Box::pin(self.is_running(turn))
     }
 
-    fn save_events<'a>(&'a self, batch: &'a [(TurnId, i64, String)]) -> Pending<'a, ()> {
-        Box::pin(self.save_events(batch))
+    fn save_events<'a>(&'a self, saves: &'a [Save], durability: Durability) -> Pending<'a, Vec<Saved>> {
+        Box::pin(self.save_events(saves, durability))
     }
 
     fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Pending<'_, Vec<String>> {
         Box::pin(self.events_from(turn, position, n_rows))
     }
 
-    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, bool> {
+    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, Ended> {
         Box::pin(self.end_turn(end))
     }
 
@@ -88,28 +93,32 @@ impl TurnStore for Store {
         Box::pin(self.stop_requests(node))
     }
 
-    fn renew_leases<'a>(&'a self, node: &'a str, turns: &'a [TurnId]) -> Pending<'a, ()> {
-        Box::pin(self.renew_leases(node, turns))
+    fn renew_leases<'a>(&'a self, held: &'a [(TurnId, i64)]) -> Pending<'a, Vec<TurnId>> {
+        Box::pin(self.renew_leases(held))
     }
 
     fn dead_turns<'a>(&'a self, reborn: Option<&'a str>) -> Pending<'a, Vec<DeadTurn>> {
         Box::pin(self.dead_turns(reborn))
     }
 
-    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str) -> Pending<'a, bool> {
-        Box::pin(self.take_over(dead, node))
+    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>> {
+        Box::pin(self.take_over(dead, node, what))
     }
 
-    fn begin_call<'a>(&'a self, call: &'a Call) -> Pending<'a, ()> {
-        Box::pin(self.begin_call(call))
+    fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        Box::pin(self.release(turn, token))
     }
 
-    fn settle_call(&self, call: CallId, output: Value) -> Pending<'_, Value> {
-        Box::pin(self.settle_call(call, output))
+    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
+        Box::pin(self.begin_call(call, title, token))
     }
 
-    fn finish_call(&self, call: CallId, outcome: Outcome) -> Pending<'_, Outcome> {
-        Box::pin(self.finish_call(call, outcome))
+    fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
+        Box::pin(self.settle_call(call, token, output))
+    }
+
+    fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome> {
+        Box::pin(self.finish_call(call, token, outcome))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

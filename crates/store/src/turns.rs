@@ -1,17 +1,15 @@
-//! Turns and their event log: looked up, saved, stopped and forgotten. `turn_start` and `turn_end` begin and close one.
+//! Turns: looked up and stopped. `turn_start` and `turn_end` begin and close one, `turn_log` keeps its events.
 
-use chrono::{DateTime, TimeDelta, Utc};
-use engine::{Block, ConversationId, MessageId, TurnId, Usage, UserId};
+use chrono::{DateTime, Utc};
+use engine::{ConversationId, MessageId, TurnId, UserId};
 use uuid::Uuid;
 
 use super::{
-    MessageStatus, Store, StoreError, TurnError,
+    Store, StoreError,
     limits::{Limited, TurnLimits},
-    now,
+    turn_log::KEEP_EVENTS,
 };
 
-/// Events of an ended turn can be replayed for this long; then the conversation is the record.
-const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
 pub(super) const PREVIEW_CHARS: usize = 120;
 
 pub struct NewTurn<'a> {
@@ -56,29 +54,11 @@ impl TurnRow {
         self.status == "running"
     }
 
-    /// Whether its events may be gone already.
-    pub fn is_forgotten(&self) -> bool {
-        self.ended_at.is_some_and(|ended_at| ended_at < now() - KEEP_EVENTS)
+    /// Whether its events may be gone at `time`, which is the database's.
+    pub fn is_forgotten(&self, time: DateTime<Utc>) -> bool {
+        self.ended_at.is_some_and(|ended_at| ended_at < time - KEEP_EVENTS)
     }
 }
-
-/// How a turn ended: everything that is stored in one transaction before anyone sees the end.
-pub struct TurnEnd<'a> {
-    pub started: &'a StartedTurn,
-    pub node: &'a str,
-    pub content: &'a [Block],
-    pub status: MessageStatus,
-    pub usage: Option<Usage>,
-    pub error: Option<TurnError>,
-    pub text: &'a str,
-    /// The events not saved yet, the closing one last.
-    pub events: Vec<EventRow>,
-}
-
-/// A row of the saved log: where its first event stands, and its events as a JSON array.
-pub type EventRow = (i64, String);
-
-pub(super) const INSERT_EVENTS: &str = "INSERT INTO turn_events (turn_id, position, events) VALUES ($1, $2, $3)";
 
 impl Store {
     /// The turn that a message with this id of the client's began, if it was ever sent.
@@ -124,25 +104,6 @@ impl Store {
         Ok(n)
     }
 
-    /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
-    pub async fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Result<Vec<String>, StoreError> {
-        const SQL: &str =
-            "SELECT events FROM turn_events WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
-        let rows: Vec<(String,)> = self.read(SQL).bind(turn.0).bind(position).bind(n_rows).fetch_all().await?;
-        Ok(rows.into_iter().map(|(events,)| events).collect())
-    }
-
-    /// One group commit for the events of all turns together.
-    pub async fn save_events(&self, batch: &[(TurnId, i64, String)]) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        for (turn, position, events) in batch {
-            tx.query(INSERT_EVENTS).bind(turn.0).bind(position).bind(events).execute().await?;
-        }
-        tx.commit().await?;
-        batch.iter().for_each(|(turn, ..)| self.notices.tell_events(*turn));
-        Ok(())
-    }
-
     /// Asks the node that runs a turn to stop it. False when it does not run any more.
     pub async fn request_stop(&self, owner: &UserId, turn: TurnId) -> Result<bool, StoreError> {
         const SQL: &str = "UPDATE turns SET stop_requested = TRUE WHERE id = $1 AND user_id = $2 AND status = 'running'
@@ -153,7 +114,7 @@ impl Store {
     }
 
     pub async fn stop_requests(&self, node: &str) -> Result<Vec<TurnId>, StoreError> {
-        const SQL: &str = "SELECT id FROM turns WHERE node = $1 AND status = 'running' AND stop_requested";
+        const SQL: &str = "SELECT id FROM turns WHERE holder = $1 AND status = 'running' AND stop_requested";
         let rows: Vec<(Uuid,)> = self.read(SQL).bind(node).fetch_all().await?;
         Ok(rows.into_iter().map(|(id,)| TurnId(id)).collect())
     }
@@ -162,14 +123,6 @@ impl Store {
         const SQL: &str = "SELECT status FROM turns WHERE id = $1";
         let row: Option<(String,)> = self.read(SQL).bind(turn.0).fetch_optional().await?;
         Ok(row.is_some_and(|(status,)| status == "running"))
-    }
-
-    /// Forgets the events of turns that ended long ago.
-    pub async fn forget_old_events(&self) -> Result<u64, StoreError> {
-        const SQL: &str = "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE ended_at < $1)";
-        let before = now() - KEEP_EVENTS;
-        let n = self.write(SQL).bind(before).execute().await?;
-        Ok(n)
     }
 }
 

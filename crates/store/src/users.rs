@@ -7,7 +7,7 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use super::{Store, StoreError, documents::project, now, schedule::park};
+use super::{Store, StoreError, documents::project, schedule::park};
 
 /// The hash of a secret; the secret itself is never stored.
 pub type Hash = [u8; 32];
@@ -107,7 +107,7 @@ impl Store {
             .bind(name)
             .bind(name_key(name))
             .bind(password_hash)
-            .bind(now())
+            .bind(self.clock.now())
             .fetch_one()
             .await;
         added.map_err(name_taken)
@@ -155,7 +155,7 @@ impl Store {
             .bind(&key.hash[..])
             .bind(account)
             .bind(key.kind.as_str())
-            .bind(now())
+            .bind(self.clock.now())
             .bind(key.expires_at)
             .execute()
             .await?;
@@ -166,7 +166,7 @@ impl Store {
     pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, StoreError> {
         const SQL: &str = "SELECT a.id, a.name, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
             WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
-        let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(now()).fetch_optional().await?;
+        let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(self.clock.now()).fetch_optional().await?;
         Ok(holder)
     }
 
@@ -200,7 +200,7 @@ impl Store {
             .bind(&key.hash[..])
             .bind(account)
             .bind(key.kind.as_str())
-            .bind(now())
+            .bind(self.clock.now())
             .bind(key.expires_at)
             .execute()
             .await?;
@@ -217,7 +217,8 @@ impl Store {
     /// Whether an invitation can still be accepted.
     pub async fn is_invited(&self, hash: &Hash) -> Result<bool, StoreError> {
         const SQL: &str = "SELECT expires_at FROM invitations WHERE hash = $1 AND expires_at > $2";
-        let row: Option<(DateTime<Utc>,)> = self.read(SQL).bind(&hash[..]).bind(now()).fetch_optional().await?;
+        let row: Option<(DateTime<Utc>,)> =
+            self.read(SQL).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
         Ok(row.is_some())
     }
 
@@ -225,12 +226,13 @@ impl Store {
     pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
         const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
         let mut tx = self.begin().await?;
-        let used: Option<(DateTime<Utc>,)> = tx.query(USE_UP).bind(&hash[..]).bind(now()).fetch_optional().await?;
+        let used: Option<(DateTime<Utc>,)> =
+            tx.query(USE_UP).bind(&hash[..]).bind(self.clock.now()).fetch_optional().await?;
         if used.is_none() {
             return Err(StoreError::NotFound);
         }
         let insert = tx.query(INSERT).bind(Uuid::now_v7()).bind(name).bind(name_key(name));
-        let account = insert.bind(password_hash).bind(now()).fetch_one().await.map_err(name_taken)?;
+        let account = insert.bind(password_hash).bind(self.clock.now()).fetch_one().await.map_err(name_taken)?;
         tx.commit().await?;
         Ok(account)
     }
@@ -239,7 +241,7 @@ impl Store {
         const KEYS: &str = "DELETE FROM keys WHERE expires_at < $1";
         const INVITATIONS: &str = "DELETE FROM invitations WHERE expires_at < $1";
         for sql in [KEYS, INVITATIONS] {
-            self.write(sql).bind(now()).execute().await?;
+            self.write(sql).bind(self.clock.now()).execute().await?;
         }
         self.forget_old_attempts().await
     }

@@ -142,7 +142,7 @@ mod tests {
                 kinds.push(Kind::ToolStarted { call, name: name.clone(), title: "Search".into(), input });
                 kinds.push(Kind::ToolDone { call, name, done: Arc::new(done.clone()) });
             }
-            kinds.push(Kind::StepDone { step, usage });
+            kinds.push(Kind::StepDone { step, usage, is_cut: false });
         }
         kinds.push(Kind::Ended { usage, stop: StopReason::Complete, notices: Vec::new(), cost_usd: None });
         let events = kinds.into_iter().zip(1..).map(|(kind, n)| Arc::new(Event { seq: n, at_ms: i64::from(n), kind }));

@@ -69,6 +69,10 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
     root.attributes.push(("langfuse.internal.is_app_root".into(), Attribute::Flag(true)));
     root.metadata("steps", steps.len());
     root.metadata("events", ended.events.len());
+    let n_takeovers = ended.events.iter().filter(|event| matches!(event.kind, Kind::TakenOver { .. })).count();
+    if n_takeovers > 0 {
+        root.metadata("takeovers", n_takeovers);
+    }
     root.tell_end(&last.kind);
     root.input(content, || ended.question.clone());
     root.output(content, || answer_text(&steps));
@@ -169,7 +173,12 @@ impl<'a> Step<'a> {
                 self.replied(event.at_ms);
                 self.usage = Some(*usage);
             }
-            Kind::Started { .. } | Kind::StepStarted { .. } | Kind::Ended { .. } | Kind::Failed { .. } => {}
+            Kind::Started { .. }
+            | Kind::StepStarted { .. }
+            | Kind::Replied { .. }
+            | Kind::TakenOver { .. }
+            | Kind::Ended { .. }
+            | Kind::Failed { .. } => {}
         }
     }
 

@@ -107,6 +107,8 @@ impl World {
                 may_call_tools: true,
             },
             limits: self.limits,
+            progress: engine::Progress::default(),
+            elapsed: std::time::Duration::ZERO,
             cancel: Default::default(),
         };
         let mut calls = Vec::new();

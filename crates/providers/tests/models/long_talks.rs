@@ -66,6 +66,8 @@ async fn turn(model: &dyn engine::Model, history: &mut Vec<Message>, question: S
         message: MessageId::new(),
         prompt,
         limits: Limits::default().for_model(model),
+        progress: engine::Progress::default(),
+        elapsed: std::time::Duration::ZERO,
         cancel: CancellationToken::new(),
     };
     let finished = run(turn, &mut |_| {}).await;

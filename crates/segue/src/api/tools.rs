@@ -62,11 +62,8 @@ pub(super) fn answer(outcome: Outcome) -> Result<Response, ApiError> {
 
 /// A failed call has the fields of every error and those of a failed tool.
 fn refusal(failure: &Failure) -> Response {
-    let status = if failure.was_retried || failure.retryable {
-        StatusCode::SERVICE_UNAVAILABLE
-    } else {
-        StatusCode::BAD_REQUEST
-    };
+    let status =
+        if failure.was_retried || failure.retryable { StatusCode::BAD_GATEWAY } else { StatusCode::BAD_REQUEST };
     let code = if status == StatusCode::BAD_REQUEST { "VALIDATION_ERROR" } else { "TOOL_UNAVAILABLE" };
     let body = serde_json::json!({
         "error": {"code": code, "message": failure.error},

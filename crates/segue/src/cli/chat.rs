@@ -203,7 +203,12 @@ fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()
         Kind::Ended { stop: StopReason::Stopped, .. } => eprintln!("{dim}(stopped){plain}"),
         Kind::Ended { stop: StopReason::MaxSteps, .. } => eprintln!("{dim}(step limit reached){plain}"),
         Kind::Failed { message, .. } => eprintln!("{red}{}{plain}", shown(message)),
-        Kind::Started { .. } | Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::StepDone { .. } => {}
+        Kind::Started { .. }
+        | Kind::StepStarted { .. }
+        | Kind::TextStarted { .. }
+        | Kind::Replied { .. }
+        | Kind::TakenOver { .. }
+        | Kind::StepDone { .. } => {}
     }
     Ok(())
 }

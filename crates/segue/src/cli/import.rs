@@ -42,7 +42,7 @@ pub(super) fn command() -> Command {
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let code = if args.get_flag("open") {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {

@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let ended = ingest(&app, &owner, args).await;
     app.stop().await;
     let status = ended?;

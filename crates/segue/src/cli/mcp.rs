@@ -24,7 +24,7 @@ pub(super) fn command() -> Command {
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let owner = args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str);
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let server = ToolServer { app: app.clone(), owner: Some(UserId::new(owner)) };
     let served = async {
         let running = server.serve(stdio()).await.context("the client did not begin as MCP clients do")?;

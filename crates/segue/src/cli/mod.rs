@@ -119,7 +119,11 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     given.collect()
 }
 
-/// Starts the application for one command in the terminal.
+/// Starts the application for one command in the terminal. It leaves turns of dead servers to servers.
+async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
+    open(Config { takes_turns: false, ..config }).await
+}
+
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config).await?;
     App::start(config, model).await

@@ -18,7 +18,7 @@ pub(super) fn command() -> Command {
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     if args.get_flag("remove") {
         let n_removed = app.library().remove_sample(&owner).await?;

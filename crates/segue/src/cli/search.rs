@@ -22,7 +22,7 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     telemetry::init("error");
     let words: Vec<_> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
     let input = json!({"query": words.join(" "), "limit": args.get_one::<u32>("limit")});
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     app.catch_up().await?;
     let outcome = app.call_tool(&UserId::new(LOCAL_USER), "semanticSearch", input).await?;
     app.stop().await;

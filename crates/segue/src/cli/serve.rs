@@ -44,6 +44,8 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     app.spawn(async move { models.announce().await });
     warn_if_no_one_can_sign_in(&app).await?;
     let limits = ConnectionLimits::of(&app.config);
+    #[cfg(debug_assertions)]
+    app.arm_crash_point();
     let leaving = async {
         signals.received().await;
         info!("Leaving: no new turns, running ones may finish");

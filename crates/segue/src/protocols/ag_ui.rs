@@ -140,6 +140,7 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
             "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
             "content": failure.error, "metadata": failure_metadata(failure),
         })],
+        Kind::Replied { .. } | Kind::TakenOver { .. } => Vec::new(),
         Kind::StepDone { step, .. } => vec![json!({"type": "STEP_FINISHED", "stepName": step_name(*step)})],
         Kind::Ended { usage, stop, .. } => vec![json!({
             "type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": {"type": outcome(*stop)},

@@ -224,6 +224,7 @@ fn encode(event: &Event) -> Vec<Value> {
             });
             [error].into_iter().chain(consent).collect()
         }
+        Kind::Replied { .. } | Kind::TakenOver { .. } => Vec::new(),
         Kind::StepDone { .. } => vec![json!({"type": "finish-step"})],
         Kind::Ended { stop: StopReason::Stopped, .. } => vec![json!({"type": "abort"})],
         Kind::Ended { stop: StopReason::Complete | StopReason::MaxSteps, usage, .. } => vec![json!({

@@ -178,7 +178,12 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
             Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop, notices, cost_usd: *cost_usd }
         }
         Kind::Failed { code, message, retryable } => Frame::Error { seq, code: *code, message, retryable: *retryable },
-        Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. } => {
+        Kind::StepStarted { .. }
+        | Kind::TextStarted { .. }
+        | Kind::TextDone { .. }
+        | Kind::Replied { .. }
+        | Kind::TakenOver { .. }
+        | Kind::StepDone { .. } => {
             return None;
         }
     })

@@ -95,6 +95,11 @@ async fn chat(
     for event in &events {
         answer.add(event)?;
     }
+    if !events.last().is_some_and(|event| event.kind.is_last()) {
+        // This node let the turn go; another one finishes it.
+        let message = "The answer goes on. Please read the conversation again in a moment.";
+        return Err(ApiError::of_turn(engine::FailureCode::Interrupted, message));
+    }
     Ok(Json(answer).into_response())
 }
 
@@ -119,6 +124,8 @@ impl Answer {
             | Kind::StepStarted { .. }
             | Kind::TextStarted { .. }
             | Kind::TextDelta { .. }
+            | Kind::Replied { .. }
+            | Kind::TakenOver { .. }
             | Kind::StepDone { .. }
             | Kind::Ended { .. } => {}
         }

@@ -82,14 +82,13 @@ async fn answer(State(state): State<Arc<Mutex<(Mood, Duration)>>>, Json(request)
         Mood::Silent => std::future::pending().await,
         Mood::Well | Mood::Cut => {}
     }
-    let last = request["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
-    let blocks = last["content"].as_array().cloned().unwrap_or_default();
-    let has_result = blocks.iter().any(|block| block["type"] == "tool_result");
-    let (name, input) = call_for(blocks.first().and_then(|block| block["text"].as_str()).unwrap_or("untitled"));
+    let asked = crate::support::Asked::of(&request);
+    let has_result = asked.has_result;
+    let (name, input) = call_for(&asked.title);
     let frames = async_stream::stream! {
         yield frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}));
         yield frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
-        for n in 0..N_WORDS {
+        for n in asked.n_said..N_WORDS {
             tokio::time::sleep(pace).await;
             let delta = json!({"type": "text_delta", "text": format!("word{n} ")});
             yield frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}));

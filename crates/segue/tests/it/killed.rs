@@ -1,4 +1,4 @@
-//! A server that is killed in the middle of a turn: nothing is lost, nothing is done twice, nothing is wedged.
+//! A server that is killed in the middle of a turn: it is finished, nothing is lost, nothing is done twice.
 
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ use serde_json::{Value, json};
 use crate::support::{Process, Upstream, World};
 
 const N_KILLS: usize = 20;
+const N_WORDS: usize = 12;
 
-/// Kills the server with SIGKILL after a random number of events, starts it again, and looks at what is left.
+/// Kills the server with SIGKILL after a random number of events, starts it again, and reads on.
 #[tokio::test]
-async fn a_server_killed_at_random_points_loses_nothing_and_does_nothing_twice() {
-    let upstream = Upstream::start(Duration::from_millis(2), 12).await;
+async fn a_server_killed_at_random_points_finishes_its_turns_and_does_nothing_twice() {
+    let upstream = Upstream::start(Duration::from_millis(2), N_WORDS).await;
     let world = World::new().await;
     let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut n_interrupted = 0;
+    let mut n_taken_over = 0;
     for n in 0..N_KILLS {
         let server = Process::start(&world, &upstream.settings()).await;
         let title = format!("task {n}");
@@ -32,50 +33,43 @@ async fn a_server_killed_at_random_points_loses_nothing_and_does_nothing_twice()
         }
         server.kill().await;
         let server = Process::start(&world, &upstream.settings()).await;
-        n_interrupted += usize::from(check_what_is_left(&server, &title, &seen).await);
+        n_taken_over += usize::from(check_that_it_is_finished(&server, &title, &seen).await);
         server.kill().await;
     }
-    assert!(n_interrupted > N_KILLS / 2, "the kills came too late to mean anything: {n_interrupted}");
+    assert!(n_taken_over > N_KILLS / 2, "the kills came too late to mean anything: {n_taken_over}");
 }
 
 /// True when the turn was cut.
-async fn check_what_is_left(server: &Process, title: &str, seen: &[Value]) -> bool {
+async fn check_that_it_is_finished(server: &Process, title: &str, seen: &[Value]) -> bool {
+    let turn = seen[0]["turnId"].as_str().unwrap();
+    let last_seen = seen.last().unwrap()["seq"].as_u64().unwrap();
+    let was_over = seen.last().unwrap()["type"] == "message_end";
+    let rest = if was_over { Vec::new() } else { server.follow(turn, last_seen).await.rest().await };
+    let all: Vec<_> = seen.iter().chain(&rest).collect();
+    let numbers: Vec<_> = all.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=all.len() as u64).collect::<Vec<_>>(), "a reader goes on where it was, and its count too");
+    assert_eq!(all.last().unwrap()["stopReason"], "complete", "{:?}", all.last());
+
     let conversation_id = seen[0]["conversationId"].as_str().unwrap();
     let conversation = server.get(&format!("/api/conversations/{conversation_id}")).await;
     let (question, answer) = (&conversation["messages"][0], &conversation["messages"][1]);
     assert_eq!(question["content"][0]["text"], title, "the user's message is kept");
-    let was_cut = answer["status"] == "error";
-    if was_cut {
-        assert_eq!(answer["error"]["code"], "INTERRUPTED");
-    }
+    assert_eq!(answer["status"], "complete");
+    let words: String = (0..N_WORDS).map(|n| format!("word{n} ")).collect();
+    let blocks = answer["content"].as_array().unwrap();
+    let kinds: Vec<_> = blocks.iter().map(|block| block["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["text", "tool_use", "tool_result", "text"], "{answer}");
+    assert_eq!((blocks[0]["text"].as_str(), blocks[3]["text"].as_str()), (Some(words.as_str()), Some(words.as_str())));
+    let streamed: String = all.iter().filter_map(|event| event["content"].as_str()).collect();
+    assert_eq!(streamed, format!("{words}{words}"), "what is stored is what was streamed");
 
     let tasks = server.get("/api/tasks").await;
     let n_effects = tasks["tasks"].as_array().unwrap().iter().filter(|task| task["title"] == title).count();
-    let blocks = answer["content"].as_array().unwrap();
-    let results: Vec<_> = blocks.iter().filter(|block| block["type"] == "tool_result").collect();
-    let n_done = results.iter().filter(|block| block["is_error"] != true).count();
-    assert!(n_effects <= 1, "a tool acts once");
-    assert_eq!(n_effects, n_done, "what was done is told, and what is told was done: {answer}");
-    let n_calls = blocks.iter().filter(|block| block["type"] == "tool_use").count();
-    assert_eq!(n_calls, results.len(), "no call without its result");
-    let tool_ended = seen.iter().any(|event| event["type"] == "tool_call_end");
-    assert!(!tool_ended || n_done == 1, "what was seen to end is kept");
-
-    // A reader goes on where it was, and its count too.
-    let last_seen = seen.last().unwrap()["seq"].as_u64().unwrap();
-    let was_over = matches!(seen.last().unwrap()["type"].as_str(), Some("message_end" | "error"));
-    let rest = server.follow(seen[0]["turnId"].as_str().unwrap(), last_seen).await.rest().await;
-    if !was_over {
-        let numbers: Vec<_> = rest.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-        assert_eq!(numbers, (last_seen + 1..=last_seen + rest.len() as u64).collect::<Vec<_>>());
-        let last = rest.last().expect("an end");
-        assert!(matches!(last["type"].as_str(), Some("message_end" | "error")), "{last}");
-    }
-
-    let next = json!({"message": "still there?", "conversationId": conversation_id});
+    assert_eq!(n_effects, 1, "a tool acts once");
+    let next = json!({"message": format!("{title} again"), "conversationId": conversation_id});
     let frames = server.chat(next).await.rest().await;
     assert_eq!(frames.last().unwrap()["stopReason"], "complete", "the conversation goes on: {frames:?}");
-    was_cut
+    !was_over
 }
 
 #[tokio::test]
@@ -98,5 +92,5 @@ async fn a_stop_reaches_the_model_call_within_a_second() {
         slowest = slowest.max(asked.elapsed());
         assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
     }
-    eprintln!("slowest of 20 stops, upstream seen closed: {} ms", slowest.as_millis());
+    assert!(slowest < Duration::from_secs(1), "the contract promises a second, and it took {slowest:?}");
 }

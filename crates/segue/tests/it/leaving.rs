@@ -30,16 +30,37 @@ async fn a_running_turn_finishes_while_new_ones_are_sent_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_too_long_is_closed_before_the_server_leaves() {
-    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 5000).await, World::new().await);
+async fn a_turn_that_runs_too_long_is_handed_over_when_the_server_leaves() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 100).await, World::new().await);
     let settings = [&upstream.settings()[..], &[("SEGUE_DRAIN_SECONDS", "0".to_owned())]].concat();
     let server = Process::start(&world, &settings).await;
     let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
-    let start = stream.next().await.unwrap();
+    let mut seen = vec![stream.next().await.unwrap()];
+    seen.push(stream.next().await.unwrap());
     let reading = tokio::spawn(stream.rest());
     let (code, took) = server.terminate().await;
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "{took:?}");
+    seen.extend(reading.await.unwrap());
+    assert_eq!(seen.last().unwrap()["type"], "text_delta", "a stream that goes on elsewhere has no end here");
+    let server = Process::start(&world, &settings).await;
+    let last = seen.last().unwrap()["seq"].as_u64().unwrap();
+    seen.extend(server.follow(seen[0]["turnId"].as_str().unwrap(), last).await.rest().await);
+    assert_eq!(seen.last().unwrap()["stopReason"], "complete");
+    let numbers: Vec<_> = seen.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=seen.len() as u64).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn without_takeovers_a_turn_that_runs_too_long_is_closed_when_the_server_leaves() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 5000).await, World::new().await);
+    let own = [("SEGUE_DRAIN_SECONDS", "0".to_owned()), ("SEGUE_TAKEOVER", "off".to_owned())];
+    let settings = [&upstream.settings()[..], &own].concat();
+    let server = Process::start(&world, &settings).await;
+    let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    let reading = tokio::spawn(stream.rest());
+    assert_eq!(server.terminate().await.0, Some(0));
     assert_eq!(reading.await.unwrap().last().unwrap()["code"], "INTERRUPTED");
     let server = Process::start(&world, &settings).await;
     let path = format!("/api/conversations/{}", start["conversationId"].as_str().unwrap());

@@ -28,6 +28,8 @@ mod nodes;
 mod openapi;
 mod outside;
 mod ownership;
+mod proxy;
+mod takeover;
 mod tasks;
 mod traces;
 mod turns;

@@ -60,27 +60,37 @@ async fn a_stop_through_another_node_reaches_the_model_call() {
         slowest = slowest.max(asked.elapsed());
         assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
     }
-    println!("slowest of 5 stops through another node: {} ms", slowest.as_millis());
-    assert!(slowest < Duration::from_secs(5), "{slowest:?}");
+    assert!(slowest < Duration::from_secs(1), "the contract promises a second, and it took {slowest:?}");
 }
 
 #[tokio::test]
-async fn turns_of_a_node_that_died_are_closed_by_another_within_thirty_seconds() {
-    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 5000).await, World::new().await);
+async fn a_turn_of_a_node_that_died_is_finished_by_another_within_twenty_seconds() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 60).await, World::new().await);
     let (here, there) =
         (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
     let mut stream = here.chat(json!({"message": "a task", "agent": "tasks"})).await;
-    let start = stream.next().await.unwrap();
-    stream.next().await.unwrap();
-    let remote = there.follow(start["turnId"].as_str().unwrap(), 1).await;
-    let died = Instant::now();
+    let mut seen = vec![stream.next().await.unwrap()];
+    for _ in 0..20 {
+        seen.push(stream.next().await.unwrap());
+    }
+    let mut remote = there.follow(seen[0]["turnId"].as_str().unwrap(), seen.len() as u64).await;
     here.kill().await;
-    let seen = remote.rest().await;
-    let took = died.elapsed();
-    println!("a dead node's turn was closed after {:.1} s", took.as_secs_f64());
-    assert_eq!(seen.last().unwrap()["code"], "INTERRUPTED");
-    assert!(took < Duration::from_secs(30), "{took:?}");
-    let conversation = start["conversationId"].as_str().unwrap();
+    let died = Instant::now();
+    // What the dead node had saved comes at once; the rest when another node goes on.
+    let mut longest = Duration::ZERO;
+    loop {
+        let waited = Instant::now();
+        let Some(event) = remote.next().await else { break };
+        longest = longest.max(waited.elapsed());
+        seen.push(event);
+    }
+    assert!(longest < Duration::from_secs(20), "the contract promises 20 s, and it took {longest:?}");
+    assert!(longest > Duration::from_secs(1), "the node died too late to mean anything");
+    assert_eq!(seen.last().unwrap()["stopReason"], "complete", "after {:?}", died.elapsed());
+    let numbers: Vec<_> = seen.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=seen.len() as u64).collect::<Vec<_>>());
+    assert_eq!(there.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 1);
+    let conversation = seen[0]["conversationId"].as_str().unwrap();
     let mut next = there.chat(json!({"message": "go on", "conversationId": conversation})).await;
     assert_eq!(next.next().await.unwrap()["type"], "message_start", "the conversation is not wedged");
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Call, CallId, MessageId, Outcome};
+use engine::{Call, CallId, Failure, MessageId, Outcome, Recorded};
 use serde_json::Value;
 
-use crate::{JournalRow, Settled, StoreError};
+use crate::{JournalRow, StoreError, journal::outcome_of_effect};
 
 #[derive(Clone, Default)]
 pub(crate) struct Calls(BTreeMap<CallId, Row>);
@@ -13,47 +13,75 @@ pub(crate) struct Calls(BTreeMap<CallId, Row>);
 #[derive(Clone)]
 struct Row {
     message: Option<MessageId>,
-    is_closed: bool,
-    settled: Option<Settled>,
+    token: i64,
+    state: State,
+}
+
+#[derive(Clone)]
+enum State {
+    Running,
+    Settled(Value),
+    Closed(Outcome),
 }
 
 impl Calls {
-    pub(crate) fn begin(&mut self, call: &Call) {
-        let row = Row { message: call.message, is_closed: false, settled: None };
+    pub(crate) fn begin(&mut self, call: &Call, token: i64) {
+        let row = Row { message: call.message, token, state: State::Running };
         self.0.entry(call.id).or_insert(row);
     }
 
-    pub(crate) fn settle(&mut self, call: CallId, output: Value) -> Result<Value, StoreError> {
+    pub(crate) fn settle(&mut self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {
         let closed = StoreError::Conflict("this call is already closed");
         let Some(row) = self.0.get_mut(&call) else { return Err(closed) };
-        match &row.settled {
-            Some(Settled::Effect(first)) => Ok(first.clone()),
-            Some(_) => Err(closed),
-            None => {
-                row.settled = Some(Settled::Effect(output.clone()));
+        match &row.state {
+            State::Settled(first) => Ok(first.clone()),
+            State::Running if row.token == token => {
+                row.state = State::Settled(output.clone());
                 Ok(output)
             }
+            State::Running | State::Closed(_) => Err(closed),
         }
     }
 
-    pub(crate) fn finish(&mut self, call: CallId, outcome: Outcome) -> Outcome {
+    pub(crate) fn finish(&mut self, call: CallId, token: i64, outcome: Outcome) -> Outcome {
         let Some(row) = self.0.get_mut(&call) else { return outcome };
-        let may_close = match &row.settled {
-            _ if row.is_closed => false,
-            None => true,
-            Some(_) => matches!(outcome, Outcome::Done(_)),
-        };
-        if may_close {
-            row.is_closed = true;
-            row.settled = Some(Settled::of(&outcome));
-            return outcome;
+        let is_done = matches!(outcome, Outcome::Done(_));
+        match &row.state {
+            State::Running | State::Settled(_) if row.token != token => {}
+            State::Running => row.state = State::Closed(outcome.clone()),
+            State::Settled(_) if is_done => row.state = State::Closed(outcome.clone()),
+            State::Settled(_) | State::Closed(_) => {}
         }
-        row.settled.clone().map_or(outcome, Settled::into_outcome)
+        match &row.state {
+            State::Running => outcome,
+            State::Settled(output) => outcome_of_effect(output.clone()),
+            State::Closed(first) => first.clone(),
+        }
     }
 
     pub(crate) fn of(&self, message: MessageId) -> Vec<JournalRow> {
         let rows = self.0.iter().filter(|(_, row)| row.message == Some(message));
-        rows.map(|(id, row)| JournalRow { id: *id, settled: row.settled.clone() }).collect()
+        let recorded = |row: &Row| match &row.state {
+            State::Running => Recorded::Begun,
+            State::Settled(output) => Recorded::Effect(outcome_of_effect(output.clone())),
+            State::Closed(outcome) => Recorded::Closed(outcome.clone()),
+        };
+        rows.map(|(id, row)| JournalRow { id: *id, recorded: recorded(row) }).collect()
+    }
+
+    pub(crate) fn move_to(&mut self, message: MessageId, token: i64) {
+        let open = |row: &&mut Row| row.message == Some(message) && !matches!(row.state, State::Closed(_));
+        self.0.values_mut().filter(open).for_each(|row| row.token = token);
+    }
+
+    pub(crate) fn close_all(&mut self, message: MessageId) {
+        for row in self.0.values_mut().filter(|row| row.message == Some(message)) {
+            row.state = match &row.state {
+                State::Running => State::Closed(Outcome::Failed(Failure::interrupted())),
+                State::Settled(output) => State::Closed(outcome_of_effect(output.clone())),
+                State::Closed(outcome) => State::Closed(outcome.clone()),
+            };
+        }
     }
 
     /// The messages are gone; what their calls did stays.

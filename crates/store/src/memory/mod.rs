@@ -10,7 +10,10 @@ use engine::{Call, CallId, ConversationId, MessageId, Outcome, TurnId, UserId};
 use serde_json::Value;
 
 use self::{journal::Calls, turns::Turns};
-use super::{DeadTurn, JournalRow, NewTurn, Start, StoreError, TurnEnd, TurnRow, TurnStore, turn_store::Pending};
+use crate::{
+    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, StoreError, Takeover, TurnEnd, TurnRow,
+    TurnStore, turn_store::Pending,
+};
 
 /// Its clock stands still until it is advanced, so that a simulation decides when leases run out.
 #[derive(Default)]
@@ -75,18 +78,23 @@ impl TurnStore for MemoryTurnStore {
         self.look(|state| Ok(state.turns.is_running(turn)))
     }
 
-    fn save_events<'a>(&'a self, batch: &'a [(TurnId, i64, String)]) -> Pending<'a, ()> {
-        self.change(|state| batch.iter().try_for_each(|(turn, at, row)| state.turns.save(*turn, *at, row)))
+    fn save_events<'a>(&'a self, saves: &'a [Save], _: Durability) -> Pending<'a, Vec<Saved>> {
+        self.change(|state| Ok(saves.iter().map(|save| state.turns.save(save)).collect()))
     }
 
     fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Pending<'_, Vec<String>> {
         self.look(|state| Ok(state.turns.events_from(turn, position, n_rows)))
     }
 
-    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, bool> {
+    fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, Ended> {
         self.change(|state| {
             let now = state.now();
-            state.turns.end(end, now)
+            let was_running = state.turns.is_running(end.started.turn);
+            let ended = state.turns.end(end, now);
+            if was_running && ended == Ended::Stored {
+                state.calls.close_all(end.started.message);
+            }
+            Ok(ended)
         })
     }
 
@@ -98,11 +106,10 @@ impl TurnStore for MemoryTurnStore {
         self.look(|state| Ok(state.turns.stop_requests(node)))
     }
 
-    fn renew_leases<'a>(&'a self, node: &'a str, turns: &'a [TurnId]) -> Pending<'a, ()> {
+    fn renew_leases<'a>(&'a self, held: &'a [(TurnId, i64)]) -> Pending<'a, Vec<TurnId>> {
         self.change(|state| {
             let now = state.now();
-            state.turns.renew(node, turns, now);
-            Ok(())
+            Ok(state.turns.renew(held, now))
         })
     }
 
@@ -110,26 +117,38 @@ impl TurnStore for MemoryTurnStore {
         self.look(|state| Ok(state.turns.dead(reborn, state.now())))
     }
 
-    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str) -> Pending<'a, bool> {
+    fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>> {
         self.change(|state| {
             let now = state.now();
-            Ok(state.turns.take_over(dead, node, now))
+            let token = state.turns.take_over(dead, node, what, now);
+            if let Some(token) = token {
+                state.calls.move_to(MessageId(dead.message_id), token);
+            }
+            Ok(token)
         })
     }
 
-    fn begin_call<'a>(&'a self, call: &'a Call) -> Pending<'a, ()> {
+    fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
         self.change(|state| {
-            state.calls.begin(call);
+            let now = state.now();
+            state.turns.release(turn, token, now);
             Ok(())
         })
     }
 
-    fn settle_call(&self, call: CallId, output: Value) -> Pending<'_, Value> {
-        self.change(|state| state.calls.settle(call, output))
+    fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, ()> {
+        self.change(|state| {
+            state.calls.begin(call, token);
+            Ok(())
+        })
     }
 
-    fn finish_call(&self, call: CallId, outcome: Outcome) -> Pending<'_, Outcome> {
-        self.change(|state| Ok(state.calls.finish(call, outcome)))
+    fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
+        self.change(|state| state.calls.settle(call, token, output))
+    }
+
+    fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome> {
+        self.change(|state| Ok(state.calls.finish(call, token, outcome)))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

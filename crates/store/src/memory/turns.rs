@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use engine::{ConversationId, MessageId, TurnId, UserId};
 
 use crate::{
-    DeadTurn, NewTurn, Start, StartedTurn, StoreError, TurnEnd, TurnRow,
-    leases::LEASE,
+    DeadTurn, Ended, FIRST_TOKEN, NewTurn, Save, Saved, Start, StartedTurn, StoreError, TURN_LEASE, Takeover, TurnEnd,
+    TurnRow,
     limits::{Counts, MINUTE},
 };
 
@@ -30,12 +30,15 @@ struct Turn {
     started: StartedTurn,
     owner: String,
     client_message_id: Option<String>,
-    node: String,
+    holder: String,
+    token: i64,
+    n_takeovers: i64,
     lease_until: DateTime<Utc>,
     stop_requested: bool,
     created_at: DateTime<Utc>,
     ended_at: Option<DateTime<Utc>>,
     events: BTreeMap<i64, String>,
+    n_events: i64,
 }
 
 pub(crate) struct Started {
@@ -84,12 +87,15 @@ impl Turns {
                 started: started.clone(),
                 owner: owner.to_string(),
                 client_message_id: new.client_message_id.map(str::to_owned),
-                node: new.node.to_owned(),
-                lease_until: at + LEASE,
+                holder: new.node.to_owned(),
+                token: FIRST_TOKEN,
+                n_takeovers: 0,
+                lease_until: at + TURN_LEASE,
                 stop_requested: false,
                 created_at: at,
                 ended_at: None,
                 events: BTreeMap::new(),
+                n_events: 0,
             },
         );
         Ok(Started { start: Start::New(started), taken_back })
@@ -161,13 +167,16 @@ impl Turns {
         self.turns.get(&turn).is_some_and(Turn::runs)
     }
 
-    pub(crate) fn save(&mut self, turn: TurnId, position: i64, events: &str) -> Result<(), StoreError> {
-        let refused = |why: &str| StoreError::Database(sqlx::Error::Protocol(why.to_owned()));
-        let turn = self.turns.get_mut(&turn).ok_or_else(|| refused("events of a turn that does not exist"))?;
-        match turn.events.insert(position, events.to_owned()) {
-            None => Ok(()),
-            Some(_) => Err(refused("events at a position that is taken")),
+    pub(crate) fn save(&mut self, save: &Save) -> Saved {
+        let Some(turn) = self.turns.get_mut(&save.turn).filter(|turn| turn.runs() && turn.token == save.token) else {
+            return Saved::Lost;
+        };
+        if turn.n_events != save.first {
+            return Saved::Holds(turn.n_events);
         }
+        turn.events.insert(save.first, save.events.clone());
+        turn.n_events += save.n_events;
+        Saved::Done
     }
 
     pub(crate) fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Vec<String> {
@@ -176,16 +185,20 @@ impl Turns {
         events.map(|(_, events)| events.clone()).take(n_rows).collect()
     }
 
-    pub(crate) fn end(&mut self, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<bool, StoreError> {
-        let Some(turn) = self.turns.get_mut(&end.started.turn).filter(|turn| turn.node == end.node) else {
-            return Ok(false);
+    pub(crate) fn end(&mut self, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Ended {
+        let Some(turn) = self.turns.get_mut(&end.started.turn).filter(|turn| turn.token == end.token) else {
+            return Ended::Lost;
         };
         if turn.ended_at.is_some() {
-            return Ok(true);
+            return Ended::Stored;
+        }
+        if turn.n_events != end.n_saved {
+            return Ended::Holds(turn.n_events);
         }
         turn.ended_at = Some(at);
-        end.events.iter().try_for_each(|(position, events)| self.save(end.started.turn, *position, events))?;
-        Ok(true)
+        turn.n_events = end.n_events;
+        turn.events.extend(end.events.iter().cloned());
+        Ended::Stored
     }
 
     pub(crate) fn request_stop(&mut self, owner: &UserId, turn: TurnId) -> bool {
@@ -194,27 +207,42 @@ impl Turns {
     }
 
     pub(crate) fn stop_requests(&self, node: &str) -> Vec<TurnId> {
-        let asked = |turn: &&Turn| turn.node == node && turn.runs() && turn.stop_requested;
+        let asked = |turn: &&Turn| turn.holder == node && turn.runs() && turn.stop_requested;
         self.turns.values().filter(asked).map(|turn| turn.started.turn).collect()
     }
 
-    pub(crate) fn renew(&mut self, node: &str, turns: &[TurnId], at: DateTime<Utc>) {
-        for id in turns {
-            if let Some(turn) = self.turns.get_mut(id).filter(|turn| turn.node == node && turn.runs()) {
-                turn.lease_until = at + LEASE;
+    pub(crate) fn renew(&mut self, held: &[(TurnId, i64)], at: DateTime<Utc>) -> Vec<TurnId> {
+        let mut lost = Vec::new();
+        for (id, token) in held {
+            match self.turns.get_mut(id).filter(|turn| turn.token == *token && turn.runs()) {
+                Some(turn) => turn.lease_until = at + TURN_LEASE,
+                None => lost.push(*id),
             }
+        }
+        lost
+    }
+
+    pub(crate) fn release(&mut self, id: TurnId, token: i64, at: DateTime<Utc>) {
+        if let Some(turn) = self.turns.get_mut(&id).filter(|turn| turn.token == token && turn.runs()) {
+            turn.lease_until = at - chrono::TimeDelta::milliseconds(1);
+            turn.holder.clear();
         }
     }
 
     pub(crate) fn dead(&self, reborn: Option<&str>, at: DateTime<Utc>) -> Vec<DeadTurn> {
-        let is_dead = |turn: &&Turn| turn.runs() && (turn.lease_until < at || Some(turn.node.as_str()) == reborn);
+        let is_dead = |turn: &&Turn| turn.runs() && (turn.lease_until < at || Some(turn.holder.as_str()) == reborn);
         let rows = self.turns.values().filter(is_dead).filter_map(|turn| {
             let agent = self.conversations.get(&turn.started.conversation)?.agent.clone();
             Some(DeadTurn {
                 id: turn.started.turn.0,
                 conversation_id: turn.started.conversation.0,
                 message_id: turn.started.message.0,
-                node: turn.node.clone(),
+                holder: turn.holder.clone(),
+                lease_token: turn.token,
+                n_takeovers: turn.n_takeovers,
+                n_events: turn.n_events,
+                stop_requested: turn.stop_requested,
+                created_at: turn.created_at,
                 user_id: turn.owner.clone(),
                 agent,
             })
@@ -222,13 +250,16 @@ impl Turns {
         rows.collect()
     }
 
-    pub(crate) fn take_over(&mut self, dead: &DeadTurn, node: &str, at: DateTime<Utc>) -> bool {
-        let free =
-            |turn: &&mut Turn| turn.runs() && turn.node == dead.node && (turn.lease_until < at || turn.node == node);
-        let Some(turn) = self.turns.get_mut(&TurnId(dead.id)).filter(free) else { return false };
-        turn.node = node.to_owned();
-        turn.lease_until = at + LEASE;
-        true
+    pub(crate) fn take_over(&mut self, dead: &DeadTurn, node: &str, what: Takeover, at: DateTime<Utc>) -> Option<i64> {
+        let turn = self.turns.get_mut(&TurnId(dead.id))?;
+        if !turn.runs() || turn.token != dead.lease_token || (turn.lease_until >= at && turn.holder != node) {
+            return None;
+        }
+        turn.holder = node.to_owned();
+        turn.token += 1;
+        turn.n_takeovers += i64::from(what == Takeover::Continue);
+        turn.lease_until = at + TURN_LEASE;
+        Some(turn.token)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::{Call, CallId, Done, Failure, MessageId, Outcome};
+use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
 use serde_json::{Value, json};
-use store::{Settled, StoreError};
+use store::{Ended, FIRST_TOKEN, StoreError};
 
-use crate::subject::{Subject, message, on_every_store, user};
+use crate::subject::{LEASE, SECOND_TOKEN, Subject, message, on_every_store, user};
 
 async fn begun(subject: &Subject) -> (MessageId, CallId) {
     let started = subject.start(&user("ana"), message("n1")).await;
@@ -17,8 +17,8 @@ async fn begun(subject: &Subject) -> (MessageId, CallId) {
         name: "add_task".into(),
         input: Arc::new(json!({"title": "Water the plants"})),
     };
-    subject.store.begin_call(&call).await.expect("the call begins");
-    subject.store.begin_call(&call).await.expect("the call begins");
+    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
+    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
     (started.message, call.id)
 }
 
@@ -33,7 +33,11 @@ fn failed(error: &str) -> Outcome {
 
 async fn journal(subject: &Subject, message: MessageId) -> Vec<(CallId, Option<Outcome>)> {
     let rows = subject.store.calls_of(message).await.expect("the journal is read");
-    rows.into_iter().map(|row| (row.id, row.settled.map(Settled::into_outcome))).collect()
+    let outcome = |recorded| match recorded {
+        Recorded::Begun => None,
+        Recorded::Effect(outcome) | Recorded::Closed(outcome) => Some(outcome),
+    };
+    rows.into_iter().map(|row| (row.id, outcome(row.recorded))).collect()
 }
 
 #[tokio::test]
@@ -41,9 +45,9 @@ async fn a_call_is_open_until_it_is_finished_and_then_keeps_its_outcome() {
     on_every_store(async |subject| {
         let (message, call) = begun(subject).await;
         assert_eq!(journal(subject, message).await, [(call, None)], "on {}", subject.name);
-        assert_eq!(subject.store.finish_call(call, failed("first")).await.unwrap(), failed("first"));
-        assert_eq!(subject.store.finish_call(call, failed("second")).await.unwrap(), failed("first"));
-        assert_eq!(subject.store.finish_call(call, done(json!({}))).await.unwrap(), failed("first"));
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, failed("first")).await.unwrap(), failed("first"));
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, failed("second")).await.unwrap(), failed("first"));
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, done(json!({}))).await.unwrap(), failed("first"));
         assert_eq!(journal(subject, message).await, [(call, Some(failed("first")))]);
         assert_eq!(journal(subject, MessageId::new()).await, []);
     })
@@ -54,8 +58,8 @@ async fn a_call_is_open_until_it_is_finished_and_then_keeps_its_outcome() {
 async fn an_effect_is_committed_once_and_a_second_attempt_gets_the_first_output() {
     on_every_store(async |subject| {
         let (_, call) = begun(subject).await;
-        assert_eq!(subject.store.settle_call(call, json!({"id": 1})).await.unwrap(), json!({"id": 1}));
-        let second = subject.store.settle_call(call, json!({"id": 2})).await.unwrap();
+        assert_eq!(subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await.unwrap(), json!({"id": 1}));
+        let second = subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 2})).await.unwrap();
         assert_eq!(second, json!({"id": 1}), "on {}", subject.name);
     })
     .await;
@@ -65,13 +69,13 @@ async fn an_effect_is_committed_once_and_a_second_attempt_gets_the_first_output(
 async fn a_committed_effect_wins_over_a_failure_and_takes_its_report() {
     on_every_store(async |subject| {
         let (message, call) = begun(subject).await;
-        subject.store.settle_call(call, json!({"id": 1})).await.unwrap();
-        let kept = subject.store.finish_call(call, failed("cut off")).await.unwrap();
+        subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await.unwrap();
+        let kept = subject.store.finish_call(call, FIRST_TOKEN, failed("cut off")).await.unwrap();
         let Outcome::Done(effect) = &kept else { panic!("the effect was lost on {}", subject.name) };
         assert_eq!(effect.output["id"], 1);
         let report = done(json!({"id": 1, "summary": "Added"}));
-        assert_eq!(subject.store.finish_call(call, report.clone()).await.unwrap(), report);
-        assert_eq!(subject.store.finish_call(call, failed("cut off")).await.unwrap(), report);
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, report.clone()).await.unwrap(), report);
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, failed("cut off")).await.unwrap(), report);
         assert_eq!(journal(subject, message).await, [(call, Some(report))]);
     })
     .await;
@@ -81,12 +85,57 @@ async fn a_committed_effect_wins_over_a_failure_and_takes_its_report() {
 async fn a_closed_or_unknown_call_has_no_effect() {
     on_every_store(async |subject| {
         let (message, call) = begun(subject).await;
-        subject.store.finish_call(call, failed("too late")).await.unwrap();
+        subject.store.finish_call(call, FIRST_TOKEN, failed("too late")).await.unwrap();
         for call in [call, CallId::new()] {
-            let settled = subject.store.settle_call(call, json!({"id": 1})).await;
+            let settled = subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await;
             assert!(matches!(settled, Err(StoreError::Conflict(_))), "on {}", subject.name);
         }
         assert_eq!(journal(subject, message).await, [(call, Some(failed("too late")))]);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_node_that_lost_the_turn_commits_no_effect_and_no_outcome() {
+    on_every_store(async |subject| {
+        let (message, call) = begun(subject).await;
+        subject.advance(LEASE * 2);
+        let dead = subject.dead(None).await;
+        assert_eq!(subject.take_over(&dead[0], "n2").await, Some(SECOND_TOKEN));
+        let settled = subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await;
+        assert!(matches!(settled, Err(StoreError::Conflict(_))), "on {}", subject.name);
+        subject.store.finish_call(call, FIRST_TOKEN, failed("too late")).await.unwrap();
+        assert_eq!(journal(subject, message).await, [(call, None)]);
+        assert_eq!(subject.store.settle_call(call, SECOND_TOKEN, json!({"id": 2})).await.unwrap(), json!({"id": 2}));
+        let report = done(json!({"id": 2}));
+        assert_eq!(subject.store.finish_call(call, SECOND_TOKEN, report.clone()).await.unwrap(), report);
+        assert_eq!(journal(subject, message).await, [(call, Some(report))]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_turn_closes_its_calls() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), crate::subject::message("n1")).await;
+        let ids = [CallId::new(), CallId::new()];
+        for id in ids {
+            let (owner, name) = (user("ana"), "add_task".into());
+            let call = Call { id, owner, message: Some(started.message), name, input: Arc::new(json!({})) };
+            subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.unwrap();
+        }
+        subject.store.settle_call(ids[1], FIRST_TOKEN, json!({"id": 1})).await.unwrap();
+        assert_eq!(subject.end(&started, FIRST_TOKEN).await, Ended::Stored);
+        let late = subject.store.settle_call(ids[0], FIRST_TOKEN, json!({"id": 2})).await;
+        assert!(matches!(late, Err(StoreError::Conflict(_))), "no effect follows the end, on {}", subject.name);
+        let rows = subject.store.calls_of(started.message).await.unwrap();
+        let recorded = |id| rows.iter().find(|row| row.id == id).map(|row| row.recorded.clone()).unwrap();
+        assert_eq!(recorded(ids[0]), Recorded::Closed(failed_as_interrupted()));
+        assert!(matches!(recorded(ids[1]), Recorded::Closed(Outcome::Done(done)) if done.output["id"] == 1));
+    })
+    .await;
+}
+
+fn failed_as_interrupted() -> Outcome {
+    Outcome::Failed(Failure::interrupted())
 }

@@ -1,17 +1,26 @@
-//! The log of a turn: saved once, read in order, closed by its end.
+//! The log of a turn: saved by whoever holds the lease, once, in order, and closed by its end.
 
 use engine::TurnId;
-use store::StoreError;
+use store::{Durability, Ended, FIRST_TOKEN, Save, Saved};
 
-use crate::subject::{message, on_every_store, user};
+use crate::subject::{LEASE, SECOND_TOKEN, message, on_every_store, user};
 
 #[tokio::test]
 async fn saved_events_are_read_in_order_and_in_parts() {
     on_every_store(async |subject| {
         let first = subject.start(&user("ana"), message("n1")).await.turn;
         let second = subject.start(&user("ana"), message("n1")).await.turn;
-        let batch = [(first, 3, "[4]".to_owned()), (second, 0, "[9]".into()), (first, 0, "[1,2,3]".into())];
-        subject.store.save_events(&batch).await.unwrap();
+        assert_eq!(subject.save(first, FIRST_TOKEN, 0, &[1, 2, 3]).await, Saved::Done, "on {}", subject.name);
+        let save = |turn, first, n_events, events: &str| Save {
+            turn,
+            token: FIRST_TOKEN,
+            first,
+            n_events,
+            events: events.into(),
+        };
+        let batch = [save(second, 0, 1, "[9]"), save(first, 3, 1, "[4]")];
+        let saved = subject.store.save_events(&batch, Durability::Power).await.unwrap();
+        assert_eq!(saved, [Saved::Done, Saved::Done]);
         assert_eq!(subject.log(first).await, ["[1,2,3]", "[4]"]);
         assert_eq!(subject.log(second).await, ["[9]"]);
         assert_eq!(subject.store.events_from(first, 0, 1).await.unwrap(), ["[1,2,3]"]);
@@ -22,15 +31,46 @@ async fn saved_events_are_read_in_order_and_in_parts() {
 }
 
 #[tokio::test]
-async fn a_batch_that_cannot_be_saved_leaves_nothing_behind() {
+async fn a_save_whose_reply_was_lost_is_recognised() {
     on_every_store(async |subject| {
         let turn = subject.start(&user("ana"), message("n1")).await.turn;
-        subject.store.save_events(&[(turn, 0, "[1]".into())]).await.unwrap();
-        for refused in [(turn, 0, "[2]".to_owned()), (TurnId::new(), 0, "[2]".into())] {
-            let saved = subject.store.save_events(&[(turn, 1, "[1]".into()), refused]).await;
-            assert!(matches!(saved, Err(StoreError::Database(_))), "on {}", subject.name);
-        }
+        assert_eq!(subject.save(turn, FIRST_TOKEN, 0, &[1, 2]).await, Saved::Done);
+        assert_eq!(subject.save(turn, FIRST_TOKEN, 0, &[1, 2, 3]).await, Saved::Holds(2), "on {}", subject.name);
+        assert_eq!(subject.save(turn, FIRST_TOKEN, 2, &[3]).await, Saved::Done);
+        assert_eq!(subject.save(turn, FIRST_TOKEN, 9, &[9]).await, Saved::Holds(3), "no gap is saved");
+        assert_eq!(subject.log(turn).await, ["[1,2]", "[3]"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_turn_that_cannot_be_saved_does_not_keep_others_from_it() {
+    on_every_store(async |subject| {
+        let turn = subject.start(&user("ana"), message("n1")).await.turn;
+        let gone = TurnId::new();
+        let save = |turn, first| Save { turn, token: FIRST_TOKEN, first, n_events: 1, events: "[1]".into() };
+        let saved = subject.store.save_events(&[save(gone, 0), save(turn, 0)], Durability::Process).await.unwrap();
+        assert_eq!(saved, [Saved::Lost, Saved::Done], "on {}", subject.name);
         assert_eq!(subject.log(turn).await, ["[1]"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_node_that_lost_its_lease_saves_and_ends_nothing() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), message("n1")).await;
+        assert_eq!(subject.save(started.turn, FIRST_TOKEN, 0, &[1]).await, Saved::Done);
+        subject.advance(LEASE * 2);
+        let dead = subject.dead(None).await;
+        assert_eq!(dead[0].n_events, 1);
+        assert_eq!(subject.take_over(&dead[0], "n2").await, Some(SECOND_TOKEN), "on {}", subject.name);
+        assert_eq!(subject.save(started.turn, FIRST_TOKEN, 1, &[2]).await, Saved::Lost);
+        assert_eq!(subject.end_with(&started, FIRST_TOKEN, 1, &[2], None).await, Ended::Lost);
+        assert_eq!(subject.save(started.turn, SECOND_TOKEN, 1, &[3]).await, Saved::Done);
+        assert_eq!(subject.end_with(&started, SECOND_TOKEN, 2, &[4], None).await, Ended::Stored);
+        assert_eq!(subject.save(started.turn, SECOND_TOKEN, 3, &[5]).await, Saved::Lost, "it has ended");
+        assert_eq!(subject.log(started.turn).await, ["[1]", "[3]", "[4]"]);
     })
     .await;
 }
@@ -40,25 +80,19 @@ async fn a_turn_ends_once_and_its_last_events_with_it() {
     on_every_store(async |subject| {
         let ana = user("ana");
         let started = subject.start(&ana, message("n1")).await;
-        subject.store.save_events(&[(started.turn, 0, "[1]".into())]).await.unwrap();
-        assert!(subject.end(&started, "n1", vec![(1, "[2]".into())]).await);
-        assert!(subject.end(&started, "n1", vec![(2, "[3]".into())]).await, "its node may say it twice");
+        assert_eq!(subject.save(started.turn, FIRST_TOKEN, 0, &[1]).await, Saved::Done);
+        assert_eq!(subject.end_with(&started, FIRST_TOKEN, 0, &[1, 2], None).await, Ended::Holds(1));
+        assert_eq!(subject.end_with(&started, FIRST_TOKEN, 1, &[2], None).await, Ended::Stored);
+        assert_eq!(
+            subject.end_with(&started, FIRST_TOKEN, 1, &[3], None).await,
+            Ended::Stored,
+            "its node may say it twice"
+        );
         assert_eq!(subject.log(started.turn).await, ["[1]", "[2]"], "the first end is the one on {}", subject.name);
         let row = subject.store.turn(&ana, started.turn).await.unwrap();
         assert!(!row.is_running() && row.ended_at.is_some());
         assert!(!subject.store.is_running(started.turn).await.unwrap());
         assert_eq!(subject.store.running_turn(&ana, started.conversation).await.unwrap(), None);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn only_the_node_that_holds_the_lease_ends_a_turn() {
-    on_every_store(async |subject| {
-        let started = subject.start(&user("ana"), message("n1")).await;
-        assert!(!subject.end(&started, "n2", vec![(0, "[1]".into())]).await);
-        assert!(subject.store.is_running(started.turn).await.unwrap());
-        assert_eq!(subject.log(started.turn).await, [""; 0], "on {}", subject.name);
     })
     .await;
 }

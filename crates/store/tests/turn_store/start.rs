@@ -1,7 +1,7 @@
 //! How turns start.
 
 use engine::{ConversationId, MessageId, TurnId};
-use store::{NewTurn, Start, StoreError, TurnLimits};
+use store::{Ended, FIRST_TOKEN, NewTurn, Start, StoreError, TurnLimits};
 
 use crate::subject::{message, message_in, on_every_store, user};
 
@@ -26,7 +26,7 @@ async fn a_started_turn_runs_and_only_its_owner_sees_it() {
 async fn a_conversation_of_another_owner_is_not_found() {
     on_every_store(async |subject| {
         let started = subject.start(&user("ana"), message("n1")).await;
-        assert!(subject.end(&started, "n1", vec![]).await);
+        assert_eq!(subject.end(&started, FIRST_TOKEN).await, Ended::Stored);
         for new in [
             message_in(started.conversation, "n1"),
             message_in(ConversationId::new(), "n1"),
@@ -62,7 +62,7 @@ async fn one_turn_runs_in_a_conversation_at_a_time() {
         assert!(matches!(second, Err(StoreError::Conflict(_))), "on {}", subject.name);
         let same_id = NewTurn { new_conversation_id: Some(first.conversation), ..message("n1") };
         assert!(matches!(subject.store.start_turn(&ana, &same_id).await, Err(StoreError::Conflict(_))));
-        assert!(subject.end(&first, "n1", vec![]).await);
+        assert_eq!(subject.end(&first, FIRST_TOKEN).await, Ended::Stored);
         subject.start(&ana, message_in(first.conversation, "n2")).await;
     })
     .await;
@@ -73,7 +73,7 @@ async fn only_a_question_of_the_conversation_is_asked_again() {
     on_every_store(async |subject| {
         let (ana, question) = (user("ana"), MessageId::new());
         let first = subject.start(&ana, message("n1")).await;
-        assert!(subject.end(&first, "n1", vec![(0, "[1]".into())]).await);
+        assert_eq!(subject.end_with(&first, FIRST_TOKEN, 0, &[1], None).await, Ended::Stored);
         let unknown = NewTurn { again: Some(question), ..message_in(first.conversation, "n1") };
         assert!(matches!(subject.store.start_turn(&ana, &unknown).await, Err(StoreError::NotFound)));
         let answer = NewTurn { again: Some(first.message), ..message_in(first.conversation, "n1") };
@@ -94,14 +94,14 @@ async fn limits_count_running_and_recent_turns() {
         let second = subject.store.start_turn(&ana, &limited(at_once)).await.unwrap();
         assert!(matches!(second, Start::Limited(_)), "one runs already on {}", subject.name);
         subject.start(&user("ben"), limited(at_once)).await;
-        assert!(subject.end(&first, "n1", vec![]).await);
+        assert_eq!(subject.end(&first, FIRST_TOKEN).await, Ended::Stored);
 
         let per_minute = TurnLimits { per_minute: 1, ..TurnLimits::default() };
         let third = subject.store.start_turn(&ana, &limited(per_minute)).await.unwrap();
         assert!(matches!(third, Start::Limited(_)), "one began within this minute on {}", subject.name);
         subject.advance(chrono::TimeDelta::seconds(61));
         let later = subject.start(&ana, limited(per_minute)).await;
-        assert!(subject.end(&later, "n1", vec![]).await);
+        assert_eq!(subject.end(&later, FIRST_TOKEN).await, Ended::Stored);
     })
     .await;
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use engine::{Block, ConversationId, TurnId, Usage, UserId};
 use store::{
-    DeadTurn, EventRow, MemoryTurnStore, MessageStatus, NewTurn, Start, StartedTurn, Store, TurnEnd, TurnLimits,
-    TurnStore,
+    DeadTurn, Durability, Ended, FIRST_TOKEN, MemoryTurnStore, MessageStatus, NewTurn, Save, Saved, Start, StartedTurn,
+    Store, TURN_LEASE, Takeover, TurnEnd, TurnLimits, TurnStore,
 };
 
 pub(crate) struct Subject {
@@ -56,7 +56,7 @@ async fn on_database(name: &'static str, url: &str) -> Subject {
 }
 
 /// The length of a lease.
-pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(15);
+pub(crate) const LEASE: TimeDelta = TURN_LEASE;
 
 pub(crate) fn user(name: &str) -> UserId {
     UserId::new(name)
@@ -94,21 +94,48 @@ impl Subject {
         }
     }
 
-    pub(crate) async fn end(&self, started: &StartedTurn, node: &str, events: Vec<EventRow>) -> bool {
-        self.end_with(started, node, events, None).await
+    /// Ends a turn of which nothing is saved.
+    pub(crate) async fn end(&self, started: &StartedTurn, token: i64) -> Ended {
+        self.end_with(started, token, 0, &[], None).await
     }
 
+    /// `n_saved`: how many events its log holds. `events`: numbers that stand for the last ones.
     pub(crate) async fn end_with(
         &self,
         started: &StartedTurn,
-        node: &str,
-        events: Vec<EventRow>,
+        token: i64,
+        n_saved: i64,
+        events: &[i64],
         usage: Option<Usage>,
-    ) -> bool {
+    ) -> Ended {
         let content = [Block::Text { text: "Here you are".into() }];
         let (status, text) = (MessageStatus::Complete, "Here you are");
-        let end = TurnEnd { started, node, content: &content, status, usage, error: None, text, events };
+        let rows = if events.is_empty() { vec![] } else { vec![(n_saved, as_row(events))] };
+        let n_events = n_saved + events.len() as i64;
+        let end = TurnEnd {
+            started,
+            token,
+            content: &content,
+            status,
+            usage,
+            error: None,
+            text,
+            n_saved,
+            events: rows,
+            n_events,
+        };
         self.store.end_turn(&end).await.expect("the store answers")
+    }
+
+    /// Saves events, numbers that stand for them, after the `first` that the log holds.
+    pub(crate) async fn save(&self, turn: TurnId, token: i64, first: i64, events: &[i64]) -> Saved {
+        let save = Save { turn, token, first, n_events: events.len() as i64, events: as_row(events) };
+        let saved = self.store.save_events(&[save], Durability::Process).await.expect("the store answers");
+        saved[0]
+    }
+
+    pub(crate) async fn take_over(&self, dead: &DeadTurn, node: &str) -> Option<i64> {
+        self.store.take_over(dead, node, Takeover::Continue).await.expect("the store answers")
     }
 
     pub(crate) async fn dead(&self, reborn: Option<&str>) -> Vec<DeadTurn> {
@@ -119,3 +146,10 @@ impl Subject {
         self.store.events_from(turn, 0, i64::MAX).await.expect("the store answers")
     }
 }
+
+fn as_row(events: &[i64]) -> String {
+    serde_json::to_string(events).expect("numbers")
+}
+
+/// The token of a turn that was taken over once.
+pub(crate) const SECOND_TOKEN: i64 = FIRST_TOKEN + 1;

@@ -36,7 +36,12 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
         Kind::ToolFailed { call, name, failure } => task_ended(turn, *call, failed_task(name, &failure.error)),
         Kind::Failed { message, retryable, .. } => vec![error(message, *retryable)],
         // The handler has already sent the question; steps and the end of a turn have no frame in this protocol.
-        Kind::Started { .. } | Kind::StepStarted { .. } | Kind::StepDone { .. } | Kind::Ended { .. } => Vec::new(),
+        Kind::Started { .. }
+        | Kind::StepStarted { .. }
+        | Kind::Replied { .. }
+        | Kind::TakenOver { .. }
+        | Kind::StepDone { .. }
+        | Kind::Ended { .. } => Vec::new(),
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use self::{
     redact::{frames, redacted},
     sources::Sources,
     sse::{Stream, read_until_cut},
-    upstream::Upstream,
+    upstream::{Asked, Upstream},
 };
 
 pub(crate) struct TestApp {

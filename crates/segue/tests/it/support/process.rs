@@ -90,6 +90,26 @@ impl Process {
         self.child.kill().await.expect("it can be killed");
     }
 
+    /// Whether it has crashed, after a time in which it may.
+    pub(crate) async fn has_crashed(&mut self, within: Duration) -> bool {
+        match tokio::time::timeout(within, self.child.wait()).await {
+            Ok(ended) => !ended.expect("it can be waited for").success(),
+            Err(_) => false,
+        }
+    }
+
+    /// Starts a server that may die while it starts, or soon after; whether it did.
+    pub(crate) async fn start_and_watch(world: &World, settings: &[(&'static str, String)]) -> bool {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+        command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
+        command.envs(settings.iter().map(|(name, value)| (*name, value)));
+        command.stderr(Stdio::null()).kill_on_drop(true);
+        let mut child = command.spawn().expect("the binary starts");
+        let has_ended = tokio::time::timeout(Duration::from_millis(2500), child.wait()).await.is_ok();
+        child.kill().await.ok();
+        has_ended
+    }
+
     /// `kill -9`: no shutdown.
     pub(crate) async fn kill(mut self) {
         self.kill_at_once().await;

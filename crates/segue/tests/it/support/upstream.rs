@@ -76,31 +76,55 @@ impl Drop for Open {
     }
 }
 
+/// Where in its script the model is asked.
+pub(crate) struct Asked {
+    pub(crate) title: String,
+    pub(crate) has_result: bool,
+    /// How many words of this reply its reader has seen before a server died.
+    pub(crate) n_said: usize,
+}
+
+impl Asked {
+    pub(crate) fn of(request: &Value) -> Self {
+        let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let text_of = |message: &Value| message["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        let (messages, n_said) = match messages {
+            [before @ .., answer, last] if text_of(last).starts_with("Your answer above was cut off") => {
+                let said = answer["content"].as_array().and_then(|blocks| blocks.last()).cloned().unwrap_or_default();
+                (before, said["text"].as_str().unwrap_or_default().split_whitespace().count())
+            }
+            all => (all, 0),
+        };
+        let last = messages.last().cloned().unwrap_or_default();
+        let is_result = |block: &Value| block["type"] == "tool_result";
+        let has_result = last["content"].as_array().is_some_and(|blocks| blocks.iter().any(is_result));
+        Self { title: text_of(&last), has_result, n_said }
+    }
+}
+
 async fn answer(State(state): State<Arc<Shared>>, Json(request): Json<Value>) -> Response {
-    let last = request["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
-    let has_result = last["content"].as_array().is_some_and(|blocks| blocks.iter().any(|b| b["type"] == "tool_result"));
-    let title = last["content"][0]["text"].as_str().unwrap_or("untitled").to_owned();
+    let asked = Asked::of(&request);
     state.n_open.fetch_add(1, Ordering::SeqCst);
     let open = Open(state.clone());
     let frames = async_stream::stream! {
         let _open = open;
         yield frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}));
         yield frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
-        for n in 0..state.n_words {
+        for n in asked.n_said..state.n_words {
             tokio::time::sleep(state.pace).await;
             let delta = json!({"type": "text_delta", "text": format!("word{n} ")});
             yield frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}));
         }
         yield frame(json!({"type": "content_block_stop", "index": 0}));
-        if !has_result {
+        if !asked.has_result {
             let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add_task", "input": {}});
             yield frame(json!({"type": "content_block_start", "index": 1, "content_block": call}));
-            let input = json!({"title": title}).to_string();
+            let input = json!({"title": asked.title}).to_string();
             let delta = json!({"type": "input_json_delta", "partial_json": input});
             yield frame(json!({"type": "content_block_delta", "index": 1, "delta": delta}));
             yield frame(json!({"type": "content_block_stop", "index": 1}));
         }
-        let stop = if has_result { "end_turn" } else { "tool_use" };
+        let stop = if asked.has_result { "end_turn" } else { "tool_use" };
         yield frame(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}}));
         yield frame(json!({"type": "message_stop"}));
     };

@@ -1,0 +1,63 @@
+//! Following a turn through the database: it has ended, or it runs on another node.
+
+use std::{sync::Arc, time::Duration};
+
+use engine::{Event, TurnId};
+use futures::Stream;
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use super::{pause, rows::from_rows};
+
+/// A database that did not answer a reader is asked again after this.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
+const ROWS_AT_ONCE: i64 = 4;
+
+pub(super) fn follow_saved(
+    store: Store,
+    turn: TurnId,
+    mut runs: bool,
+    after: u32,
+    leaving: CancellationToken,
+) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
+    async_stream::stream! {
+        let mut news = store.news_of(turn);
+        let mut position = 0_i64;
+        loop {
+            // Asked before reading: what is saved after this answer belongs to the next round.
+            let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
+            let (new, is_full) = match store.events_from(turn, position, ROWS_AT_ONCE).await {
+                Ok(rows) => {
+                    let new = from_rows(&rows);
+                    let is_full = rows.len() as i64 == ROWS_AT_ONCE && !new.is_empty();
+                    (new, is_full)
+                }
+                Err(error) => {
+                    warn!(turn.id = %turn, "Events could not be read, trying again: {error}");
+                    if !pause(ASK_AGAIN_AFTER, &leaving).await {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            position += new.len() as i64;
+            let is_over = new.last().is_some_and(|event| event.kind.is_last());
+            let new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
+            if !new.is_empty() {
+                yield new;
+            }
+            if is_over || (!still_runs && !is_full) {
+                return;
+            }
+            runs = still_runs;
+            if !is_full {
+                tokio::select! {
+                    () = news.wait() => {}
+                    // The turn runs on elsewhere; its reader goes there.
+                    () = leaving.cancelled() => return,
+                }
+            }
+        }
+    }
+}

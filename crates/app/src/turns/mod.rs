@@ -1,0 +1,292 @@
+//! Running turns: a log to append to, to follow from any point, to stop, and to save in group commits.
+
+mod follow;
+mod live;
+mod rows;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use engine::{Event, TurnId, UserId};
+use futures::{StreamExt, stream::BoxStream};
+use store::{Durability, FIRST_TOKEN, StartedTurn, Store, StoreError, TurnRow};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::Error;
+use follow::follow_saved;
+
+pub use live::LiveTurn;
+pub(crate) use live::SaveError;
+pub(crate) use rows::from_rows;
+
+/// The least time between two group commits: what comes meanwhile goes into the next one.
+const SAVE_EVERY: Duration = Duration::from_millis(8);
+/// After a save that failed.
+const SAVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The turns of this node, and the way to those of others.
+pub struct Turns {
+    pub(crate) store: Store,
+    /// The name under which this process leases its turns.
+    pub node: String,
+    live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
+    /// Messages that are being stored; each becomes a turn, or is refused.
+    n_starting: Arc<AtomicUsize>,
+    /// Notified when an event waits to be saved.
+    has_unsaved: Arc<Notify>,
+    /// Cancelled when the process is to end: no new turns, and readers of other nodes' turns go elsewhere.
+    leaving: CancellationToken,
+}
+
+/// A message that is being stored: the process does not end meanwhile.
+pub(crate) struct Starting(Arc<AtomicUsize>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Events as they come, several at once when several are there.
+pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
+
+impl Turns {
+    pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
+        let (live, n_starting, has_unsaved) = (Mutex::default(), Arc::default(), Arc::default());
+        Self { store, node, live, n_starting, has_unsaved, leaving }
+    }
+
+    /// A place for a new turn, or none when the process is ending.
+    pub(crate) fn enter(&self) -> Option<Starting> {
+        // Increment before checking `leaving`: a racing `enter` is either counted or sees the cancellation.
+        self.n_starting.fetch_add(1, Ordering::SeqCst);
+        let starting = Starting(self.n_starting.clone());
+        (!self.leaving.is_cancelled()).then_some(starting)
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.n_starting.load(Ordering::SeqCst) == 0 && self.n_live() == 0
+    }
+
+    /// Ends every turn that runs here as interrupted: the process cannot wait any longer and no node takes turns over.
+    pub(crate) fn cut_all(&self) -> usize {
+        let turns = self.all();
+        turns.iter().for_each(|turn| turn.cut());
+        turns.len()
+    }
+
+    /// Lets every turn that runs here go, so that another node finishes it.
+    pub(crate) fn hand_over_all(&self) -> usize {
+        let turns = self.all();
+        turns.iter().for_each(|turn| turn.leave());
+        turns.len()
+    }
+
+    pub(crate) fn begin(&self, started: StartedTurn) -> Arc<LiveTurn> {
+        self.insert(LiveTurn::new(started, FIRST_TOKEN, Vec::new(), 0, self.has_unsaved.clone()))
+    }
+
+    /// A turn that this node has taken over. `events`: its saved log, but for `n_unreadable` at its end.
+    pub(crate) fn resume(
+        &self,
+        started: StartedTurn,
+        token: i64,
+        events: Vec<Arc<Event>>,
+        n_unreadable: usize,
+    ) -> Arc<LiveTurn> {
+        self.insert(LiveTurn::new(started, token, events, n_unreadable, self.has_unsaved.clone()))
+    }
+
+    fn insert(&self, turn: LiveTurn) -> Arc<LiveTurn> {
+        let turn = Arc::new(turn);
+        // An earlier run of the same turn on this node has lost its lease.
+        if let Some(earlier) = self.lock().insert(turn.id(), turn.clone()) {
+            earlier.leave();
+        }
+        turn
+    }
+
+    /// Forgets a turn, unless this node has taken it over anew.
+    pub(crate) fn forget(&self, turn: &LiveTurn) {
+        let mut live = self.lock();
+        if live.get(&turn.id()).is_some_and(|known| known.token == turn.token) {
+            live.remove(&turn.id());
+        }
+    }
+
+    pub fn n_live(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn all(&self) -> Vec<Arc<LiveTurn>> {
+        self.lock().values().cloned().collect()
+    }
+
+    /// The leases this node holds.
+    pub(crate) fn leases(&self) -> Vec<(TurnId, i64)> {
+        self.all().iter().map(|turn| (turn.id(), turn.token)).collect()
+    }
+
+    /// How many events are in memory only, and when the oldest of them happened.
+    pub(crate) fn unsaved(&self) -> (usize, Option<i64>) {
+        self.all()
+            .iter()
+            .filter_map(|turn| turn.unsaved())
+            .fold((0, None), |(n_all, oldest), (n, first)| (n_all + n, oldest.into_iter().chain(first).min()))
+    }
+
+    /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
+    #[tracing::instrument(name = "turns.follow", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, Error> {
+        let row = self.store.turn(owner, turn).await?;
+        if row.is_forgotten(self.store.time()) {
+            return Err(Error::Gone);
+        }
+        Ok(self.follow_known(turn, row, after))
+    }
+
+    /// The turn a caller has just started, from its beginning.
+    pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, Error> {
+        match self.live_turn(started.turn) {
+            Some(live) => Ok(live.follow(0).boxed()),
+            None => self.follow(owner, started.turn, 0).await,
+        }
+    }
+
+    fn follow_known(&self, turn: TurnId, row: TurnRow, after: u32) -> Events {
+        match self.live_turn(turn) {
+            Some(live) => live.follow(after).boxed(),
+            None => follow_saved(self.store.clone(), turn, row.is_running(), after, self.leaving.clone()).boxed(),
+        }
+    }
+
+    pub(crate) fn live_turn(&self, turn: TurnId) -> Option<Arc<LiveTurn>> {
+        self.lock().get(&turn).cloned()
+    }
+
+    /// Stops a turn wherever it runs. Stopping what has ended already is fine. The wish is stored too: a node that takes
+    /// the turn over must not go on with it.
+    #[tracing::instrument(name = "turns.stop", skip_all, fields(user.id = %owner, turn.id = %turn))]
+    pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), Error> {
+        self.store.turn(owner, turn).await?;
+        let live = self.live_turn(turn);
+        if let Some(live) = &live {
+            live.cancel.cancel();
+        }
+        match self.store.request_stop(owner, turn).await {
+            Err(error) if live.is_some() => warn!(turn.id = %turn, "A stop could not be stored: {error}"),
+            stored => drop(stored?),
+        }
+        Ok(())
+    }
+
+    /// Saves what is in memory only, all turns in one commit, until the process ends.
+    pub(crate) async fn keep_saving(&self, shutdown: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = self.has_unsaved.notified() => {}
+                () = shutdown.cancelled() => return,
+            }
+            let wait = match self.save_all().await {
+                Ok(()) => SAVE_EVERY,
+                Err(error) => {
+                    warn!("The turn log could not be saved, trying again: {error}");
+                    self.has_unsaved.notify_one();
+                    SAVE_AGAIN_AFTER
+                }
+            };
+            if !pause(wait, &shutdown).await {
+                return;
+            }
+        }
+    }
+
+    async fn save_all(&self) -> Result<(), StoreError> {
+        let turns = self.all();
+        let mut saving = Vec::new();
+        for turn in &turns {
+            match turn.try_save() {
+                Ok(Some((saved, save))) => saving.push((turn, saved, save)),
+                Ok(None) => {}
+                // Being saved by its journal, which may have looked before the newest event came.
+                Err(()) => self.has_unsaved.notify_one(),
+            }
+        }
+        if saving.is_empty() {
+            return Ok(());
+        }
+        let is_only_text = saving.iter().all(|(turn, _, save)| turn.is_only_text(save));
+        let durability = if is_only_text { Durability::Process } else { Durability::Power };
+        let saves: Vec<_> = saving.iter().map(|(_, _, save)| save.clone()).collect();
+        let outcomes = match self.store.save_events(&saves, durability).await {
+            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            // One by one: a turn that cannot be saved must not keep the others from it.
+            Err(error) if saves.len() == 1 => return Err(error),
+            Err(_) => self.save_each(&saves, durability).await,
+        };
+        let mut failed = None;
+        for ((turn, mut saved, save), outcome) in saving.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(outcome) => {
+                    if turn.note(&mut saved, &save, Some(outcome)) && outcome != store::Saved::Done {
+                        self.has_unsaved.notify_one();
+                    }
+                }
+                Err(error) => failed = Some(error),
+            }
+            drop(saved);
+            if turn.unsaved().is_none_or(|(n, _)| n > 0) {
+                self.has_unsaved.notify_one();
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    async fn save_each(&self, saves: &[store::Save], durability: Durability) -> Vec<Result<store::Saved, StoreError>> {
+        let mut outcomes = Vec::with_capacity(saves.len());
+        for save in saves {
+            let saved = self.store.save_events(std::slice::from_ref(save), durability).await;
+            outcomes.push(saved.map(|outcomes| outcomes.first().copied().unwrap_or(store::Saved::Lost)));
+        }
+        outcomes
+    }
+
+    /// Stops turns that were asked to stop through another node.
+    pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = self.store.wait_for_stop() => {}
+                () = shutdown.cancelled() => return,
+            }
+            if self.n_live() == 0 {
+                continue;
+            }
+            match self.store.stop_requests(&self.node).await {
+                Ok(turns) => {
+                    turns.iter().filter_map(|turn| self.live_turn(*turn)).for_each(|live| live.cancel.cancel())
+                }
+                Err(error) => warn!("Stop requests could not be read, trying again: {error}"),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, Arc<LiveTurn>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits, unless the process is ending.
+pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(time) => true,
+        () = shutdown.cancelled() => false,
+    }
+}

@@ -1,0 +1,286 @@
+//! Progress: what the events of a turn say so far. A pure fold, used while a turn runs and when another node goes on.
+//!
+//! The content of an answer is made here and nowhere else, so what is stored is what was streamed.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::Value;
+
+use crate::{Block, CallId, Event, Failure, Kind, Outcome, Usage};
+
+/// What the journal knows of a call whose end is not in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// The call was begun and no effect of it is committed.
+    Begun,
+    /// Its effect is committed, the tool did not get to say more. Running the tool again under the same id returns this
+    /// effect in the tool's own words and changes nothing.
+    Effect(Outcome),
+    /// The call has its outcome.
+    Closed(Outcome),
+}
+
+/// A call that has no result yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    pub id: CallId,
+    pub name: String,
+    pub input: Arc<Value>,
+    /// Whether its start is in the log.
+    pub is_shown: bool,
+    /// How often this turn has made the same call with the same input, this time included.
+    pub n_same: u32,
+    /// None: the journal does not know it, so it never ran.
+    pub recorded: Option<Recorded>,
+}
+
+/// How far a turn has come.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    content: Vec<Block>,
+    open_text: Option<(u32, String)>,
+    open_calls: Vec<OpenCall>,
+    usage: Usage,
+    n_texts: u32,
+    n_takeovers: u32,
+    place: Place,
+    /// Where the first result of the current step stands: calls of one reply stand side by side before it.
+    first_result: Option<usize>,
+    n_same: HashMap<(String, String), u32>,
+    /// A call waits for its user: the turn ends with the question.
+    awaits_consent: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Place {
+    #[default]
+    Before,
+    /// The model is asked, or its calls run.
+    In {
+        step: u32,
+        has_calls: bool,
+        replied: Option<Usage>,
+    },
+    After {
+        step: u32,
+        is_answered: bool,
+    },
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Ask the model. `is_open`: the start of the step is in the log.
+    Ask { step: u32, is_open: bool },
+    /// Run the calls that have no result.
+    Call,
+    /// The step has all its results and its end is not in the log.
+    /// `is_answer`: it made no calls.
+    CloseStep { step: u32, usage: Usage, is_answer: bool },
+    /// The last step made no calls, or one that waits for its user: the answer is complete.
+    End { step: u32 },
+}
+
+impl Progress {
+    /// What a saved log and the journal say about a turn that a node left behind.
+    pub fn of<'e>(events: impl IntoIterator<Item = &'e Event>, journal: HashMap<CallId, Recorded>) -> Self {
+        let mut progress = Self::default();
+        events.into_iter().for_each(|event| progress.apply(&event.kind));
+        progress.recall(journal);
+        progress
+    }
+
+    /// Takes in what the journal says about the calls that have no result.
+    pub fn recall(&mut self, mut journal: HashMap<CallId, Recorded>) {
+        for call in &mut self.open_calls {
+            call.recorded = journal.remove(&call.id);
+        }
+    }
+
+    pub fn apply(&mut self, kind: &Kind) {
+        match kind {
+            Kind::StepStarted { step, .. } => {
+                self.place = Place::In { step: *step, has_calls: false, replied: None };
+                self.first_result = None;
+            }
+            Kind::TextStarted { block } => {
+                self.n_texts = block + 1;
+                self.open_text = Some((*block, String::new()));
+            }
+            Kind::TextDelta { block, text } => {
+                self.n_texts = block + 1;
+                self.open_text.get_or_insert_with(|| (*block, String::new())).1.push_str(text);
+            }
+            Kind::TextDone { text, .. } => {
+                self.open_text = None;
+                self.content.push(Block::Text { text: text.clone() });
+            }
+            Kind::Replied { usage, calls, .. } => self.replied(*usage, calls),
+            Kind::ToolStarted { call, name, input, .. } => self.called(*call, name, input),
+            Kind::ToolDone { call, done, .. } => self.closed(*call, &Outcome::Done(done.clone())),
+            Kind::ToolFailed { call, failure, .. } => self.closed(*call, &Outcome::Failed(failure.clone())),
+            Kind::StepDone { step, usage, is_cut } => self.step_done(*step, *usage, *is_cut),
+            Kind::TakenOver { takeover, .. } => self.n_takeovers = *takeover,
+            Kind::Started { .. } | Kind::Ended { .. } | Kind::Failed { .. } => {}
+        }
+    }
+
+    fn replied(&mut self, usage: Usage, calls: &[crate::AskedCall]) {
+        self.usage += usage;
+        if let Place::In { has_calls, replied, .. } = &mut self.place {
+            *replied = Some(usage);
+            *has_calls |= !calls.is_empty();
+        }
+        for asked in calls {
+            let n_same = self.count_same(&asked.name, &asked.input);
+            self.content.push(Block::ToolUse {
+                id: asked.call,
+                name: asked.name.clone(),
+                input: asked.input.as_ref().clone(),
+            });
+            self.open_calls.push(OpenCall {
+                id: asked.call,
+                name: asked.name.clone(),
+                input: asked.input.clone(),
+                is_shown: false,
+                n_same,
+                recorded: None,
+            });
+        }
+    }
+
+    /// Logs of version 0.1 tell of a call when it starts; since then the reply that asks for it comes first.
+    fn called(&mut self, id: CallId, name: &str, input: &Arc<Value>) {
+        if let Some(open) = self.open_calls.iter_mut().find(|open| open.id == id) {
+            open.is_shown = true;
+            return;
+        }
+        if let Place::In { has_calls, .. } = &mut self.place {
+            *has_calls = true;
+        }
+        let n_same = self.count_same(name, input);
+        let used = Block::ToolUse { id, name: name.to_owned(), input: input.as_ref().clone() };
+        match &mut self.first_result {
+            Some(at) => {
+                self.content.insert(*at, used);
+                *at += 1;
+            }
+            None => self.content.push(used),
+        }
+        let (name, input) = (name.to_owned(), input.clone());
+        self.open_calls.push(OpenCall { id, name, input, is_shown: true, n_same, recorded: None });
+    }
+
+    fn closed(&mut self, call: CallId, outcome: &Outcome) {
+        self.open_calls.retain(|open| open.id != call);
+        self.first_result.get_or_insert(self.content.len());
+        self.content.push(result_block(call, outcome));
+        self.awaits_consent |= matches!(outcome, Outcome::Failed(Failure { consent_id: Some(_), .. }));
+    }
+
+    fn step_done(&mut self, step: u32, usage: Usage, is_cut: bool) {
+        let Place::In { has_calls, replied, .. } = self.place else { return };
+        if replied.is_none() {
+            // A reply that was cut counts at the end of its step, and so do logs of version 0.1.
+            self.usage += usage;
+        }
+        let is_complete = !is_cut && (replied.is_some() || usage.output_tokens > 0);
+        self.place = Place::After { step, is_answered: is_complete && (!has_calls || self.awaits_consent) };
+    }
+
+    fn count_same(&mut self, name: &str, input: &Value) -> u32 {
+        let n_same = self.n_same.entry((name.to_owned(), input.to_string())).or_default();
+        *n_same += 1;
+        *n_same
+    }
+
+    pub(crate) fn next(&self) -> Next {
+        match self.place {
+            Place::Before => Next::Ask { step: 0, is_open: false },
+            Place::In { .. } if !self.open_calls.is_empty() => Next::Call,
+            Place::In { step, replied: Some(usage), has_calls } => {
+                Next::CloseStep { step, usage, is_answer: !has_calls }
+            }
+            Place::In { step, has_calls: true, replied: None } => {
+                Next::CloseStep { step, usage: Usage::default(), is_answer: false }
+            }
+            Place::In { step, has_calls: false, replied: None } => Next::Ask { step, is_open: true },
+            Place::After { step, is_answered: true } => Next::End { step },
+            Place::After { step, is_answered: false } => Next::Ask { step: step + 1, is_open: false },
+        }
+    }
+
+    /// The blocks of the answer, the text that was not finished among them.
+    pub fn content(&self) -> Vec<Block> {
+        let open = self.open_text.iter().filter(|(_, text)| !text.is_empty());
+        self.content.iter().cloned().chain(open.map(|(_, text)| Block::Text { text: text.clone() })).collect()
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub fn n_takeovers(&self) -> u32 {
+        self.n_takeovers
+    }
+
+    pub fn open_calls(&self) -> &[OpenCall] {
+        &self.open_calls
+    }
+
+    pub(crate) fn awaits_consent(&self) -> bool {
+        self.awaits_consent
+    }
+
+    pub(crate) fn open_text(&self) -> Option<(u32, String)> {
+        self.open_text.clone()
+    }
+
+    pub(crate) fn n_texts(&self) -> u32 {
+        self.n_texts
+    }
+
+    /// The events that close what is open, for a turn that nobody continues: every call gets the outcome the journal
+    /// knows, or "Interrupted". A call that was never shown is shown first.
+    pub fn closing(&self, title_of: impl Fn(&str) -> String) -> Vec<Kind> {
+        let text = self.open_text.iter().map(|(block, text)| Kind::TextDone { block: *block, text: text.clone() });
+        let calls = self.open_calls.iter().flat_map(|call| {
+            let outcome = match &call.recorded {
+                Some(Recorded::Effect(outcome) | Recorded::Closed(outcome)) => outcome.clone(),
+                Some(Recorded::Begun) | None => Outcome::Failed(Failure::interrupted()),
+            };
+            let started = (!call.is_shown).then(|| call.started(title_of(&call.name)));
+            started.into_iter().chain([closing_event(call.id, &call.name, &outcome)])
+        });
+        let step = match self.place {
+            Place::In { step, replied, .. } => {
+                Some(Kind::StepDone { step, usage: replied.unwrap_or_default(), is_cut: replied.is_none() })
+            }
+            Place::Before | Place::After { .. } => None,
+        };
+        text.chain(calls).chain(step).collect()
+    }
+}
+
+impl OpenCall {
+    pub(crate) fn started(&self, title: String) -> Kind {
+        Kind::ToolStarted { call: self.id, name: self.name.clone(), title, input: self.input.clone() }
+    }
+}
+
+pub(crate) fn closing_event(call: CallId, name: &str, outcome: &Outcome) -> Kind {
+    match outcome {
+        Outcome::Done(done) => Kind::ToolDone { call, name: name.to_owned(), done: done.clone() },
+        Outcome::Failed(failure) => Kind::ToolFailed { call, name: name.to_owned(), failure: failure.clone() },
+    }
+}
+
+fn result_block(call: CallId, outcome: &Outcome) -> Block {
+    match outcome {
+        Outcome::Done(done) => Block::ToolResult { tool_use_id: call, content: done.output.clone(), is_error: false },
+        Outcome::Failed(failure) => {
+            let content = serde_json::to_value(failure).expect("a failure is plain data");
+            Block::ToolResult { tool_use_id: call, content, is_error: true }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The shipped proxy configuration with the real HAProxy: what has happened is not repeated, what has not is.
+
+use std::process::Stdio;
+
+use axum::{Json, Router, http::StatusCode, response::IntoResponse, routing::post};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    process::{Child, Command},
+};
+
+use crate::support::{Process, World};
+
+const CONFIG: &str = include_str!("../../../../deploy/haproxy.cfg");
+const HAPROXY: &str = "/usr/sbin/haproxy";
+
+/// HAProxy in front of two nodes, with the configuration that is shipped.
+struct Proxy {
+    url: String,
+    _child: Child,
+    _folder: TempDir,
+}
+
+impl Proxy {
+    async fn start(nodes: [&Process; 2]) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        let address = |node: &Process| node.url.trim_start_matches("http://").to_owned();
+        let config = CONFIG
+            .replace("bind :8080", &format!("bind 127.0.0.1:{port}"))
+            .replace("segue-1:8080", &address(nodes[0]))
+            .replace("segue-2:8080", &address(nodes[1]));
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("haproxy.cfg");
+        std::fs::write(&path, config).unwrap();
+        let child =
+            Command::new(HAPROXY).arg("-db").arg("-f").arg(path).stderr(Stdio::null()).kill_on_drop(true).spawn();
+        let child = child.expect("HAProxy is installed by 'make setup-test'");
+        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        Self { url: format!("http://127.0.0.1:{port}"), _child: child, _folder: folder }
+    }
+}
+
+/// A model that calls `add_task` and is overloaded when it is asked for more.
+async fn model_that_fails_after_a_call() -> Vec<(&'static str, String)> {
+    async fn answer(Json(request): Json<Value>) -> axum::response::Response {
+        if request.to_string().contains("tool_result") {
+            let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+            return (StatusCode::from_u16(529).unwrap(), Json(error)).into_response();
+        }
+        let events = [
+            json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}}),
+            json!({"type": "content_block_start", "index": 0,
+                "content_block": {"type": "tool_use", "id": "t", "name": "add_task", "input": {}}}),
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": "{\"title\": \"milk\"}"}}),
+            json!({"type": "content_block_stop", "index": 0}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}}),
+            json!({"type": "message_stop"}),
+        ];
+        let text: String = events
+            .iter()
+            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
+            .collect();
+        ([("content-type", "text/event-stream")], text).into_response()
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = Router::new().route("/v1/messages", post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    vec![
+        ("SEGUE_MODEL", "anthropic:test".into()),
+        ("ANTHROPIC_API_KEY", "test-key".into()),
+        ("ANTHROPIC_BASE_URL", url),
+    ]
+}
+
+#[tokio::test]
+async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
+    let (world, settings) = (World::new().await, model_that_fails_after_a_call().await);
+    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let proxy = Proxy::start([&one, &two]).await;
+    let client = reqwest::Client::new();
+    // HAProxy asks `/readyz` itself before it sends anything to a node.
+    let body = json!({"message": "milk"});
+    let response = loop {
+        // Local mode accepts requests for loopback hosts only, and the proxy adds forwarding headers.
+        let sent = client.post(format!("{}/api/local/chat", proxy.url)).json(&body).send().await.unwrap();
+        if sent.status() != 503 {
+            break sent;
+        }
+    };
+    assert_eq!(response.status(), 502, "{}", response.text().await.unwrap());
+    let tasks = one.get("/api/tasks").await;
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 1, "the task is added once: {tasks}");
+}
+
+#[tokio::test]
+async fn a_request_to_a_leaving_node_goes_to_the_other() {
+    let (upstream, world) =
+        (crate::support::Upstream::start(std::time::Duration::from_millis(20), 100).await, World::new().await);
+    let settings = upstream.settings();
+    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let proxy = Proxy::start([&one, &two]).await;
+    // A turn that keeps the node from leaving at once.
+    let mut stream = one.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    stream.next().await.unwrap();
+    one.ask_to_leave().await;
+    while one.ask("/readyz").await.1["ready"] == true {}
+    for n in 0..4 {
+        let body = json!({"message": format!("task {n}"), "agent": "tasks"});
+        let sent = reqwest::Client::new().post(format!("{}/api/chat/stream", proxy.url)).json(&body).send().await;
+        assert_eq!(sent.unwrap().status(), 200, "request {n}");
+    }
+}

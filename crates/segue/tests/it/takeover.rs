@@ -1,0 +1,136 @@
+//! Leases and takeovers over real processes: nodes that are paused, that die again, that are told not to.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::support::{Process, Upstream, World, read_until_cut};
+
+/// Short enough for a test to wait for.
+const LEASE: (&str, &str) = ("SEGUE_LEASE_MS", "1000");
+
+fn settings(upstream: &Upstream, more: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+    let own = more.iter().chain([&LEASE]).map(|(name, value)| (*name, (*value).to_owned()));
+    upstream.settings().into_iter().chain(own).collect()
+}
+
+async fn signal(server: &Process, name: &str) {
+    let sent = Command::new("kill").args([name, &server.pid().to_string()]).status().await.expect("kill is there");
+    assert!(sent.success());
+}
+
+async fn n_tasks(server: &Process) -> usize {
+    server.get("/api/tasks").await["tasks"].as_array().unwrap().len()
+}
+
+fn assert_counted(seen: &[Value]) {
+    let numbers: Vec<_> = seen.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=seen.len() as u64).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_paused_node_that_wakes_up_stores_nothing_of_a_turn_another_node_has_finished() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(10), 60).await, World::new().await);
+    let settings = settings(&upstream, &[]);
+    let (zombie, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let mut stream = zombie.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let mut seen = vec![stream.next().await.unwrap()];
+    for _ in 0..10 {
+        seen.push(stream.next().await.unwrap());
+    }
+    signal(&zombie, "-STOP").await;
+    let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
+    seen.extend(other.follow(&turn, seen.len() as u64).await.rest().await);
+    assert_eq!(seen.last().unwrap()["stopReason"], "complete");
+    assert_counted(&seen);
+    let conversation = format!("/api/conversations/{}", seen[0]["conversationId"].as_str().unwrap());
+    let stored = other.get(&conversation).await;
+    signal(&zombie, "-CONT").await;
+    let cut = stream.rest().await;
+    assert!(cut.iter().all(|event| event["type"] == "text_delta"), "its reader is let go without an end: {cut:?}");
+    // A healthy turn on the same node is saved: the lost one does not stand in its way.
+    let next = zombie.chat(json!({"message": "another task", "agent": "tasks"})).await.rest().await;
+    assert_eq!(next.last().unwrap()["stopReason"], "complete");
+    assert_eq!(other.get(&conversation).await, stored, "what was finished stays as it was");
+    assert_eq!(n_tasks(&other).await, 2, "each task once");
+}
+
+#[tokio::test]
+async fn a_turn_that_loses_its_node_a_third_time_is_closed() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
+    let settings = settings(&upstream, &[]);
+    let mut server = Process::start(&world, &settings).await;
+    let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let mut seen = vec![stream.next().await.unwrap(), stream.next().await.unwrap()];
+    let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        server.kill().await;
+        server = Process::start(&world, &settings).await;
+        let mut stream = server.follow(&turn, seen.len() as u64).await;
+        for _ in 0..5 {
+            seen.push(stream.next().await.expect("it goes on"));
+        }
+    }
+    server.kill().await;
+    let server = Process::start(&world, &settings).await;
+    seen.extend(server.follow(&turn, seen.len() as u64).await.rest().await);
+    assert_eq!(seen.last().unwrap()["code"], "INTERRUPTED");
+    assert_counted(&seen);
+    let conversation = server.get(&format!("/api/conversations/{}", seen[0]["conversationId"].as_str().unwrap())).await;
+    let streamed: String = seen.iter().filter_map(|event| event["content"].as_str()).collect();
+    assert_eq!(conversation["messages"][1]["content"][0]["text"], streamed, "what was streamed is kept");
+}
+
+#[tokio::test]
+async fn without_takeovers_a_turn_of_a_dead_node_is_closed() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
+    let settings = settings(&upstream, &[("SEGUE_TAKEOVER", "off")]);
+    let server = Process::start(&world, &settings).await;
+    let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    server.kill().await;
+    let server = Process::start(&world, &settings).await;
+    let rest = server.follow(start["turnId"].as_str().unwrap(), 1).await.rest().await;
+    assert_eq!(rest.last().unwrap()["code"], "INTERRUPTED");
+}
+
+#[tokio::test]
+async fn a_turn_that_was_stopped_before_its_node_died_is_not_continued() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
+    let settings = settings(&upstream, &[]);
+    let server = Process::start(&world, &settings).await;
+    let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    let turn = start["turnId"].as_str().unwrap();
+    // Stopped behind its back, as by a request that is stored and not yet heard of.
+    signal(&server, "-STOP").await;
+    world.execute("UPDATE turns SET stop_requested = TRUE").await;
+    server.kill().await;
+    let server = Process::start(&world, &settings).await;
+    let rest = server.follow(turn, 1).await.rest().await;
+    assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
+    assert_eq!(n_tasks(&server).await, 0);
+}
+
+/// Clients that leave while their message is being stored: it is answered, or it is not there.
+#[tokio::test]
+async fn no_message_of_a_client_that_left_is_stored_and_never_answered() {
+    let (upstream, world) = (Upstream::start(Duration::ZERO, 2).await, World::new().await);
+    let server = Process::start(&world, &settings(&upstream, &[])).await;
+    let client = reqwest::Client::new();
+    for n in 0..200_u64 {
+        let body = json!({"message": format!("task {n}"), "agent": "tasks"});
+        let sending = client.post(format!("{}/api/chat/stream", server.url)).json(&body).send();
+        // Somewhere between before the first byte and after the answer began.
+        let _ = tokio::time::timeout(Duration::from_micros(n * 40), sending).await;
+    }
+    let listed = server.get("/api/conversations?limit=100").await;
+    for conversation in listed["conversations"].as_array().unwrap() {
+        let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
+        let mut events = Vec::new();
+        let running = client.get(format!("{}{path}/stream", server.url)).send().await.unwrap();
+        read_until_cut(running, &mut events).await;
+        assert_eq!(server.get(&path).await["messages"][1]["status"], "complete", "{conversation}");
+    }
+}

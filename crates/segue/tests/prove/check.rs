@@ -1,0 +1,127 @@
+//! The promises, checked after a run: no answer lost, no effect twice, streams are prefixes of what is stored, nothing wedged.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    model::script,
+    scenario::Seen,
+    support::{Process, read_until_cut},
+};
+
+/// Looks at everything through a healthy server and says what does not hold.
+pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
+    let mut broken = Vec::new();
+    let listed = server.get("/api/conversations").await;
+    let mut expected = BTreeMap::<String, usize>::new();
+    let mut n_questions = 0;
+    for conversation in listed["conversations"].as_array().unwrap() {
+        let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
+        // Until nothing runs in it.
+        let mut running = Vec::new();
+        read_until_cut(reqwest::get(format!("{}{path}/stream", server.url)).await.unwrap(), &mut running).await;
+        let stored = server.get(&path).await;
+        for pair in stored["messages"].as_array().unwrap().chunks(2) {
+            let question = pair[0]["content"][0]["text"].as_str().unwrap_or_default();
+            n_questions += usize::from(Some(question) == seen.question);
+            let may_stop = question == "slow";
+            broken.extend(wrong_with_answer(question, &pair[1], may_stop, &mut expected));
+        }
+        let next = json!({"message": "plain", "conversationId": conversation["id"]});
+        let frames = server.chat(next).await.rest().await;
+        if frames.last().is_none_or(|last| last["stopReason"] != "complete") {
+            broken.push(format!("a conversation is wedged: {:?}", frames.last()));
+        }
+    }
+    if !seen.events.is_empty() {
+        broken.extend(wrong_with_stream(server, seen).await);
+        if n_questions != 1 {
+            broken.push(format!("a question that was answered is there {n_questions} times"));
+        }
+    }
+    broken.extend(wrong_effects(server, seen, expected).await);
+    broken
+}
+
+fn wrong_with_answer(
+    question: &str,
+    answer: &Value,
+    may_stop: bool,
+    expected: &mut BTreeMap<String, usize>,
+) -> Vec<String> {
+    let mut broken = Vec::new();
+    let status = answer["status"].as_str().unwrap_or_default();
+    if status != "complete" && !(may_stop && status == "stopped") {
+        return vec![format!("'{question}' is not answered: {status} {}", answer["error"])];
+    }
+    let blocks = answer["content"].as_array().unwrap();
+    let said: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    let words: String = script(question).iter().map(|(text, _)| *text).collect();
+    let is_whole = said == words || (status == "stopped" && words.starts_with(&said));
+    if !is_whole {
+        broken.push(format!("'{question}' says '{said}' instead of '{words}'"));
+    }
+    if status == "complete" {
+        for (name, title) in script(question).iter().flat_map(|(_, calls)| *calls) {
+            if *name == "add_task" {
+                *expected.entry((*title).to_owned()).or_default() += 1;
+            }
+        }
+    }
+    let n_uses = blocks.iter().filter(|block| block["type"] == "tool_use").count();
+    let n_good = blocks.iter().filter(|block| block["type"] == "tool_result" && block["is_error"] != true).count();
+    if n_uses != n_good {
+        broken.push(format!("'{question}': {n_uses} calls and {n_good} good results"));
+    }
+    broken
+}
+
+/// What the client saw, and what it gets when it reads on.
+async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
+    let mut broken = Vec::new();
+    let last = seen.events.last().unwrap();
+    let mut all = seen.events.clone();
+    if !matches!(last["type"].as_str(), Some("message_end" | "error")) {
+        let turn = seen.events[0]["turnId"].as_str().unwrap();
+        all.extend(server.follow(turn, last["seq"].as_u64().unwrap()).await.rest().await);
+    }
+    let numbers: Vec<_> = all.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    if numbers != (1..=all.len() as u64).collect::<Vec<_>>() {
+        broken.push(format!("the stream is counted {numbers:?}"));
+    }
+    let end = all.last().unwrap();
+    let is_good = end["stopReason"] == "complete" || (seen.question == Some("slow") && end["stopReason"] == "stopped");
+    if !is_good {
+        broken.push(format!("the stream ends with {end}"));
+    }
+    if seen.is_stopped && end["stopReason"] != "stopped" && all.len() > seen.events.len() {
+        broken.push("a turn went on after its stop was confirmed".into());
+    }
+    let streamed: String = all.iter().filter_map(|event| event["content"].as_str()).collect();
+    let path = format!("/api/conversations/{}", all[0]["conversationId"].as_str().unwrap());
+    let stored = server.get(&path).await;
+    let answers = stored["messages"].as_array().unwrap();
+    let answer = answers.iter().find(|message| message["id"] == all[0]["messageId"]).cloned().unwrap_or_default();
+    let blocks = answer["content"].as_array().cloned().unwrap_or_default();
+    let said: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    if streamed != said {
+        broken.push(format!("streamed '{streamed}' and stored '{said}'"));
+    }
+    broken
+}
+
+async fn wrong_effects(server: &Process, seen: &Seen, mut expected: BTreeMap<String, usize>) -> Vec<String> {
+    let tasks = server.get("/api/tasks").await;
+    let mut found = BTreeMap::<String, usize>::new();
+    for task in tasks["tasks"].as_array().unwrap() {
+        *found.entry(task["title"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    for (title, is_confirmed) in &seen.direct {
+        // Not confirmed: it may have happened, once.
+        let n = found.get(*title).copied().unwrap_or(0);
+        expected.insert((*title).to_owned(), if *is_confirmed { 1 } else { n.min(1) });
+    }
+    expected.retain(|_, n| *n > 0);
+    if found == expected { Vec::new() } else { vec![format!("effects {found:?} instead of {expected:?}")] }
+}

@@ -1,0 +1,66 @@
+//! Every crash point: the process aborts at the 1st, 2nd, … statement or commit of a scenario, and is started again.
+
+use std::time::Duration;
+
+use crate::{
+    Stride, check, model,
+    scenario::{Does, Scenario, Seen},
+    support::{Process, World},
+};
+
+/// More points than any scenario has.
+const MOST: usize = 400;
+
+/// How many points were tried and what did not hold.
+pub(crate) async fn every_point(scenario: &Scenario, Stride(stride): Stride) -> (usize, Vec<String>) {
+    let model = model::start().await;
+    let mut broken = Vec::new();
+    let mut n_runs = 0;
+    for n in (1..MOST).step_by(stride) {
+        let (died, found) = at_point(scenario, &model, n).await;
+        n_runs += 1;
+        broken.extend(found.into_iter().map(|why| format!("point {n}: {why}")));
+        if !died {
+            return (n_runs, broken);
+        }
+    }
+    broken.push(format!("still dying at point {MOST}"));
+    (n_runs, broken)
+}
+
+/// Whether the server died there, and what did not hold afterwards.
+async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usize) -> (bool, Vec<String>) {
+    let world = World::new().await;
+    let settings = |more: &[(&'static str, String)]| -> Vec<(&'static str, String)> {
+        let own = [("SEGUE_LEASE_MS", "600".to_owned()), ("SEGUE_DRAIN_SECONDS", "0".to_owned())];
+        model.iter().chain(&own).chain(more).cloned().collect()
+    };
+    let mut died;
+    let seen;
+    if scenario.at_start {
+        // A first server dies in the middle; the one that takes over dies at the point.
+        let mut first = Process::start(&world, &settings(&[("SEGUE_CRASH_AT", "14".into())])).await;
+        seen = scenario.play(&mut first).await;
+        first.kill_at_once().await;
+        let second = settings(&[("SEGUE_CRASH_AT_START", n.to_string())]);
+        died = Process::start_and_watch(&world, &second).await;
+    } else {
+        let mut server = Process::start(&world, &settings(&[("SEGUE_CRASH_AT", n.to_string())])).await;
+        seen = scenario.play(&mut server).await;
+        let within = if matches!(scenario.does, Does::Drains) { 3000 } else { 150 };
+        died = server.has_crashed(Duration::from_millis(within)).await;
+        server.kill_at_once().await;
+    }
+    let server = Process::start(&world, &settings(&[])).await;
+    let broken = check::broken(&server, &seen).await;
+    if seen.is_empty() && !scenario.is_direct() {
+        died = true;
+    }
+    (died, broken)
+}
+
+impl Seen {
+    fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.direct.is_empty()
+    }
+}

@@ -1,0 +1,75 @@
+//! The database away for longer than a lease, with two nodes; and two clients of one conversation who never wait.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{
+    check, model,
+    replies::wired,
+    scenario::Seen,
+    support::{Process, World, read_until_cut},
+};
+
+const LEASE_MS: u64 = 600;
+
+/// Turns run on both nodes when the database goes away for three leases. Nobody takes what the other still has.
+pub(crate) async fn two_nodes() -> (usize, Vec<String>) {
+    let model = model::start().await;
+    let world = World::new().await;
+    let (wire, through) = wired(&world).await;
+    let lease = ("SEGUE_LEASE_MS", LEASE_MS.to_string());
+    let settings: Vec<_> = model.into_iter().chain([lease, through]).collect();
+    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    // Both have been steady for a lease.
+    tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
+    let mut streams = Vec::new();
+    for server in [&one, &one, &two, &two] {
+        let mut stream = server.chat(json!({"message": "slow", "agent": "tasks"})).await;
+        assert_eq!(stream.next().await.unwrap()["type"], "message_start");
+        streams.push(stream);
+    }
+    wire.cut();
+    tokio::time::sleep(Duration::from_millis(LEASE_MS * 3)).await;
+    wire.mend();
+    let ended = futures::future::join_all(streams.into_iter().map(crate::support::Stream::rest)).await;
+    let mut broken = Vec::new();
+    for (n, events) in ended.into_iter().enumerate() {
+        if events.last().is_none_or(|last: &Value| last["stopReason"] != "complete") {
+            broken.push(format!("turn {n} of a living node ends with {:?}", events.last()));
+        }
+    }
+    let log: Vec<_> =
+        one.log().into_iter().chain(two.log()).filter(|line| line.contains("whose server died")).collect();
+    broken.extend(log.into_iter().map(|line| format!("taken from a living node: {line}")));
+    broken.extend(check::broken(&one, &Seen::default()).await);
+    (1, broken)
+}
+
+/// Two clients send to one conversation as fast as they are answered: 409 is an answer, a deadlock is not.
+pub(crate) async fn collide() -> (usize, Vec<String>) {
+    let model = model::start().await;
+    let world = World::new().await;
+    let server = Process::start(&world, &model).await;
+    let start = server.chat(json!({"message": "plain", "agent": "tasks"})).await.rest().await;
+    let conversation = start[0]["conversationId"].clone();
+    let until = Instant::now() + Duration::from_secs(10);
+    let send = async || {
+        let (mut n_sent, mut odd) = (0, Vec::new());
+        while Instant::now() < until {
+            let body = json!({"message": "plain", "conversationId": conversation});
+            let response = server.post("/api/chat/stream", body).await;
+            n_sent += 1;
+            match response.status().as_u16() {
+                200 => read_until_cut(response, &mut Vec::new()).await,
+                409 => {}
+                status => odd.push(format!("{status} {}", response.text().await.unwrap_or_default())),
+            }
+        }
+        (n_sent, odd)
+    };
+    let results = tokio::join!(send(), send(), send(), send());
+    let all = [results.0, results.1, results.2, results.3];
+    let n_sent = all.iter().map(|(n, _)| n).sum();
+    (n_sent, all.into_iter().flat_map(|(_, odd)| odd).collect())
+}

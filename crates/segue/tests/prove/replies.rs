@@ -1,0 +1,46 @@
+//! Lost replies: PostgreSQL has done what it was told, and the server never hears of it.
+
+use crate::{
+    Stride, check, model,
+    scenario::{self, Scenario},
+    support::{Process, World},
+    wire::Wire,
+};
+
+pub(crate) const NAMES: [&str; 3] = ["plain answer", "several writes", "stop"];
+const MOST: i64 = 400;
+
+pub(crate) async fn every_reply(name: &str, Stride(stride): Stride) -> (usize, Vec<String>) {
+    let scenario: Scenario = scenario::all().into_iter().find(|scenario| scenario.name == name).unwrap();
+    let model = model::start().await;
+    let settings: Vec<_> = model.into_iter().chain([("SEGUE_LEASE_MS", "600".to_owned())]).collect();
+    let mut broken = Vec::new();
+    let mut n_runs = 0;
+    for n in (1..MOST).step_by(stride) {
+        // A new server each time: the tasks of one run are not those of another.
+        let world = World::new().await;
+        let (wire, through) = wired(&world).await;
+        let mut settings = settings.clone();
+        settings.push(through);
+        let mut server = Process::start(&world, &settings).await;
+        wire.lose_reply(n);
+        let seen = scenario.play(&mut server).await;
+        let is_over = !wire.has_lost();
+        wire.lose_reply(-1);
+        n_runs += 1;
+        broken.extend(check::broken(&server, &seen).await.into_iter().map(|why| format!("reply {n}: {why}")));
+        if is_over {
+            break;
+        }
+    }
+    (n_runs, broken)
+}
+
+/// A wire to the database of a world, and the setting that leads through it.
+pub(crate) async fn wired(world: &World) -> (Wire, (&'static str, String)) {
+    let url = world.settings()["DATABASE_URL"].clone();
+    let address = url.split('@').nth(1).and_then(|rest| rest.split('/').next()).unwrap().to_owned();
+    let wire = Wire::to(address.clone()).await;
+    let through = ("DATABASE_URL", url.replace(&address, &wire.address));
+    (wire, through)
+}

@@ -1,0 +1,164 @@
+//! What is under way when a server dies.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::support::{Process, read_until_cut};
+
+/// What a client of one run sent and saw.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The question, when a turn was asked for.
+    pub(crate) question: Option<&'static str>,
+    /// The events of its stream; none when the server refused or died before the first.
+    pub(crate) events: Vec<Value>,
+    /// Titles of tasks that were made outside a turn, with whether the server said so.
+    pub(crate) direct: Vec<(&'static str, bool)>,
+    pub(crate) is_stopped: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) does: Does,
+    /// Whether the points of the start are tried: the scenario is what a server does with what it finds.
+    pub(crate) at_start: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Does {
+    Asks(&'static str),
+    AsksTwice(&'static str),
+    Stops,
+    CallsDirectly,
+    Creates,
+    Imports,
+    Drains,
+    CallsByMcp,
+}
+
+pub(crate) fn all() -> Vec<Scenario> {
+    let scenario = |name, does| Scenario { name, does, at_start: false };
+    vec![
+        scenario("plain answer", Does::Asks("plain")),
+        scenario("one write", Does::Asks("write")),
+        scenario("several writes", Does::Asks("writes")),
+        scenario("reads together", Does::Asks("reads")),
+        scenario("several steps", Does::Asks("steps")),
+        scenario("second message", Does::AsksTwice("write")),
+        scenario("stop", Does::Stops),
+        scenario("direct call", Does::CallsDirectly),
+        scenario("task by REST", Does::Creates),
+        scenario("import", Does::Imports),
+        scenario("drain", Does::Drains),
+        scenario("MCP call", Does::CallsByMcp),
+        Scenario { name: "takeover itself", does: Does::Asks("steps"), at_start: true },
+    ]
+}
+
+impl Scenario {
+    /// Whether its client follows no turn.
+    pub(crate) fn is_direct(&self) -> bool {
+        matches!(self.does, Does::CallsDirectly | Does::Creates | Does::Imports | Does::CallsByMcp)
+    }
+
+    /// Plays it against a server that may die at any moment.
+    pub(crate) async fn play(&self, server: &mut Process) -> Seen {
+        let mut seen = Seen::default();
+        match self.does {
+            Does::Asks(question) => ask(server, question, None, &mut seen).await,
+            Does::AsksTwice(question) => {
+                ask(server, "plain", None, &mut seen).await;
+                let conversation = seen.events.first().map(|start| start["conversationId"].clone());
+                if seen.events.last().is_some_and(|event| event["type"] == "message_end") {
+                    seen = Seen::default();
+                    ask(server, question, conversation, &mut seen).await;
+                }
+            }
+            Does::Stops => {
+                let body = json!({"message": "slow", "agent": "tasks"});
+                let Some(response) = post(server, "/api/chat/stream", body).await else { return seen };
+                seen.question = Some("slow");
+                let stop = async {
+                    tokio::time::sleep(Duration::from_millis(60)).await;
+                    let listed = get(server, "/api/conversations").await?;
+                    let id = listed["conversations"][0]["id"].as_str()?.to_owned();
+                    let stream = reqwest::get(format!("{}/api/conversations/{id}/stream", server.url)).await.ok()?;
+                    let mut events = Vec::new();
+                    let reading = read_until_cut(stream, &mut events);
+                    let _ = tokio::time::timeout(Duration::from_millis(50), reading).await;
+                    let turn = events.first()?["turnId"].as_str()?.to_owned();
+                    let stopped = post(server, &format!("/api/turns/{turn}/stop"), json!({})).await?;
+                    Some(stopped.status().is_success())
+                };
+                let ((), stopped) = tokio::join!(read_until_cut(response, &mut seen.events), stop);
+                seen.is_stopped = stopped == Some(true);
+            }
+            Does::CallsDirectly => {
+                let done = post(server, "/api/tools/add_task", json!({"title": "direct"})).await;
+                seen.direct.push(("direct", done.is_some_and(|response| response.status().is_success())));
+            }
+            Does::Creates => {
+                let done = post(server, "/api/tasks", json!({"title": "created"})).await;
+                seen.direct.push(("created", done.is_some_and(|response| response.status().is_success())));
+            }
+            Does::Imports => {
+                let url = format!("{}/api/library/import?name=a.csv", server.url);
+                let body = "title,artist,isrc\nOne,Someone,QZAAA2400001\nTwo,Someone,QZAAA2400002\n";
+                let _ = reqwest::Client::new().post(url).body(body).send().await;
+            }
+            Does::Drains => {
+                let body = json!({"message": "slow", "agent": "tasks"});
+                let Some(response) = post(server, "/api/chat/stream", body).await else { return seen };
+                seen.question = Some("slow");
+                let pid = server.pid().to_string();
+                let leave = async {
+                    tokio::time::sleep(Duration::from_millis(60)).await;
+                    Command::new("kill").args(["-TERM", &pid]).status().await.unwrap();
+                };
+                tokio::join!(read_until_cut(response, &mut seen.events), leave);
+            }
+            Does::CallsByMcp => {
+                let done = call_by_mcp(server).await;
+                seen.direct.push(("by mcp", done == Some(true)));
+            }
+        }
+        seen
+    }
+}
+
+async fn ask(server: &Process, question: &'static str, conversation: Option<Value>, seen: &mut Seen) {
+    let mut body = json!({"message": question, "agent": "tasks"});
+    if let Some(conversation) = conversation {
+        body["conversationId"] = conversation;
+    }
+    seen.question = Some(question);
+    if let Some(response) = post(server, "/api/chat/stream", body).await {
+        read_until_cut(response, &mut seen.events).await;
+    }
+}
+
+async fn call_by_mcp(server: &Process) -> Option<bool> {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "add_task", "arguments": {"title": "by mcp"}}});
+    let request = reqwest::Client::new()
+        .post(format!("{}/mcp", server.url))
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-06-18")
+        .json(&call);
+    let response = request.send().await.ok()?;
+    let is_success = response.status().is_success();
+    Some(is_success && response.text().await.ok()?.contains("\"by mcp\""))
+}
+
+async fn post(server: &Process, path: &str, body: Value) -> Option<reqwest::Response> {
+    let client = reqwest::Client::new();
+    client.request(Method::POST, format!("{}{path}", server.url)).json(&body).send().await.ok()
+}
+
+async fn get(server: &Process, path: &str) -> Option<Value> {
+    reqwest::get(format!("{}{path}", server.url)).await.ok()?.json().await.ok()
+}

@@ -1,0 +1,168 @@
+//! The log of a turn: saved by compare-and-advance, read in order, forgotten an hour after the turn has ended.
+//!
+//! A turn knows how many events its log holds. Saving moves that number on in the statement that checks the lease, so a
+//! save whose reply was lost is recognised by its number, and a node that lost the lease saves nothing.
+
+use chrono::TimeDelta;
+use engine::TurnId;
+use sqlx::{Connection, Executor, PgPool, SqliteConnection, SqlitePool};
+use uuid::Uuid;
+
+use super::{Store, StoreError, db::Db};
+
+/// Events of an ended turn can be replayed for this long; then the conversation is the record.
+pub(super) const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
+
+/// A row of the saved log: where its first event stands, and its events as a JSON array.
+pub type EventRow = (i64, String);
+
+/// The next events of one turn, as one row of its log.
+#[derive(Clone, Debug)]
+pub struct Save {
+    pub turn: TurnId,
+    /// The token of the lease under which the turn runs here.
+    pub token: i64,
+    /// How many events the log holds already.
+    pub first: i64,
+    pub n_events: i64,
+    pub events: String,
+}
+
+/// What became of a save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    Done,
+    /// The log holds this many events: an earlier save was stored without our hearing of it, or the database has
+    /// lost its last moments.
+    Holds(i64),
+    /// The turn has ended or another node holds its lease.
+    Lost,
+}
+
+/// What a commit survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of this process. A power cut may take the last moments.
+    Process,
+    /// A power cut.
+    Power,
+}
+
+pub(super) const INSERT_EVENTS: &str = "INSERT INTO turn_log (turn_id, position, events) VALUES ($1, $2, $3)";
+const ADVANCE: &str = "UPDATE turns SET n_events = $4
+    WHERE id = $1 AND lease_token = $2 AND n_events = $3 AND status = 'running' RETURNING id";
+const STATE: &str = "SELECT lease_token, n_events, status FROM turns WHERE id = $1";
+/// All turns in one statement. Rows are locked in the order of their ids, so that two such statements cannot deadlock.
+const ADVANCE_ALL: &str = "WITH saves AS (
+        SELECT * FROM UNNEST($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+            AS s (turn_id, token, first, n_after, events)
+    ), held AS (
+        SELECT turns.id FROM turns JOIN saves ON saves.turn_id = turns.id
+        WHERE lease_token = token AND n_events = first AND status = 'running' ORDER BY turns.id FOR UPDATE OF turns
+    ), advanced AS (
+        UPDATE turns SET n_events = n_after FROM saves, held WHERE turns.id = held.id AND saves.turn_id = held.id
+        RETURNING turns.id
+    )
+    INSERT INTO turn_log (turn_id, position, events)
+    SELECT turn_id, first, events FROM saves JOIN advanced ON advanced.id = turn_id RETURNING turn_id";
+
+impl Store {
+    /// Saves events of several turns in one commit. What became of each stands at its place in the answer; one that
+    /// cannot be saved does not keep the others from it. An error leaves open whether they are saved: the next save
+    /// finds out.
+    pub async fn save_events(&self, saves: &[Save], durability: Durability) -> Result<Vec<Saved>, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
+        let saved = match &self.db {
+            Db::Sqlite { write, .. } => save_one_by_one(write, saves, durability).await?,
+            Db::Postgres { pool, log } => {
+                let pool = if durability == Durability::Process { log } else { pool };
+                save_together(pool, saves).await?
+            }
+        };
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
+        let mut outcomes = Vec::with_capacity(saves.len());
+        for save in saves {
+            if saved.contains(&save.turn.0) {
+                self.notices.tell_events(save.turn);
+                outcomes.push(Saved::Done);
+            } else {
+                outcomes.push(self.look_at_log(save).await?);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    async fn look_at_log(&self, save: &Save) -> Result<Saved, StoreError> {
+        let row: Option<(i64, i64, String)> = self.read(STATE).bind(save.turn.0).fetch_optional().await?;
+        Ok(match row {
+            Some((token, n_events, status)) if token == save.token && status == "running" => Saved::Holds(n_events),
+            Some(_) | None => Saved::Lost,
+        })
+    }
+
+    /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
+    pub async fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Result<Vec<String>, StoreError> {
+        const SQL: &str =
+            "SELECT events FROM turn_log WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
+        let rows: Vec<(String,)> = self.read(SQL).bind(turn.0).bind(position).bind(n_rows).fetch_all().await?;
+        Ok(rows.into_iter().map(|(events,)| events).collect())
+    }
+
+    /// Forgets the events of turns that ended long ago.
+    pub async fn forget_old_events(&self) -> Result<u64, StoreError> {
+        const SQL: &str = "DELETE FROM turn_log WHERE turn_id IN (SELECT id FROM turns WHERE ended_at < $1)";
+        let before = self.clock.now() - KEEP_EVENTS;
+        Ok(self.write(SQL).bind(before).execute().await?)
+    }
+}
+
+/// `synchronous` belongs to the connection. One that could not be set back is closed: no later commit may be weaker
+/// than it should.
+async fn save_one_by_one(pool: &SqlitePool, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
+    let mut connection = pool.acquire().await?;
+    if durability == Durability::Power {
+        return save_in(&mut connection, saves).await;
+    }
+    connection.execute("PRAGMA synchronous = NORMAL").await?;
+    let saved = save_in(&mut connection, saves).await;
+    if let Err(error) = connection.execute("PRAGMA synchronous = FULL").await {
+        connection.close_on_drop();
+        return Err(error.into());
+    }
+    saved
+}
+
+async fn save_in(connection: &mut SqliteConnection, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
+    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let mut saved = Vec::new();
+    for save in saves {
+        let advanced: Option<(Uuid,)> = sqlx::query_as(ADVANCE)
+            .bind(save.turn.0)
+            .bind(save.token)
+            .bind(save.first)
+            .bind(save.first + save.n_events)
+            .fetch_optional(&mut *tx)
+            .await?;
+        if advanced.is_some() {
+            let insert = sqlx::query(INSERT_EVENTS).bind(save.turn.0).bind(save.first).bind(&save.events);
+            insert.execute(&mut *tx).await?;
+            saved.push(save.turn.0);
+        }
+    }
+    tx.commit().await?;
+    Ok(saved)
+}
+
+async fn save_together(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
+    let saved: Vec<(Uuid,)> = sqlx::query_as(ADVANCE_ALL)
+        .bind(saves.iter().map(|save| save.turn.0).collect::<Vec<_>>())
+        .bind(saves.iter().map(|save| save.token).collect::<Vec<_>>())
+        .bind(saves.iter().map(|save| save.first).collect::<Vec<_>>())
+        .bind(saves.iter().map(|save| save.first + save.n_events).collect::<Vec<_>>())
+        .bind(saves.iter().map(|save| save.events.as_str()).collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
+    Ok(saved.into_iter().map(|(id,)| id).collect())
+}

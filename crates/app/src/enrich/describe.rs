@@ -67,8 +67,10 @@ impl Describer {
     pub(super) async fn describe(&self, claimed: &Claimed) -> Ending {
         let (version, _) = self.version();
         let Some(model) = &self.model else { return done(&extract(&claimed.track), &version) };
-        let payer = match self.meter.store.payer_of(&claimed.isrc).await {
-            Ok(payer) => payer,
+        let (store, isrc) = (self.meter.store.clone(), claimed.isrc.clone());
+        let payer = match self.meter.apart(async move { store.payer_of(&isrc).await }).await {
+            Ok(Ok(payer)) => payer,
+            Ok(Err(error)) => return again_or_failed(error.to_string(), claimed.tries),
             Err(error) => return again_or_failed(error.to_string(), claimed.tries),
         };
         let model = self.meter.model(model, &payer, Purpose::Background);

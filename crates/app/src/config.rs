@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    num::NonZeroUsize,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
@@ -112,6 +112,11 @@ pub const SETTINGS: &[Setting] = &[
         "64",
         "Requests and streams a user may have open; 0, or while SEGUE_AUTH=local, no limit",
     ),
+    setting(
+        "SEGUE_REQUESTS_PER_SECOND",
+        "50",
+        "Requests a user may send per second and node, after a burst of six times as many; 0, or while SEGUE_AUTH=local, no limit",
+    ),
     setting("SEGUE_TOKENS_PER_DAY", "0", "Model tokens a user may spend per day; 0 = no limit"),
     setting(
         "SEGUE_BACKGROUND_TOKENS_PER_DAY",
@@ -188,6 +193,8 @@ pub struct Config {
     pub trusted_proxies: Networks,
     /// Of one user. None: no limit, as for the one person of local mode.
     pub open_requests: Option<NonZeroUsize>,
+    /// Of one user. None: no limit, as for the one person of local mode.
+    pub requests_per_second: Option<NonZeroU32>,
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
     /// None: no traces.
@@ -344,6 +351,7 @@ impl Config {
                 tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
             },
             open_requests: values.open_requests()?,
+            requests_per_second: values.requests_per_second()?,
             background_tokens_per_day: values.parsed("SEGUE_BACKGROUND_TOKENS_PER_DAY")?,
             max_connections: values.parsed::<NonZeroUsize>("SEGUE_MAX_CONNECTIONS")?.get(),
             connections_per_address: NonZeroUsize::new(values.parsed("SEGUE_CONNECTIONS_PER_ADDRESS")?),
@@ -661,6 +669,11 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
 
     fn open_requests(&self) -> Result<Option<NonZeroUsize>, ConfigError> {
         let most = NonZeroUsize::new(self.parsed("SEGUE_OPEN_REQUESTS")?);
+        Ok(most.filter(|_| self.auth().is_ok_and(|mode| mode != AuthMode::Local)))
+    }
+
+    fn requests_per_second(&self) -> Result<Option<NonZeroU32>, ConfigError> {
+        let most = NonZeroU32::new(self.parsed("SEGUE_REQUESTS_PER_SECOND")?);
         Ok(most.filter(|_| self.auth().is_ok_and(|mode| mode != AuthMode::Local)))
     }
 

@@ -23,6 +23,16 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
+    /// Does work of the database in a task of its own. Whoever asks a model may have several replies under way and not
+    /// look at them while it writes itself: SQLite's only writer must not wait inside one of them.
+    pub(crate) async fn apart<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, ModelError> {
+        let done = self.spawned.spawn(work).await;
+        done.map_err(|error| ModelError::Unavailable(format!("its tokens could not be counted: {error}")))
+    }
+
     /// The model as this user pays for it.
     pub(crate) fn model(&self, model: &Arc<dyn Model>, owner: &UserId, purpose: Purpose) -> Metered {
         Metered { model: model.clone(), meter: self.clone(), owner: owner.clone(), purpose }
@@ -92,7 +102,9 @@ struct Charge {
 
 impl Charge {
     async fn reserve(meter: Meter, owner: &UserId, purpose: Purpose, n_input: u64) -> Result<Self, ModelError> {
-        match meter.store.reserve_tokens(owner, purpose, n_input, meter.limits).await {
+        let (store, limits, owner) = (meter.store.clone(), meter.limits, owner.clone());
+        let reserved = async move { store.reserve_tokens(&owner, purpose, n_input, limits).await };
+        match meter.apart(reserved).await? {
             Ok(Ok(reservation)) => {
                 Ok(Self { meter, reservation: Some(reservation), told: None, n_input, n_output_bytes: 0 })
             }
@@ -112,7 +124,9 @@ impl Charge {
             Delta::ToolCall { input, .. } => self.n_output_bytes += input.len() as u64,
             Delta::End { usage } => {
                 if let Some(reservation) = self.reservation.take() {
-                    settle(&self.meter.store, &reservation, usage.input_tokens + usage.output_tokens).await;
+                    let (store, n_used) = (self.meter.store.clone(), usage.input_tokens + usage.output_tokens);
+                    // A task that panicked has said so itself; what it did not settle stays reserved.
+                    let _ = self.meter.apart(async move { settle(&store, &reservation, n_used).await }).await;
                 }
             }
         }

@@ -14,6 +14,7 @@ pub mod protocols;
 mod recent;
 mod request_body;
 mod request_metrics;
+mod request_rate;
 pub mod router;
 mod security_headers;
 pub mod server;

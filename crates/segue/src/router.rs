@@ -21,7 +21,9 @@ use crate::{
     open_requests::OpenRequests,
     openapi, protocols,
     recent::Recent,
-    request_metrics, security_headers, ui,
+    request_metrics,
+    request_rate::RequestRate,
+    security_headers, ui,
 };
 
 /// What handlers need.
@@ -29,6 +31,7 @@ pub struct AppState {
     pub app: Arc<App>,
     pub auth: Auth,
     pub(crate) open_requests: OpenRequests<UserId>,
+    pub(crate) request_rate: RequestRate,
     /// By address, on routes without authentication.
     pub(crate) public_requests: OpenRequests<IpAddr>,
     pub(crate) imports: ImportQueue,
@@ -51,6 +54,7 @@ pub fn router(app: Arc<App>) -> Router {
     let state = Arc::new(AppState {
         auth: Auth::new(&app.config),
         open_requests: OpenRequests::up_to(app.config.open_requests),
+        request_rate: RequestRate::new(app.config.requests_per_second),
         public_requests: OpenRequests::up_to(public_share(&app.config)),
         imports: ImportQueue::new(),
         index_status: Recent::new(INDEX_STATUS_KEEPS),

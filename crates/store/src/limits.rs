@@ -118,6 +118,17 @@ async fn count_event(tx: &mut Tx, owner: &UserId, kind: &str, at: DateTime<Utc>)
 }
 
 impl Store {
+    /// Why a turn would have to wait, read without a transaction: a user who is over a limit does not hold the writer.
+    /// What it lets pass is counted by `exceeded`.
+    pub(crate) async fn is_over(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
+        if !limits.are_set() {
+            return Ok(None);
+        }
+        let at = self.clock.now();
+        let query = self.read(COUNT).bind(owner.as_str()).bind(at - MINUTE).bind(day_of(at));
+        Ok(limits.exceeded_by(&query.fetch_one::<Counts>().await?, at))
+    }
+
     /// Counts a tool call without an agent, or says why it must wait. Calls at once are counted one after the other.
     pub async fn count_call(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM rate_events WHERE user_id = $1 AND kind = 'call' AND at > $2";
@@ -125,6 +136,10 @@ impl Store {
             return Ok(None);
         }
         let at = self.clock.now();
+        let (n_calls,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(at - MINUTE).fetch_one().await?;
+        if let Some(limited) = limits.exceeded_by_calls(n_calls) {
+            return Ok(Some(limited));
+        }
         let mut tx = self.begin().await?;
         lock_user(&mut tx, owner).await?;
         let (n_calls,): (i64,) = tx.query(SQL).bind(owner.as_str()).bind(at - MINUTE).fetch_one().await?;

@@ -25,6 +25,9 @@ impl Store {
         {
             return Ok(Start::Existing(existing));
         }
+        if let Some(limited) = self.is_over(owner, new.limits).await? {
+            return Ok(Start::Limited(limited));
+        }
         match self.try_to_start(owner, new).await {
             Ok(start) => Ok(start),
             Err(StoreError::Database(error)) if is_unique_violation(&error) => {

@@ -77,8 +77,10 @@ impl Describer {
     pub(super) async fn describe(&self, claimed: &Claimed) -> Ending {
         let (version, _) = self.version();
         let Some(model) = &self.model else { return done(&extract(&claimed.track), &version) };
-        let payer = match self.meter.store.payer_of(claimed.id).await {
-            Ok(payer) => payer,
+        let (store, document) = (self.meter.store.clone(), claimed.id);
+        let payer = match self.meter.apart(async move { store.payer_of(document).await }).await {
+            Ok(Ok(payer)) => payer,
+            Ok(Err(error)) => return again_or_failed(error.to_string(), claimed.tries),
             Err(error) => return again_or_failed(error.to_string(), claimed.tries),
         };
         let model = self.meter.model(model, &payer, Purpose::Background);

@@ -12,7 +12,7 @@ mod peer;
 mod public;
 mod throttle;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use aide::{OperationInput, generate::GenContext, openapi::Operation};
 use app::{
@@ -105,6 +105,9 @@ pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next
         Ok(admitted) => admitted,
         Err(refusal) => return refusal.into_response(),
     };
+    if let Err(refusal) = state.request_rate.count(&caller.id, Instant::now()) {
+        return refusal.into_response();
+    }
     let place = match state.open_requests.enter(&caller.id) {
         Ok(place) => place,
         Err(refusal) => return refusal.into_response(),

@@ -195,6 +195,17 @@ async fn a_user_has_two_imports_under_way_and_another_user_is_not_kept_waiting()
 }
 
 #[tokio::test]
+async fn a_user_who_sends_without_a_pause_is_slowed_down_and_no_one_else_is() {
+    let app = TestApp::shared([], &[("SEGUE_REQUESTS_PER_SECOND", "1")]).await;
+    let ann = app.person("ann");
+    let all = futures::future::join_all((0..100).map(|_| ann.answer(Method::GET, "/api/me", None))).await;
+    let n_served = all.iter().filter(|(status, _)| *status == 200).count();
+    assert!((6..50).contains(&n_served), "{n_served}");
+    assert!(all.iter().all(|(status, _)| matches!(status, 200 | 429)));
+    assert_eq!(app.person("bob").answer(Method::GET, "/api/me", None).await.0, 200);
+}
+
+#[tokio::test]
 async fn local_mode_refuses_proxies_and_foreign_names_on_every_route() {
     let app = TestApp::scripted([]).await;
     let client = reqwest::Client::new();

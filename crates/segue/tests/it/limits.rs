@@ -141,24 +141,24 @@ async fn tokens_are_checked_before_every_reply_of_a_turn() {
 }
 
 #[tokio::test]
-async fn descriptions_are_paid_for_by_the_user_who_has_the_track() {
+async fn descriptions_are_paid_for_by_the_user_who_has_the_tracks() {
+    let music = doubles::crowd::crowd(5);
+    let sources = crate::support::Sources::start(&music).await;
+    let model = vec![("SEGUE_MODEL", "openai:scripted"), ("SEGUE_BACKGROUND_TOKENS_PER_DAY", "1")];
     let described = json!({"shortDescription": "A song", "interpretation": "About rain.", "tags": ["rain"]});
-    let model =
-        [("SEGUE_MODEL", "anthropic:test"), ("ANTHROPIC_API_KEY", "k"), ("SEGUE_BACKGROUND_TOKENS_PER_DAY", "1")];
-    let app = TestApp::shared(many(&says(&described.to_string()), 20), &model).await;
+    let replies = many(&says(&described.to_string()), 9);
+    let app = TestApp::start(World::new().await, replies, &[sources.borrowed(), model].concat()).await;
     app.app.start_ingestion().await.unwrap();
-    for (name, code) in [("ann", "QZANN24"), ("bob", "QZBOB24")] {
-        let rows: String = (1..=5).map(|n| format!("song {n},{name},{code}{n:05}\n")).collect();
-        let url = format!("{}/api/library/import?name=a.csv", app.url);
-        let sent = reqwest::Client::new().post(url).bearer_auth(signed(&claims(name)));
-        let response = sent.body(format!("title,artist,isrc\n{rows}")).send().await.unwrap();
-        assert_eq!(response.status(), 201);
-        let stream = app.person(name).request(Method::GET, "/api/index/stream", None).await;
-        let last = crate::support::Stream::new(stream).rest().await.pop().unwrap();
-        assert_eq!(last["pending"], 0, "{last}");
-    }
-    // The first description uses a user's day up; the other tracks get an extract.
-    assert_eq!(app.model.asked().len(), 2, "one for each user");
+    let (status, report) = app.import("all.csv", doubles::crowd::table(&music).into()).await;
+    assert_eq!(status, 201, "{report}");
+    let stream = crate::support::Stream::new(app.request(Method::GET, "/api/index/stream", None).await);
+    let told = match tokio::time::timeout(Duration::from_secs(20), stream.rest()).await {
+        Ok(told) => told,
+        Err(_) => panic!("ingestion does not end: {:#} {}", app.get("/api/index").await, app.model.asked().len()),
+    };
+    assert_eq!(told.last().unwrap()["tracks"], 5);
+    // The first description uses the day's tokens up; the other tracks get an extract, which says that it is one.
+    assert_eq!(app.model.asked().len(), 1);
 }
 
 #[tokio::test]

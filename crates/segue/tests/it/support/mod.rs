@@ -64,6 +64,7 @@ impl World {
             // Tests that are about limits set them.
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
+            ("SEGUE_REQUESTS_PER_SECOND", "0".to_owned()),
         ]);
         // Nobody outside is asked; tests about sources bring their own.
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));

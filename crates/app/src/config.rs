@@ -39,7 +39,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("QDRANT_API_KEY", "", "Key for the remote Qdrant"),
     setting("SEGUE_MODEL", "", "offline, anthropic:<model> or openai:<model>; picked from the keys present when empty"),
     setting("SEGUE_MODELS", "", "More models to choose from: name=provider:model @input/output, separated by commas"),
-    setting("SEGUE_SMALL_MODEL", "", "provider:model for descriptions and rewording; a local model does neither without it"),
+    setting(
+        "SEGUE_SMALL_MODEL",
+        "",
+        "provider:model for descriptions and rewording; a local model does neither without it",
+    ),
     setting("SEGUE_MODEL_PORTS", "11434,8080,1234,8000", "Ports of this machine to look for model servers on, or off"),
     setting("SEGUE_OPERATORS", "", "Accounts or token subjects that may change the settings, separated by commas"),
     setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),
@@ -252,7 +256,8 @@ impl Config {
             database_pool: values.parsed("SEGUE_DATABASE_POOL")?,
             model: values.model()?,
             is_model_set: values.is_model_set(),
-            models: models::parse_list(&values.or_default("SEGUE_MODELS")).map_err(|why| problem("SEGUE_MODELS", why))?,
+            models: models::parse_list(&values.or_default("SEGUE_MODELS"))
+                .map_err(|why| problem("SEGUE_MODELS", why))?,
             small_model: values.small_model()?,
             model_ports: values.model_ports()?,
             operators: values.names("SEGUE_OPERATORS"),

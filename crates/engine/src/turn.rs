@@ -146,15 +146,17 @@ impl Run<'_, '_> {
                 Some(halt) => Err(halt),
                 None => self.answer(&calls).await,
             };
+            let is_over = match &answered {
+                Err(Halt::TimedOut | Halt::Model(ModelError::TimedOut)) => self.tell_results(),
+                Err(_) => true,
+                Ok(()) => calls.is_empty() && !self.is_asked_about(),
+            };
             // Also after a halt: a protocol that opens a step must be able to close it.
             (self.emit)(Kind::StepDone { step, usage: step_usage });
             if let Err(halt) = answered {
-                if matches!(halt, Halt::TimedOut | Halt::Model(ModelError::TimedOut)) {
-                    self.tell_results();
-                }
                 return halt.into_end();
             }
-            if calls.is_empty() && !self.is_asked_about() {
+            if is_over {
                 return End::Answered(stop_reason(step, self.turn.prompt.may_call_tools));
             }
         }
@@ -177,12 +179,16 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A turn that ran out of time after its tools had answered shows what they said.
-    fn tell_results(&mut self) {
+    /// A turn that ran out of time after its tools had answered shows what they said. It is over in any case.
+    fn tell_results(&mut self) -> bool {
         let summaries: Vec<_> = self.content.iter().filter_map(summary_of).collect();
         if !summaries.is_empty() {
-            self.say(&format!("The model took too long to answer. The tools have reported:\n\n{}", summaries.join("\n")));
+            self.say(&format!(
+                "The model took too long to answer. The tools have reported:\n\n{}",
+                summaries.join("\n")
+            ));
         }
+        true
     }
 
     /// Words of ours at the end of the answer.

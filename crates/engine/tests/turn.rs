@@ -250,6 +250,22 @@ async fn silence_and_endless_turns_run_into_their_limits() {
     assert_eq!(n_uses, n_results, "every call that was made has its result");
 }
 
+/// The search had succeeded, the model read its result too slowly: what was found is not lost.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_times_out_after_its_tools_shows_what_they_said() {
+    let fake = Fake::new([]);
+    let replies = [calls("read", json!({"name": "a"})), Reply::default().then_hangs()];
+    let (finished, emitted) = turn(&fake, replies, CancellationToken::new()).await;
+    assert!(matches!(finished.end, End::Failed { code: FailureCode::Timeout, retryable: true, .. }));
+    let said = Message::assistant(finished.content).text();
+    assert_eq!(said, "The model took too long to answer. The tools have reported:\n\n- did a");
+    let streamed = emitted.iter().any(|kind| matches!(kind, Kind::TextDone { text, .. } if *text == said));
+    assert!(streamed, "{emitted:?}");
+    assert!(matches!(emitted.last(), Some(Kind::StepDone { .. })), "inside its step");
+    let (finished, _) = turn(&fake, [Reply::default().then_hangs()], CancellationToken::new()).await;
+    assert!(finished.content.is_empty(), "nothing to show");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stop_interrupts_the_running_tool_and_closes_the_calls_after_it() {
     let fake = Fake::new([Attempt::Takes(8), Attempt::Works]);

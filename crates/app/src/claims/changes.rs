@@ -1,14 +1,54 @@
 //! Does a text claim that something was changed? English, German, Spanish and French.
 
 const DONE: [&str; 16] = [
-    "added", "created", "deleted", "removed", "completed", "marked", "updated", "renamed", "changed", "saved", "ticked",
-    "checked", "crossed", "scheduled", "cleared", "finished",
+    "added",
+    "created",
+    "deleted",
+    "removed",
+    "completed",
+    "marked",
+    "updated",
+    "renamed",
+    "changed",
+    "saved",
+    "ticked",
+    "checked",
+    "crossed",
+    "scheduled",
+    "cleared",
+    "finished",
 ];
 /// Participles of the other languages; "ich habe … hinzugefügt" has them at the end.
 const DONE_ELSEWHERE: [&str; 30] = [
-    "hinzugefügt", "gelöscht", "entfernt", "abgehakt", "umbenannt", "geändert", "gespeichert", "angelegt", "erstellt",
-    "eingetragen", "aktualisiert", "notiert", "añadido", "agregado", "eliminado", "borrado", "completado", "marcado",
-    "actualizado", "guardado", "creado", "ajouté", "supprimé", "terminé", "marqué", "modifié", "enregistré", "créé", "renommé",
+    "hinzugefügt",
+    "gelöscht",
+    "entfernt",
+    "abgehakt",
+    "umbenannt",
+    "geändert",
+    "gespeichert",
+    "angelegt",
+    "erstellt",
+    "eingetragen",
+    "aktualisiert",
+    "notiert",
+    "añadido",
+    "agregado",
+    "eliminado",
+    "borrado",
+    "completado",
+    "marcado",
+    "actualizado",
+    "guardado",
+    "creado",
+    "ajouté",
+    "supprimé",
+    "terminé",
+    "marqué",
+    "modifié",
+    "enregistré",
+    "créé",
+    "renommé",
     "effacé",
 ];
 /// Who did it, and words that may stand between.
@@ -16,29 +56,90 @@ const SUBJECTS: [&str; 12] =
     ["i", "i've", "ive", "i’ve", "we've", "ich", "he", "hemos", "j'ai", "j’ai", "nous", "habe"];
 /// Words that make a sentence something else than a claim.
 const NOT_CLAIMED: [&str; 40] = [
-    "not", "no", "nothing", "never", "cannot", "can't", "couldn't", "wasn't", "haven't", "didn't", "unable", "failed",
-    "if", "would", "should", "could", "shall", "want", "once", "when", "after", "before", "you", "you've", "nicht", "kein",
-    "keine", "nichts", "wenn", "soll", "möchtest", "konnte", "pas", "rien", "aucune", "si", "nada", "puedo", "quieres",
+    "not",
+    "no",
+    "nothing",
+    "never",
+    "cannot",
+    "can't",
+    "couldn't",
+    "wasn't",
+    "haven't",
+    "didn't",
+    "unable",
+    "failed",
+    "if",
+    "would",
+    "should",
+    "could",
+    "shall",
+    "want",
+    "once",
+    "when",
+    "after",
+    "before",
+    "you",
+    "you've",
+    "nicht",
+    "kein",
+    "keine",
+    "nichts",
+    "wenn",
+    "soll",
+    "möchtest",
+    "konnte",
+    "pas",
+    "rien",
+    "aucune",
+    "si",
+    "nada",
+    "puedo",
+    "quieres",
     "ninguna",
 ];
 /// A whole sentence that says it: "Done."
 const WHOLE: [&str; 16] = [
-    "done", "all done", "it's done", "that's done", "ok done", "okay done", "sure done", "task added", "task completed",
-    "task deleted", "erledigt", "gelöscht", "hinzugefügt", "hecho", "listo", "fait",
+    "done",
+    "all done",
+    "it's done",
+    "that's done",
+    "ok done",
+    "okay done",
+    "sure done",
+    "task added",
+    "task completed",
+    "task deleted",
+    "erledigt",
+    "gelöscht",
+    "hinzugefügt",
+    "hecho",
+    "listo",
+    "fait",
 ];
 
 /// The sentence that claims a change. `does_music`: there only playlists and the library can change.
 /// `has_read`: a tool has listed things, so "has been completed" may be what it said.
 pub(super) fn claimed(text: &str, does_music: bool, has_read: bool) -> Option<String> {
     let sentences = text.split(['\n', '!', ';']).flat_map(|line| line.split(". ")).map(str::trim);
-    let mut sentences = sentences.filter(|sentence| !sentence.is_empty() && !sentence.trim_end_matches(['"', ')']).ends_with('?'));
-    sentences.find(|sentence| is_claim(sentence, does_music, has_read)).map(|sentence| sentence.chars().take(80).collect())
+    let mut sentences =
+        sentences.filter(|sentence| !sentence.is_empty() && !sentence.trim_end_matches(['"', ')']).ends_with('?'));
+    sentences
+        .find(|sentence| is_claim(sentence, does_music, has_read))
+        .map(|sentence| sentence.chars().take(80).collect())
 }
 
 fn is_claim(sentence: &str, does_music: bool, has_read: bool) -> bool {
-    let lower = without_quotes(&sentence.to_lowercase());
-    let words: Vec<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')).filter(|word| !word.is_empty()).collect();
-    if does_music && !words.iter().any(|word| matches!(*word, "playlist" | "playlists" | "library" | "bibliothek" | "wiedergabeliste" | "biblioteca")) {
+    // "For you" is politeness; any other "you" makes it a sentence about the user.
+    let lower = without_quotes(&sentence.to_lowercase()).replace("for you", "");
+    let words: Vec<&str> = lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if does_music
+        && !words.iter().any(|word| {
+            matches!(*word, "playlist" | "playlists" | "library" | "bibliothek" | "wiedergabeliste" | "biblioteca")
+        })
+    {
         return false;
     }
     let whole = words.join(" ");
@@ -69,7 +170,9 @@ fn is_passive(words: &[&str]) -> bool {
 
 /// "Added task: water plants", "Okay, deleted.".
 fn begins_with_it(words: &[&str]) -> bool {
-    let is_filler = |word: &&&str| matches!(**word, "ok" | "okay" | "sure" | "alright" | "great" | "successfully" | "and" | "done" | "got" | "it");
+    let is_filler = |word: &&&str| {
+        matches!(**word, "ok" | "okay" | "sure" | "alright" | "great" | "successfully" | "and" | "done" | "got" | "it")
+    };
     let first = words.iter().find(|word| !is_filler(word));
     first.is_some_and(|word| DONE.contains(word)) && !words.contains(&"tasks")
 }

@@ -27,14 +27,13 @@ fn cases(text: &str) -> Vec<Case<'_>> {
 }
 
 fn is_doubted(case: &Case) -> bool {
-    let prompt = Prompt {
-        system: "".into(),
-        tools: [].into(),
-        messages: vec![Message::user("please")],
-        may_call_tools: true,
-    };
+    let prompt =
+        Prompt { system: "".into(), tools: [].into(), messages: vec![Message::user("please")], may_call_tools: true };
     let agent = agent(case.agent).expect("an agent");
-    let claims = Claims { writers: vec!["add_task", "delete_task", "complete_task", "suggestPlaylist"], ..Claims::of(agent, &prompt, &engine::Toolbox::default()) };
+    let claims = Claims {
+        writers: vec!["add_task", "delete_task", "complete_task", "suggestPlaylist"],
+        ..Claims::of(agent, &prompt, &engine::Toolbox::default())
+    };
     let id = CallId::new();
     let mut answer = Vec::new();
     if !case.tool.is_empty() {
@@ -51,7 +50,8 @@ fn false_alarms_are_rare_and_most_false_claims_are_found() {
     let cases = cases(include_str!("corpus.txt"));
     let wrong = |is_claim: bool| {
         let of_kind: Vec<_> = cases.iter().filter(|case| case.is_claim == is_claim).collect();
-        let wrong: Vec<_> = of_kind.iter().filter(|case| is_doubted(case) != is_claim).map(|case| case.answer.as_str()).collect();
+        let wrong: Vec<_> =
+            of_kind.iter().filter(|case| is_doubted(case) != is_claim).map(|case| case.answer.as_str()).collect();
         (of_kind.len(), wrong)
     };
     let ((n_true, alarms), (n_false, missed)) = (wrong(false), wrong(true));

@@ -64,8 +64,9 @@ impl Claims {
             ),
             notice: Notice {
                 code: CODE.into(),
-                message: "Note from Segue: the answer says that something was changed, but no tool has changed anything."
-                    .into(),
+                message:
+                    "Note from Segue: the answer says that something was changed, but no tool has changed anything."
+                        .into(),
             },
         })
     }
@@ -111,7 +112,11 @@ impl Reviewer for Claims {
 
 /// The names of the calls that have succeeded.
 fn done_calls(answer: &[Block]) -> Vec<&str> {
-    let is_done = |id| answer.iter().any(|block| matches!(block, Block::ToolResult { tool_use_id, is_error: false, .. } if *tool_use_id == id));
+    let is_done = |id| {
+        answer
+            .iter()
+            .any(|block| matches!(block, Block::ToolResult { tool_use_id, is_error: false, .. } if *tool_use_id == id))
+    };
     let calls = answer.iter().filter_map(|block| match block {
         Block::ToolUse { id, name, .. } if is_done(*id) => Some(name.as_str()),
         _ => None,

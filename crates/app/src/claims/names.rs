@@ -33,8 +33,8 @@ pub(super) fn unknown(text: &str, known: &str) -> Vec<String> {
 const BY: [&str; 4] = [" by ", " von ", " par ", " de "];
 /// What a list says about music rather than of it.
 const ASPECTS: [&str; 18] = [
-    "mood", "genre", "tempo", "sound", "theme", "energy", "lyrics", "key", "style", "year", "artist", "album", "search",
-    "sort", "filter", "browse", "order", "playlist",
+    "mood", "genre", "tempo", "sound", "theme", "energy", "lyrics", "key", "style", "year", "artist", "album",
+    "search", "sort", "filter", "browse", "order", "playlist",
 ];
 
 /// `"Title" by Artist` and `**Title** – Artist` anywhere; `1. Title by Artist` in a list.
@@ -97,5 +97,9 @@ fn is_name(title: &str) -> bool {
 }
 
 fn begins_upper(text: &str) -> bool {
-    text.trim_start_matches(['*', '_', '"', ' ']).trim_start_matches("the ").chars().next().is_some_and(char::is_uppercase)
+    text.trim_start_matches(['*', '_', '"', ' '])
+        .trim_start_matches("the ")
+        .chars()
+        .next()
+        .is_some_and(char::is_uppercase)
 }

@@ -14,7 +14,10 @@ use crate::config::{Config, Endpoint, ModelChoice};
 pub enum Chosen {
     Offline(OfflineModel),
     Anthropic(AnthropicModel),
-    OpenAi { model: OpenAiModel, server: String },
+    OpenAi {
+        model: OpenAiModel,
+        server: String,
+    },
     /// The server has not said yet which models it has.
     Late(LateModel),
 }
@@ -110,7 +113,8 @@ pub(super) async fn first_model(http: &Http, server: &Endpoint) -> Option<String
 }
 
 fn pick(names: Vec<String>) -> Option<String> {
-    let embeds = |name: &str| ["embed", "bge-", "minilm", "rerank"].iter().any(|part| name.to_lowercase().contains(part));
+    let embeds =
+        |name: &str| ["embed", "bge-", "minilm", "rerank"].iter().any(|part| name.to_lowercase().contains(part));
     names.into_iter().find(|name| !embeds(name))
 }
 

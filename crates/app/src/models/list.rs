@@ -86,7 +86,9 @@ mod tests {
         assert_eq!((list[1].name.as_str(), list[1].price), ("deep", None));
         let usage = Usage { input_tokens: 2_000_000, output_tokens: 500_000, ..Usage::default() };
         assert!((list[0].price.expect("a price").of(&usage) - 2.0).abs() < 1e-9);
-        for wrong in ["fast", "=openai:x", "a=openai", "a=cloud:x", "a=openai:x @1", "a=openai:x @-1/2", "a=openai:x,a=openai:y"] {
+        for wrong in
+            ["fast", "=openai:x", "a=openai", "a=cloud:x", "a=openai:x @1", "a=openai:x @-1/2", "a=openai:x,a=openai:y"]
+        {
             assert!(parse_list(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_list("").expect("no list"), Vec::new());

@@ -14,17 +14,17 @@ use engine::{Model, Usage};
 use providers::{Found, Http, discover};
 use tracing::{info, warn};
 
+use self::choose::{build, open_ai};
 pub use self::{
     choose::{Chosen, choose, choose_probed},
     kept::{Kept, Selected},
     list::{NamedModel, Price, parse_choice, parse_list},
 };
-pub use providers::{Capabilities, Found as FoundServer};
-use self::choose::{build, open_ai};
 use crate::{
     Error,
     config::{Config, Endpoint, ModelChoice},
 };
+pub use providers::{Capabilities, Found as FoundServer};
 
 /// Every model of a process. Clones share one state.
 #[derive(Clone)]
@@ -76,9 +76,8 @@ impl Models {
     pub(crate) fn new(config: &Config, model: Arc<dyn Model>) -> anyhow::Result<Self> {
         let kept = Kept::open(&config.data_dir);
         let http = Http::new()?;
-        let build = |choice: &ModelChoice| {
-            anyhow::Ok(build(choice, &config.anthropic, &config.openai, &kept)?.into_model())
-        };
+        let build =
+            |choice: &ModelChoice| anyhow::Ok(build(choice, &config.anthropic, &config.openai, &kept)?.into_model());
         let named = config.models.iter().map(|named| Ok((named.clone(), build(&named.choice)?)));
         let named = named.collect::<anyhow::Result<Vec<_>>>()?;
         let small = config.small_model.as_ref().map(build).transpose()?;
@@ -201,7 +200,9 @@ impl Models {
     /// names a model: a setting that is silently overruled cannot be trusted.
     pub async fn select(&self, choice: Option<Selected>) -> Result<(), Error> {
         if self.0.is_set {
-            return Err(Error::Conflict("the settings name the model; remove SEGUE_MODEL and the keys to choose one here"));
+            return Err(Error::Conflict(
+                "the settings name the model; remove SEGUE_MODEL and the keys to choose one here",
+            ));
         }
         let Some(selected) = choice else {
             self.keep_selection(None)?;
@@ -269,5 +270,8 @@ pub fn said_of(found: &Found) -> String {
         1 => "1 model".to_owned(),
         n => format!("{n} models"),
     };
-    format!("Found {} on {port} with {models}; choose one in the page or set OPENAI_BASE_URL={}", found.family, found.base_url)
+    format!(
+        "Found {} on {port} with {models}; choose one in the page or set OPENAI_BASE_URL={}",
+        found.family, found.base_url
+    )
 }

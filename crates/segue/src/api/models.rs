@@ -89,7 +89,10 @@ async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Json<ModelL
     let is_operator = caller.is_operator(&state.app.config);
     let named = |model: &NamedModel| Named {
         name: model.name.clone(),
-        price: model.price.filter(|_| is_operator).map(|price| PricePerMillion { input: price.input, output: price.output }),
+        price: model
+            .price
+            .filter(|_| is_operator)
+            .map(|price| PricePerMillion { input: price.input, output: price.output }),
     };
     let models = state.app.models.named().map(named).collect();
     if !is_operator {

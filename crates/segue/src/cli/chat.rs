@@ -67,7 +67,11 @@ struct Session {
 impl Session {
     /// A prompt until the end of input.
     async fn talk(&mut self) -> anyhow::Result<bool> {
-        eprintln!("Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D leaves.", self.agent, self.app.models.active().id());
+        eprintln!(
+            "Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D leaves.",
+            self.agent,
+            self.app.models.active().id()
+        );
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         loop {
             eprint!("\n> ");

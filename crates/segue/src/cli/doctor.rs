@@ -157,7 +157,9 @@ async fn model(config: &Config) -> Vec<Finding> {
         None => {
             let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
             match kept.selected().filter(|_| !config.is_model_set) {
-                Some(Selected { server, model }) => well("model", format!("{model} of {server}, chosen by the operator")),
+                Some(Selected { server, model }) => {
+                    well("model", format!("{model} of {server}, chosen by the operator"))
+                }
                 None => well("model", format!("offline (built in, no network; {hint})")),
             }
         }
@@ -169,7 +171,8 @@ async fn model(config: &Config) -> Vec<Finding> {
     };
     let mut findings = vec![first];
     if !config.is_model_set {
-        findings.extend(app::models::servers(config).await.iter().map(|found| well("server", app::models::said_of(found))));
+        findings
+            .extend(app::models::servers(config).await.iter().map(|found| well("server", app::models::said_of(found))));
     }
     findings
 }

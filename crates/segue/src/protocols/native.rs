@@ -173,13 +173,9 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
             output: (done.count > 0).then_some(&done.output),
         },
         Kind::ToolFailed { call, failure, .. } => Frame::ToolCallError { seq, tool_call_id: *call, failure },
-        Kind::Ended { usage, stop, notices, cost_usd } => Frame::MessageEnd {
-            seq,
-            usage: UsageFrame::from(usage),
-            stop_reason: *stop,
-            notices,
-            cost_usd: *cost_usd,
-        },
+        Kind::Ended { usage, stop, notices, cost_usd } => {
+            Frame::MessageEnd { seq, usage: UsageFrame::from(usage), stop_reason: *stop, notices, cost_usd: *cost_usd }
+        }
         Kind::Failed { code, message, retryable } => Frame::Error { seq, code: *code, message, retryable: *retryable },
         Kind::StepStarted { .. } | Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::StepDone { .. } => {
             return None;

@@ -14,7 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use engine::Event;
+use engine::{Event, Kind};
 use futures::{Stream, StreamExt};
 use schemars::JsonSchema;
 
@@ -64,8 +64,11 @@ fn frames(
 ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
     async_stream::stream! {
         let mut is_over = false;
+        // The model was asked and has not said anything: a local one may read its prompt for minutes.
+        let mut is_reading = false;
         loop {
             match tokio::time::timeout(KEEP_ALIVE_EVERY, events.next()).await {
+                Err(_) if is_reading => yield Ok(Bytes::from_static(b": reading\n\n")),
                 Err(_) => yield Ok(Bytes::from_static(b": keep-alive\n\n")),
                 Ok(None) => {
                     if !is_over {
@@ -75,6 +78,7 @@ fn frames(
                 }
                 Ok(Some(batch)) => {
                     is_over = batch.last().is_some_and(|event| event.kind.is_last());
+                    is_reading = batch.last().is_some_and(|event| matches!(event.kind, Kind::StepStarted { .. }));
                     let mut buffer = Vec::with_capacity(batch.len() * 128);
                     for event in &batch {
                         encode(event, &mut buffer);

@@ -20,6 +20,7 @@ mod leaving;
 mod limits;
 mod mcp;
 mod metrics;
+mod models;
 mod mutated;
 mod nodes;
 mod openapi;

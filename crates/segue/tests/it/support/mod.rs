@@ -145,7 +145,14 @@ impl TestApp {
         config: Config,
     ) -> Self {
         let model = ScriptedModel::new(replies);
-        let app = App::start(config, Arc::new(model.clone()) as Arc<dyn Model>).await.expect("the app starts");
+        let answers = Arc::new(model.clone()) as Arc<dyn Model>;
+        Self { model, ..Self::answered_by(world, answers, config).await }
+    }
+
+    /// A server that this model answers for; `model` of the result is never asked.
+    pub(crate) async fn answered_by(world: Arc<World>, model: Arc<dyn Model>, config: Config) -> Self {
+        let app = App::start(config, model).await.expect("the app starts");
+        let model = ScriptedModel::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = segue::router::router(app.clone());

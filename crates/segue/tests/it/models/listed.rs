@@ -1,0 +1,76 @@
+//! Several models: chosen by a message, kept with the conversation, priced.
+
+use doubles::model::{Family, Step};
+use engine::script::says;
+use reqwest::Method;
+use serde_json::json;
+
+use super::{Server, started};
+use crate::support::World;
+
+#[tokio::test]
+async fn a_message_chooses_a_model_and_the_conversation_keeps_it() {
+    let (server, world) = (Server::start(Family::OpenAi).await, World::new().await);
+    server.double.play([Step::says("Hello."), Step::says("Again."), Step::says("New.")]);
+    let url = server.url();
+    let settings = [
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("SEGUE_MODEL", "openai:main"),
+        ("SEGUE_MODELS", "deep=openai:big @1000/2000"),
+    ];
+    let app = started(&world, &settings).await;
+    let first = app.chat(json!({"message": "hello", "agent": "tasks", "model": "deep"})).await;
+    let end = first.last().unwrap();
+    let (usage, cost) = (&end["usage"], end["costUsd"].as_f64().unwrap_or_default());
+    let tokens = |field: &str| f64::from(u32::try_from(usage[field].as_u64().unwrap()).unwrap());
+    assert!(
+        cost > 0.0 && (cost - (tokens("inputTokens") + 2.0 * tokens("outputTokens")) / 1000.0).abs() < 1e-9,
+        "{end}"
+    );
+    let conversation = first[0]["conversationId"].clone();
+    app.chat(json!({"message": "again", "conversationId": conversation})).await;
+    let other = app.chat(json!({"message": "new", "agent": "tasks"})).await;
+    assert!(other.last().unwrap().get("costUsd").is_none(), "no price is known for the main model");
+    let models: Vec<_> = server.double.asked().iter().map(|body| body["model"].clone()).collect();
+    assert_eq!(models, ["big", "big", "main"]);
+    let unknown = json!({"message": "hello", "model": "huge"});
+    let (status, refused) = app.answer(Method::POST, "/api/chat/stream", Some(unknown)).await;
+    assert_eq!((status, &refused["error"]["details"][0]["field"]), (400, &json!("model")), "{refused}");
+}
+
+/// A library described offline stays as it is when a model comes, until someone asks for it.
+#[tokio::test]
+async fn a_new_model_describes_nothing_again_unless_it_is_asked_to() {
+    use crate::support::TestApp;
+    let world = World::new().await;
+    let csv = "isrc,title,artist\nUSRC17607839,Song,Singer\n";
+    let app = TestApp::start(world.clone(), [], &[]).await;
+    app.app.start_ingestion().await.unwrap();
+    assert_eq!(app.import("library.csv", csv.into()).await.0, 201);
+    all_described(&app).await;
+    app.app.stop().await;
+
+    let with_model = [("SEGUE_MODEL", "openai:scripted")];
+    let app = TestApp::start(world.clone(), [says("no JSON")], &with_model).await;
+    app.app.start_ingestion().await.unwrap();
+    all_described(&app).await;
+    assert!(app.model.asked().is_empty(), "a start with a model describes nothing again");
+    assert_eq!(app.app.library().describe_again().await.unwrap(), 1);
+    let mut news = app.app.library().ingest_news();
+    while app.model.asked().is_empty() {
+        news.changed().await.unwrap();
+    }
+}
+
+/// Waits until no step is left.
+async fn all_described(app: &crate::support::TestApp) {
+    let owner = engine::UserId::new("local");
+    let mut news = app.app.library().ingest_news();
+    loop {
+        let status = app.app.library().ingest_status(&owner).await.unwrap();
+        if status.steps.values().all(|step| step.left() == 0) && !status.steps.is_empty() {
+            return;
+        }
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(200), news.changed()).await;
+    }
+}

@@ -16,6 +16,7 @@ pub mod mcp_client;
 pub mod models;
 mod node;
 pub mod observe;
+mod old_results;
 mod recovery;
 pub mod sample;
 pub mod services;

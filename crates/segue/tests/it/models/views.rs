@@ -101,8 +101,10 @@ async fn prompts_and_results_stay_within_their_token_aims() {
         specs.iter().filter(|spec| names.contains(&spec.name)).map(spelled).sum::<usize>()
     };
     println!("characters of the tools as programs read them: Discover {}, Tasks {}", whole(0), whole(2));
-    let base =
-        |at: usize| (asked[at].system.len() + asked[at].tools.iter().map(spelled).sum::<usize>()) / CHARS_PER_TOKEN;
+    let base = |at: usize| {
+        let tools: usize = asked[at].tools.iter().map(spelled).sum();
+        (asked[at].system.len() as f64 / OF_INSTRUCTIONS + tools as f64 / OF_TOOLS + TEMPLATE) as usize
+    };
     let (discover, tasks) = (base(0), base(2));
     println!("tokens (estimated): Tasks base {tasks}, Discover base {discover}, default search {found}");
     assert!(tasks <= 700 && discover <= 1_100 && found <= 1_000, "{tasks} {discover} {found}");

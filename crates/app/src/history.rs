@@ -2,6 +2,7 @@
 
 use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId};
 
+use crate::old_results;
 use store::{MessageStatus, Store, StoreError, StoredMessage};
 
 /// More messages than any budget holds are not even read.
@@ -17,7 +18,12 @@ pub(crate) async fn load(
 ) -> Result<Vec<Message>, StoreError> {
     let stored = store.messages(owner, conversation, MAX_MESSAGES).await?;
     let messages = stored.into_iter().filter(|message| message.status != MessageStatus::Running);
-    Ok(window(messages.map(|message| for_model(message, toolbox)).collect(), model.history_tokens()))
+    let mut messages: Vec<_> = messages.map(|message| for_model(message, toolbox)).collect();
+    // A model without a window works by rules, which read whole results.
+    if model.window().is_some() {
+        old_results::shorten(&mut messages);
+    }
+    Ok(window(messages, model.history_tokens()))
 }
 
 /// The newest messages within `budget`, starting with a user message. The newest one always stays.

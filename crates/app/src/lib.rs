@@ -20,6 +20,7 @@ pub mod models;
 pub mod networks;
 mod node;
 pub mod observe;
+mod old_results;
 mod recovery;
 mod run_turn;
 pub mod sample;

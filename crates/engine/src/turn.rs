@@ -230,6 +230,7 @@ impl Run<'_, '_> {
                 summaries.join("\n")
             ));
         }
+        true
     }
 
     /// Words of ours at the end of the answer.

@@ -138,19 +138,29 @@ fn schema(full: &Value) -> Value {
                     "type" => {
                         short.insert(name.clone(), not_null(value));
                     }
+                    "description" => {
+                        short.insert(name.clone(), json!(without_lengths(value.as_str().unwrap_or_default())));
+                    }
                     name if LEFT_OUT.contains(&name) => {}
                     _ => {
                         short.insert(name.clone(), schema(value));
                     }
                 }
             }
-            if short.contains_key("description") && short["description"].as_str().is_none_or(str::is_empty) {
-                short.remove("description");
-            }
             Value::Object(short)
         }
         Value::Array(items) => items.iter().map(schema).collect(),
         plain => plain.clone(),
+    }
+}
+
+/// "What it is called, 1 to 200 characters." → "What it is called.": a model seldom meets a limit, and is told when it does.
+fn without_lengths(text: &str) -> String {
+    let text = text.replace('`', "");
+    let Some(end) = text.find(" characters") else { return text };
+    match [", 1 to ", ", at most "].iter().filter_map(|begins| text[..end].rfind(begins)).max() {
+        Some(begin) => format!("{}{}", &text[..begin], &text[end + " characters".len()..]),
+        None => text,
     }
 }
 
@@ -173,6 +183,16 @@ mod tests {
         assert_eq!(task(&full), json!({"id": "tabcde", "title": "buy milk"}));
         let listed = tasks(&json!({"tasks": [full], "summary": "1 task", "durationMs": 3}));
         assert_eq!(listed, json!({"tasks": [{"id": "tabcde", "title": "buy milk"}]}));
+    }
+
+    #[test]
+    fn a_schema_for_a_model_says_what_a_field_is_and_not_how_long() {
+        let full = json!({"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
+            "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The `title`, 1 to 200 characters."},
+            "format": {"type": ["string", "null"], "default": null}}});
+        let short = json!({"type": "object", "required": ["title"], "properties": {
+            "title": {"type": "string", "description": "The title."}, "format": {"type": "string"}}});
+        assert_eq!(schema(&full), short, "a property may have the name of a keyword");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::services::tasks::{TaskId, Tasks};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The task's id, as returned by `list_tasks` or `add_task`.
+    /// Its id, from `list_tasks` or `add_task`.
     task_id: String,
 }
 

@@ -12,7 +12,7 @@ use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The task's id, as returned by `list_tasks` or `add_task`.
+    /// Its id, from `list_tasks` or `add_task`.
     task_id: String,
     /// The new title, 1 to 200 characters.
     #[serde(default)]

@@ -234,6 +234,8 @@ async fn a_real_model_replaces_extracts_and_asking_by_force_asks_everyone() {
     let answer = r#"{"shortDescription": "A lantern song", "interpretation": "About light.", "tags": ["lantern"]}"#;
     let settings = [sources.borrowed(), vec![("SEGUE_MODEL", "openai:scripted")]].concat();
     let app = TestApp::start(world, [says(answer)], &settings).await;
+    // What `segue ingest --describe-again` does; a model alone describes nothing again.
+    assert_eq!(app.app.library().describe_again().await.unwrap(), 1);
     app.app.start_ingestion().await.unwrap();
     ingested(&app).await;
     let track = details(&app, isrc).await;

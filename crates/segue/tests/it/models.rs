@@ -4,6 +4,7 @@ mod claims;
 mod connected;
 mod doctor;
 mod listed;
+mod long;
 mod views;
 
 use std::sync::Arc;

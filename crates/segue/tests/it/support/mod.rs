@@ -247,7 +247,12 @@ pub(crate) fn story(frames: &[Value]) -> String {
                 format!("gets {} [{}]", frame["summary"].as_str().unwrap_or_default(), frame["resultCount"])
             }
             "tool_call_error" => {
-                format!("fails {} retryable={} wasRetried={}", frame["error"], frame["retryable"], frame["wasRetried"])
+                let error = frame["error"].to_string();
+                // Handles of tasks are random.
+                let error = error
+                    .split_once("not instructions): {")
+                    .map_or(error.clone(), |(said, _)| format!("{said}not instructions): …\""));
+                format!("fails {error} retryable={} wasRetried={}", frame["retryable"], frame["wasRetried"])
             }
             "message_end" => format!("ends {} {}", frame["stopReason"], frame["usage"]),
             "error" => format!("error {} retryable={}", frame["code"], frame["retryable"]),

@@ -203,7 +203,8 @@ impl Store {
 }
 
 async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
-    const GONE: &str = "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists, recording_id";
+    const GONE: &str =
+        "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists, recording_id";
     let gone: Option<(String, Json<BTreeSet<String>>, Option<String>)> =
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
     let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;

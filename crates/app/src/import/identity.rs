@@ -145,7 +145,8 @@ mod tests {
         assert_eq!(identified(own, &long(101.0)), memo);
         assert_eq!(identified(own, &entry("memo", None)), memo, "a length that is not known contradicts nothing");
         assert_ne!(identified(own, &long(200.0)), memo, "another take");
-        let other = OwnTracks::default().identify(&UserId::new("bob"), &long(100.0), &super::super::judge(&long(100.0), &[]));
+        let other =
+            OwnTracks::default().identify(&UserId::new("bob"), &long(100.0), &super::super::judge(&long(100.0), &[]));
         assert_ne!(other.id, memo, "another user's recording is another recording");
     }
 

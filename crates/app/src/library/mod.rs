@@ -3,6 +3,7 @@
 mod lookup;
 pub mod results;
 mod status;
+mod wish;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,8 +19,8 @@ use crate::{Error, enrich::Pipeline};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
-use store::{Candidate, LibraryAlbum, Store, StoreError};
 pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
+use store::{Candidate, LibraryAlbum, Store, StoreError};
 
 /// Tracks of one album that are shown.
 const MOST_ON_ALBUM: u32 = 500;

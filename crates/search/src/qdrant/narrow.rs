@@ -9,9 +9,7 @@ use query::words::words;
 
 use super::{
     super::{Filter, Scope},
-    points::{
-        DURATION, EXPLICIT, INSTRUMENTAL, LANGUAGE, READERS, RECORDING, TERMS, YEAR, is_first_chunk, is_track,
-    },
+    points::{DURATION, EXPLICIT, INSTRUMENTAL, LANGUAGE, READERS, RECORDING, TERMS, YEAR, is_first_chunk, is_track},
 };
 
 pub(super) struct Narrowed {

@@ -58,7 +58,8 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&shelf(), 1)).await.unwrap();
     let feature =
         |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
-    let only = |n: &[u32]| Filter { tracks: Some(n.iter().map(|n| TrackId(document(*n).0)).collect()), ..Filter::default() };
+    let only =
+        |n: &[u32]| Filter { tracks: Some(n.iter().map(|n| TrackId(document(*n).0)).collect()), ..Filter::default() };
     let by = |artist: &str| Filter { artist: Some(artist.into()), ..Filter::default() };
     for (filter, expected) in [
         (feature(Feature::Energy, Some(0.5), None), vec!["Engine Room"]),
@@ -242,7 +243,8 @@ pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn Tr
     let asked: Vec<_> = (0..100).rev().map(|n| document(n * 2)).collect();
     let got = index.get(&asked).await.unwrap();
     let id = |track: &music::Track| DocumentId::public(track.id);
-    let expected: Vec<_> = asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
+    let expected: Vec<_> =
+        asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
     assert_eq!(got.iter().map(id).collect::<Vec<_>>(), expected);
     assert_eq!(got[0], tracks[148]);
     let known = index.contains(&[document(3), document(999), document(149)]).await.unwrap();

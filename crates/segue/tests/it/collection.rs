@@ -62,7 +62,12 @@ async fn what_one_user_imports_is_found_by_no_other() {
         let guess = import(app, &bob, "guess.csv", "Title,Artist\nMy therapy memo,\n").await;
         assert!(!guess.to_string().contains("Ann Private"), "no candidate tells: {guess}");
         assert_eq!(bob.get("/api/export").await.to_string().matches("Ann Private").count(), 0);
-        bob.answer(Method::DELETE, &format!("/api/library/tracks/{}", guess["unmatched"][0]["trackId"].as_str().unwrap()), None).await;
+        bob.answer(
+            Method::DELETE,
+            &format!("/api/library/tracks/{}", guess["unmatched"][0]["trackId"].as_str().unwrap()),
+            None,
+        )
+        .await;
         app.app.catch_up().await.unwrap();
         let after = bob.get("/api/index").await;
         assert_eq!((&after["tracks"], &after["pending"]), (&nothing["tracks"], &json!(0)), "no count tells");
@@ -158,7 +163,10 @@ async fn every_imported_entry_is_a_track_at_once_without_any_network() {
         assert_eq!(ann.get("/api/library/tracks").await["total"], 2);
         let found = ann.get("/api/search?q=harbour%20rehearsal").await;
         let track = &found["tracks"][0];
-        assert_eq!((&track["title"], &track["isrc"], &track["inLibrary"]), (&json!("Harbour Rehearsal"), &json!(""), &json!(true)));
+        assert_eq!(
+            (&track["title"], &track["isrc"], &track["inLibrary"]),
+            (&json!("Harbour Rehearsal"), &json!(""), &json!(true))
+        );
         let id = track["trackId"].as_str().unwrap();
         let details = call(&ann, "batchMetadata", json!({"isrcs": [id]})).await;
         assert_eq!((&details["found"], &details["tracks"][0]["artist"]), (&json!([id]), &json!("The Local Band")));
@@ -208,7 +216,10 @@ async fn the_sample_is_marked_removed_for_one_user_and_stays_away() {
         assert_eq!(ann.answer(Method::DELETE, "/api/library/sample", None).await.0, 204);
         app.app.catch_up().await.unwrap();
         assert_eq!(titles(&ann, "leaving the island").await, [""; 0]);
-        assert_eq!((&ann.get("/api/library/tracks").await["total"], &ann.get("/api/index").await["tracks"]), (&json!(0), &json!(0)));
+        assert_eq!(
+            (&ann.get("/api/library/tracks").await["total"], &ann.get("/api/index").await["tracks"]),
+            (&json!(0), &json!(0))
+        );
         assert!(!titles(&bob, "leaving the island").await.is_empty(), "Bob did not remove it");
         assert!(!app::sample::offer(library, Some(&owner)).await.unwrap());
         assert_eq!(ann.answer(Method::POST, "/api/library/sample/restore", None).await.0, 204);

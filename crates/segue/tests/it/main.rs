@@ -30,3 +30,4 @@ mod tasks;
 mod traces;
 mod turns;
 mod untrusted;
+mod wishes;

@@ -15,8 +15,8 @@ async fn stage() -> TestApp {
 }
 
 async fn search(app: &TestApp, words: &str) -> Value {
-    let query: String = url::form_urlencoded::byte_serialize(words.as_bytes()).collect();
-    app.get(&format!("/api/search?q={query}&limit=50")).await
+    let query = reqwest::Url::parse_with_params("http://q", [("q", words), ("limit", "50")]).unwrap();
+    app.get(&format!("/api/search?{}", query.query().unwrap())).await
 }
 
 /// The contract's: the same for every caller.
@@ -44,12 +44,12 @@ async fn years_in_words_and_in_fields_are_kept() {
         );
     }
     assert_eq!(search(&app, "from the 90s").await["totalFound"], 24, "all that match");
-    let input = json!({"query": "from the 90s", "limit": 5, "years": {"from": 1995}});
+    let input = json!({"query": "from the 90s", "limit": 5, "years": {"from": 1997}});
     let (_, found) = app.answer(Method::POST, "/api/tools/semanticSearch", Some(input)).await;
     assert!((1..=5).contains(&tracks(&found).len()));
-    assert!(tracks(&found).iter().all(|track| (1995..2000).contains(&year(track))));
-    assert!(found["totalFound"].as_u64().unwrap() < 24);
-    assert_eq!(found["applied"][1], json!({"kind": "years", "label": "from 1995", "text": ""}));
+    assert!(tracks(&found).iter().all(|track| (1997..2000).contains(&year(track))));
+    assert_eq!(found["totalFound"], 19);
+    assert_eq!(found["applied"][1], json!({"kind": "years", "label": "from 1997", "text": ""}));
 }
 
 #[tokio::test]

@@ -251,7 +251,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
-    let path = if path == "/api/search" { format!("/api/search?q={CANARY}") } else { path };
+    let path = if path == "/api/search" { format!("/api/search?q={}", CANARY.replace('-', "%20")) } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
 

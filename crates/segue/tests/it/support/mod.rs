@@ -64,6 +64,8 @@ impl World {
             // Tests that are about limits set them.
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
+            // Tests that are about the sample load it.
+            ("SEGUE_SAMPLE", "off".to_owned()),
         ]);
         // Nobody outside is asked; tests about sources bring their own.
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));

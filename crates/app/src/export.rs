@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::library::{SavedAlbum, results::AlbumResult};
 use music::TrackId;
 use store::{
-    Conversation, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage, Task,
-    TaskFilter,
+    Conversation, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage,
+    Task, TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]

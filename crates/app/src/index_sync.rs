@@ -158,7 +158,9 @@ impl TrackSource for StoredTracks<'_> {
     fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>> {
         Box::pin(async move {
             let changes = self.0.track_changes(revision, limit).await?.into_iter();
-            Ok(changes.map(|TrackChange { revision, id, readers, track }| Change { revision, id, readers, track }).collect())
+            Ok(changes
+                .map(|TrackChange { revision, id, readers, track }| Change { revision, id, readers, track })
+                .collect())
         })
     }
 }

@@ -125,7 +125,8 @@ impl Store {
     }
 
     pub async fn files_of(&self, source: Uuid) -> Result<Vec<LibraryFile>, StoreError> {
-        const SQL: &str = "SELECT path, size, modified_ms, content_hash, recording_id, missing_at IS NOT NULL AS is_missing
+        const SQL: &str =
+            "SELECT path, size, modified_ms, content_hash, recording_id, missing_at IS NOT NULL AS is_missing
             FROM library_files WHERE source_id = $1";
         Ok(self.read(SQL).bind(source).fetch_all().await?)
     }

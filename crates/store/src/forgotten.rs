@@ -2,12 +2,7 @@
 
 use sqlx::types::Json;
 
-use super::{
-    Priority, Store, StoreError,
-    documents::project,
-    plan::NewDocument,
-    schedule::schedule,
-};
+use super::{Priority, Store, StoreError, documents::project, plan::NewDocument, schedule::schedule};
 use music::Track;
 
 #[derive(sqlx::FromRow)]

@@ -61,35 +61,35 @@ use sqlx::{
 
 use db::Db;
 
+pub use albums::LibraryAlbum;
 pub use by_age::Age;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
-pub use found::{Description, FeaturesFound, LyricsFound};
 pub use folders::{FileChanges, FolderSource, LibraryFile};
+pub use found::{Description, FeaturesFound, LyricsFound};
 pub use imports::{ImportLine, NewImport, NewOpenEntry};
 pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
 pub use journal::{JournalRow, Settled};
 pub use leases::DeadTurn;
-pub use albums::LibraryAlbum;
 pub use library::{LibrarySort, LibraryTrack, Listing};
 pub use library_insert::NewLibraryTrack;
-pub use owned::{Candidate, OwnTrack};
-pub use scope_of::Visible;
 pub use limits::{Limited, TurnLimits};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;
 pub use message_pages::MessagePage;
 pub use notices::News;
 pub use open_entries::{OpenClaim, OpenEntry, Resolution};
+pub use owned::{Candidate, OwnTrack};
 pub use playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use scope_of::Visible;
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{EventRow, NewTurn, Start, StartedTurn, TurnEnd, TurnRow};
-pub use views::{AlbumLine, ArtistLine, GroupLine};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey};
+pub use views::{AlbumLine, ArtistLine, GroupLine};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

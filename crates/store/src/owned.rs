@@ -132,7 +132,9 @@ impl OwnedRow {
         let same_id = candidate.tidal_id.is_some() && candidate.tidal_id == self.tidal_id;
         let same_name = candidate.name == self.name;
         // Movements of one work share a code: the code alone decides only where the names do not contradict it.
-        is_it || same_id || (same_name && (same_code || same_length(candidate.duration, self.duration)))
+        is_it
+            || same_id
+            || (same_name && (same_code || same_length(candidate.duration, self.duration)))
             || (same_code && candidate.id.is_none_or(|id| Some(id) == candidate.isrc.as_ref().map(TrackId::of_isrc)))
     }
 }

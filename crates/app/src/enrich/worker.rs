@@ -152,7 +152,11 @@ impl Pipeline {
     }
 
     /// Keeps endings; answers how long the source wants to be left in peace, if it does.
-    async fn settle(&self, step: Step, endings: Vec<(DocumentId, Ending)>) -> Result<Option<(Duration, String)>, StoreError> {
+    async fn settle(
+        &self,
+        step: Step,
+        endings: Vec<(DocumentId, Ending)>,
+    ) -> Result<Option<(Duration, String)>, StoreError> {
         let away = endings.iter().find_map(|(_, ending)| match ending {
             Ending::Later { wait, counts: false, error } => Some((*wait, error.clone())),
             Ending::Later { .. } | Ending::Done { .. } | Ending::Off | Ending::Failed { .. } => None,

@@ -119,14 +119,14 @@ impl Imports {
     #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
     pub async fn choose(&self, owner: &UserId, entry: Uuid, name: &TrackRef) -> Result<LibraryEntry, Error> {
         let open: OpenLine = self.store.open_entry(owner, entry).await?;
-        let is_chosen = |isrc: &Isrc| *name == TrackRef::Isrc(isrc.clone()) || *name == TrackRef::Id(TrackId::of_isrc(isrc));
+        let is_chosen =
+            |isrc: &Isrc| *name == TrackRef::Isrc(isrc.clone()) || *name == TrackRef::Id(TrackId::of_isrc(isrc));
         let chosen = open.found.candidates.iter().find(|scored| is_chosen(&scored.candidate.isrc));
         let new = match chosen {
             Some(scored) => {
                 let isrc = scored.candidate.isrc.clone();
                 let id = TrackId::of_isrc(&isrc);
-                let found =
-                    Match { recording: Some(scored.candidate.clone()), isrc: Some(isrc), ..open.found.clone() };
+                let found = Match { recording: Some(scored.candidate.clone()), isrc: Some(isrc), ..open.found.clone() };
                 // The listener has read the catalogue's words and chosen by them.
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
                 new_track(&entry, id, &found, kind_of(&open.kind)?)

@@ -18,8 +18,8 @@ use crate::{Error, enrich::Pipeline};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
-use store::{Candidate, LibraryAlbum, Store, StoreError};
 pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
+use store::{Candidate, LibraryAlbum, Store, StoreError};
 
 /// Tracks of one album that are shown.
 const MOST_ON_ALBUM: u32 = 500;

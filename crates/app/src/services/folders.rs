@@ -23,8 +23,8 @@ use uuid::Uuid;
 
 use super::imports::Imports;
 use crate::{Error, import::ImportFailure, turns::pause};
-use store::{FileChanges, LibraryFile, Store, StoreError};
 pub use store::FolderSource;
+use store::{FileChanges, LibraryFile, Store, StoreError};
 
 /// How often folders are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -279,7 +279,10 @@ fn compare(known: Vec<LibraryFile>, seen: Vec<Seen>) -> (FileParts, HashMap<Path
         match hashes.get(&file.path).and_then(|hash| lost.remove(hash)) {
             Some(old) => {
                 let path = file.path.display().to_string();
-                moved.push((old.path.clone(), LibraryFile { path, size: file.size, modified_ms: file.modified_ms, ..old }));
+                moved.push((
+                    old.path.clone(),
+                    LibraryFile { path, size: file.size, modified_ms: file.modified_ms, ..old },
+                ));
             }
             None => new.push(file),
         }

@@ -14,7 +14,10 @@ use std::{path::Path, sync::Arc};
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
 
-use self::{accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists, tasks::Tasks};
+use self::{
+    accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
+    tasks::Tasks,
+};
 use crate::{enrich::Pipeline, library::Library, tools, wordings::Wordings};
 use search::TrackIndex;
 use sources::tidal::Tidal;

@@ -87,7 +87,11 @@ async fn as_published(minilm: &MiniLm, scifact: &Collection) -> anyhow::Result<(
         let similarity = |document: &Vec<f32>| document.iter().zip(claim).map(|(a, b)| a * b).sum::<f32>();
         let mut ranked: Vec<_> = documents.iter().map(similarity).zip(&scifact.tracks).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let ids: Vec<_> = ranked.iter().take(100).map(|(_, track)| scifact.id_of(track.isrc.as_ref().expect("made with one")).to_string()).collect();
+        let ids: Vec<_> = ranked
+            .iter()
+            .take(100)
+            .map(|(_, track)| scifact.id_of(track.isrc.as_ref().expect("made with one")).to_string())
+            .collect();
         task.measure.of(&ids, &query.relevant)
     });
     let mean = of_query.sum::<f64>() / task.queries.len() as f64;
@@ -119,10 +123,7 @@ async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, collection: &Collecti
 async fn fill(index: &dyn TrackIndex, collection: &Collection) -> anyhow::Result<()> {
     let started = Instant::now();
     for batch in collection.tracks.chunks(512) {
-        let changes: Vec<Change> = batch
-            .iter()
-            .map(|track| Change::public(1, track.clone()))
-            .collect();
+        let changes: Vec<Change> = batch.iter().map(|track| Change::public(1, track.clone())).collect();
         index.apply(&changes).await?;
     }
     let info = index.info().await?;

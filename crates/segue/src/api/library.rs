@@ -43,9 +43,10 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/tracks/{isrc}/similar", get_with(similar, |op| op.summary("More like this")))
         .api_route(
             "/api/library/albums",
-            get_with(albums, |op| op.summary("Albums of your tracks, and those you saved")).post_with(add_album, |op| {
-                op.summary("Add an album of the catalogue").response::<201, Json<AlbumEntry>>()
-            }),
+            get_with(albums, |op| op.summary("Albums of your tracks, and those you saved"))
+                .post_with(add_album, |op| {
+                    op.summary("Add an album of the catalogue").response::<201, Json<AlbumEntry>>()
+                }),
         )
         .api_route(
             "/api/library/albums/{album_id}",

@@ -32,10 +32,7 @@ pub(super) fn routes() -> Routes {
             "/api/library/sources/{source_id}",
             delete_with(remove, |op| op.summary("Keep a folder in step no more; its tracks stay")),
         )
-        .api_route(
-            "/api/library/sources/{source_id}/sync",
-            post_with(sync, |op| op.summary("Scan a folder now")),
-        )
+        .api_route("/api/library/sources/{source_id}/sync", post_with(sync, |op| op.summary("Scan a folder now")))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -14,6 +14,7 @@ mod collection;
 mod conversations;
 mod discover;
 mod errors;
+mod folders;
 mod import;
 mod ingest;
 mod killed;

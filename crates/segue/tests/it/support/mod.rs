@@ -1,6 +1,7 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
 mod collector;
+mod mp3;
 mod people;
 mod process;
 mod redact;
@@ -26,6 +27,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::{
     collector::{Collector, Span, tree},
+    mp3::mp3,
     people::{JWT_SECRET, Person, claims, signed},
     process::{Process, command},
     redact::{frames, redacted},

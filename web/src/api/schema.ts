@@ -288,13 +288,25 @@ export interface IndexedTrackResult {
 }
 export interface Why {
   /**
+   * The sentence of the interpretation that is closest in meaning to the query.
+   */
+  closeTo?: string | null;
+  /**
    * Audio features that fit the query, such as `low energy (0.12)`.
    */
   features?: string[];
   /**
+   * Facts that meet the limits of the search, such as `1994`.
+   */
+  limits?: string[];
+  /**
    * The line of the lyrics that says it.
    */
   lyric?: string | null;
+  /**
+   * Tags that the query names.
+   */
+  tags?: string[];
   /**
    * Words of the query that the track's names, meaning or lyrics have, as the query spells them.
    */

@@ -22,6 +22,7 @@ mod leaving;
 mod limits;
 mod mcp;
 mod metrics;
+mod migration;
 mod mutated;
 mod nodes;
 mod openapi;

@@ -60,6 +60,15 @@ impl World {
         Arc::new(Self { data_dir, database_url: fresh_schema().await })
     }
 
+    /// None: SQLite.
+    pub(crate) fn database_url(&self) -> Option<&str> {
+        self.database_url.as_deref()
+    }
+
+    pub(crate) fn sqlite(&self) -> std::path::PathBuf {
+        self.data_dir.path().join("segue.db")
+    }
+
     pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
         let mut settings = HashMap::from([
             ("SEGUE_DATA_DIR", self.data_dir.path().display().to_string()),

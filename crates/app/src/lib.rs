@@ -32,7 +32,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent},
-    config::{Config, ModelChoice},
+    config::{Config, ModelChoice, MusicDir},
     enrich::{Describer, Pipeline, Sources},
     export::Export,
     index_sync::Indexing,
@@ -44,8 +44,8 @@ use crate::{
         metrics::{IndexReading, Reading},
     },
     services::{
-        Services, accounts::Accounts, conversations::Conversations, imports::Imports, playlists::Playlists,
-        tasks::Tasks,
+        Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
+        playlists::Playlists, tasks::Tasks,
     },
     turns::Turns,
     wordings::Wordings,
@@ -156,6 +156,19 @@ impl App {
         Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
     }
 
+    /// Keeps folders in step with libraries until the process ends: the configured ones, and those users added.
+    pub async fn start_folders(&self) -> Result<(), Error> {
+        for MusicDir { user, path } in &self.config.music_dirs {
+            let owner = match user {
+                Some(name) => self.accounts().named(name).await?.owner(),
+                None => UserId::new("local"),
+            };
+            self.folders().add(&owner, path).await?;
+        }
+        self.spawned.spawn(self.folders().clone().keep_in_step(self.background.clone()));
+        Ok(())
+    }
+
     /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is closed as interrupted.
     pub async fn drain(&self) {
         self.shutdown.cancel();
@@ -263,6 +276,11 @@ impl App {
 
     pub fn imports(&self) -> &Imports {
         &self.services.imports
+    }
+
+    /// Folders that are kept in step with libraries.
+    pub fn folders(&self) -> &Folders {
+        &self.services.folders
     }
 
     pub fn accounts(&self) -> &Accounts {

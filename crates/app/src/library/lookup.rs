@@ -52,7 +52,6 @@ impl Library {
             let visible = self.store.visible(&self.scope(owner).await?, names).await?;
             let documents: Vec<DocumentId> = visible.values().flatten().map(|found| found.document).collect();
             let indexed = if documents.is_empty() { BTreeSet::new() } else { self.index.contains(&documents).await? };
-            self.make_sure(names.is_empty() || !indexed.is_empty()).await?;
             let is_indexed = |found: &[Visible]| found.iter().any(|found| indexed.contains(&found.document));
             Ok(visible.into_iter().filter(|(_, found)| is_indexed(found)).map(|(name, _)| name).collect())
         };

@@ -9,6 +9,7 @@ mod import;
 mod library;
 mod playlists;
 mod search;
+mod sources;
 mod tasks;
 mod tools;
 mod upload;
@@ -25,6 +26,7 @@ pub(crate) fn routes() -> Routes {
         .merge(library::routes())
         .merge(playlists::routes())
         .merge(search::routes())
+        .merge(sources::routes())
         .merge(tasks::routes())
         .merge(tools::routes())
 }

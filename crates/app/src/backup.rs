@@ -90,7 +90,7 @@ fn sqlite_file(config: &Config, on_postgres: &str) -> anyhow::Result<PathBuf> {
 async fn inspect(path: &Path) -> anyhow::Result<Inventory> {
     const COUNT: &str =
         "SELECT (SELECT COUNT(*) FROM conversations WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM messages),
-        (SELECT COUNT(*) FROM tasks WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM tracks WHERE track IS NOT NULL)";
+        (SELECT COUNT(*) FROM tasks WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM documents WHERE track IS NOT NULL)";
     let bytes = fs::metadata(path).with_context(|| path.display().to_string())?.len();
     let not_ours = || format!("{} is not a database of Segue", path.display());
     let mut connection = open(path).await.with_context(not_ours)?;

@@ -99,6 +99,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_JWT_ISSUER", "", "Expected issuer; required with SEGUE_JWKS_URL"),
     setting("SEGUE_JWT_AUDIENCE", "", "Expected audience; required with SEGUE_JWKS_URL"),
+    setting("SEGUE_SAMPLE", "on", "on, or off: the sample library is not loaded into an empty installation"),
+    setting(
+        "SEGUE_MUSIC_DIR",
+        "",
+        "Folders of audio files to keep in step with: DIR, or NAME=DIR pairs separated by ; with accounts",
+    ),
     setting(
         "SEGUE_SHARED_COLLECTION",
         "off",
@@ -153,6 +159,25 @@ pub const SETTINGS: &[Setting] = &[
 /// A shorter lease could not be renewed in time by a busy node.
 const MIN_LEASE_MS: i64 = 200;
 
+/// A folder of audio files, and whose library it is kept in step with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MusicDir {
+    /// An account's name; none where there is one user.
+    pub user: Option<String>,
+    pub path: String,
+}
+
+impl MusicDir {
+    fn parse(text: &str) -> Self {
+        match text.split_once('=') {
+            Some((user, path)) if !user.contains('/') => {
+                Self { user: Some(user.trim().to_owned()), path: path.trim().to_owned() }
+            }
+            _ => Self { user: None, path: text.to_owned() },
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Config {
     pub listen: SocketAddr,
@@ -181,6 +206,10 @@ pub struct Config {
     pub sources: SourceUrls,
     /// Users find each other's catalogued tracks.
     pub shared_collection: bool,
+    /// Folders that are kept in step with libraries.
+    pub music_dirs: Vec<MusicDir>,
+    /// The sample library is loaded into an empty installation.
+    pub sample: bool,
     pub auth: AuthMode,
     pub limits: Limits,
     pub jwt: Option<JwtConfig>,
@@ -342,6 +371,8 @@ impl Config {
             tidal: values.tidal()?,
             sources: values.sources(),
             shared_collection: values.is_on("SEGUE_SHARED_COLLECTION")?,
+            music_dirs: values.music_dirs(),
+            sample: values.is_on("SEGUE_SAMPLE")?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },
             jwt: values.jwt()?,
@@ -540,6 +571,12 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             || self.secret("OPENAI_API_KEY").filter(|_| is_same_origin(&url, &self.or_default("OPENAI_BASE_URL")));
         let key = self.secret("SEGUE_EMBEDDINGS_API_KEY").or_else(of_openai);
         Some(Embeddings { url, model, key })
+    }
+
+    fn music_dirs(&self) -> Vec<MusicDir> {
+        let text = self.text("SEGUE_MUSIC_DIR").unwrap_or_default();
+        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(MusicDir::parse).collect()
     }
 
     fn sources(&self) -> SourceUrls {

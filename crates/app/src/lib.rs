@@ -41,7 +41,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::{AGENTS, Agent, Circumstances},
-    config::Config,
+    config::{Config, MusicDir},
     enrich::{Describer, Pipeline, Sources},
     export::Export,
     index_sync::Indexing,
@@ -55,8 +55,8 @@ use crate::{
         metrics::{IndexReading, Reading},
     },
     services::{
-        Services, accounts::Accounts, conversations::Conversations, imports::Imports, playlists::Playlists,
-        tasks::Tasks,
+        Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
+        playlists::Playlists, tasks::Tasks,
     },
     turns::Turns,
     wordings::Wordings,
@@ -184,6 +184,19 @@ impl App {
     /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
     pub async fn start_ingestion(&self) -> Result<(), Error> {
         Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
+    }
+
+    /// Keeps folders in step with libraries until the process ends: the configured ones, and those users added.
+    pub async fn start_folders(&self) -> Result<(), Error> {
+        for MusicDir { user, path } in &self.config.music_dirs {
+            let owner = match user {
+                Some(name) => self.accounts().named(name).await?.owner(),
+                None => UserId::new("local"),
+            };
+            self.folders().add(&owner, path).await?;
+        }
+        self.spawned.spawn(self.folders().clone().keep_in_step(self.background.clone()));
+        Ok(())
     }
 
     /// Crash points count from here, see `make prove`.
@@ -326,6 +339,11 @@ impl App {
 
     pub fn imports(&self) -> &Imports {
         &self.services.imports
+    }
+
+    /// Folders that are kept in step with libraries.
+    pub fn folders(&self) -> &Folders {
+        &self.services.folders
     }
 
     pub fn accounts(&self) -> &Accounts {

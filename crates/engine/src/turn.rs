@@ -230,7 +230,6 @@ impl Run<'_, '_> {
                 summaries.join("\n")
             ));
         }
-        true
     }
 
     /// Words of ours at the end of the answer.

@@ -98,7 +98,7 @@ impl Store {
         for (title, tracks) in listed_tracks(import) {
             put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
         }
-        for recording in import.settled {
+        for recording in import.settled.iter().chain(import.moves.iter().map(|(from, _)| from)) {
             tx.query(CLOSE).bind(owner.as_str()).bind(recording.to_string()).execute().await?;
         }
         for open in &import.open {

@@ -17,7 +17,7 @@ use super::{
     moves::move_recording,
     now,
 };
-use music::Track;
+use music::{Track, TrackId};
 
 /// An entry that is still open, as its owner sees it. How an entry and its matches look is the caller's to know.
 #[derive(Clone, Debug)]
@@ -209,12 +209,13 @@ async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
     let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;
     let removed = match meanwhile {
-        Some(meanwhile) => {
+        // A track that a code names is a track of its own right: only what stood for the entry moves.
+        Some(meanwhile) if meanwhile.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()) => {
             move_recording(tx, owner, &meanwhile, &new.track).await?;
             // Its owner may have removed it since.
             Removed::StaysRemoved
         }
-        None => Removed::ComesBack,
+        Some(_) | None => Removed::ComesBack,
     };
     insert_tracks(tx, owner, std::slice::from_ref(new), removed, Priority::Import).await?;
     add_to_playlists(tx, owner, &kind, &playlists, &new.track).await

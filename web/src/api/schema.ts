@@ -1,6 +1,13 @@
 // Made from the OpenAPI document by `npm run types`. Change the Rust types, not this file.
 
 /**
+ * A recording's own id. ISRC, MusicBrainz id, file and server id are names of a recording and never its key.
+ *
+ * The first recording with an ISRC has an id that follows from the code, so that every node, every user and the
+ * migration in SQL agree on it without asking each other. A recording without a code is known to its owner only.
+ */
+export type TrackId = string;
+/**
  * One piece of a message, in the order it happened.
  *
  * The order tells which calls were made together: calls of one reply stand side by side before their results.
@@ -26,13 +33,6 @@ export type Block =
  * One tool call. Ours, never the provider's: local servers number theirs from zero in every reply.
  */
 export type CallId = string;
-/**
- * Twelve characters, upper case, no separators: `USRC12345678`.
- *
- * Any twelve letters and digits pass: the parts of a code carry no meaning, and catalogues hold codes that break the
- * standard's pattern. What looks wrong all the same is told by [`Isrc::doubt`].
- */
-export type Isrc = string;
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
  */
@@ -97,7 +97,7 @@ export type Frame =
       type: 'error';
     };
 export type StopReason = 'complete' | 'stopped' | 'max_steps';
-export type LibrarySort = ('title' | 'artist' | 'album') | 'added';
+export type LibrarySort = ('title' | 'artist' | 'album') | 'added' | 'year' | 'plays';
 /**
  * Who is asking. A token's subject, so any text.
  */
@@ -113,7 +113,7 @@ export interface About {
    */
   features: string[];
   /**
-   * What can be searched; absent while the index does not answer.
+   * What can be searched; absent while the index does not answer, and where several people share this server.
    */
   index?: IndexStatus | null;
   mode: string;
@@ -174,7 +174,7 @@ export interface AlbumEntry {
   artist: string;
   artworkUrl?: string | null;
   /**
-   * The catalogue's id of the album.
+   * The catalogue's id of the album, or ours where it is made of tracks in the library.
    */
   id: string;
   inLibrary: boolean;
@@ -207,11 +207,32 @@ export interface TrackResult {
   inLibrary: boolean;
   isIndexed: boolean;
   /**
-   * Empty where the catalogue does not tell.
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
    */
   isrc: string;
   tidalId?: string | null;
   title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
+}
+/**
+ * An artist of the user's tracks.
+ */
+export interface ArtistLine {
+  albumCount: number;
+  name: string;
+  trackCount: number;
+}
+export interface ArtistPage {
+  artists: ArtistLine[];
+  next?: number | null;
+  total: number;
 }
 /**
  * The eleven audio features, each of which may be unknown.
@@ -262,7 +283,11 @@ export interface IndexedTrackResult {
   interpretation?: string | null;
   isIndexed: boolean;
   /**
-   * Empty where the catalogue does not tell.
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
    */
   isrc: string;
   lyrics?: string | null;
@@ -281,6 +306,10 @@ export interface IndexedTrackResult {
   tags?: string[];
   tidalId?: string | null;
   title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
   /**
    * Why it matched.
    */
@@ -355,9 +384,9 @@ export interface ChatRequest {
 }
 export interface Choice {
   /**
-   * One of the candidates, or any recording that is known.
+   * One of the candidates, or any recording that is known: an ISRC or a trackId.
    */
-  isrc: Isrc;
+  isrc: string;
 }
 export interface CompleteTaskOutput {
   completed: boolean;
@@ -415,6 +444,9 @@ export interface ErrorContent {
 export interface Failure {
   artist: string;
   at: string;
+  /**
+   * Empty where the track has none.
+   */
   isrc: string;
   reason: string;
   /**
@@ -422,6 +454,7 @@ export interface Failure {
    */
   step: string;
   title: string;
+  trackId: string;
 }
 /**
  * One file in numbers.
@@ -458,6 +491,20 @@ export interface UsageFrame {
   inputTokens: number;
   outputTokens: number;
 }
+export interface Genres {
+  /**
+   * By their first year.
+   */
+  decades: GroupLine[];
+  genres: GroupLine[];
+}
+/**
+ * A genre, or the first year of a decade, of the user's tracks.
+ */
+export interface GroupLine {
+  name: string;
+  trackCount: number;
+}
 /**
  * What an import did, for programs: counts first, then what needs a person.
  */
@@ -489,7 +536,7 @@ export interface ImportAnswer {
    */
   tracks: number;
   /**
-   * Entries nobody knows yet: kept, and looked for again.
+   * Entries that no catalogue has confirmed: tracks of the library all the same, and looked for again.
    */
   unmatched: OpenItem[];
 }
@@ -519,6 +566,10 @@ export interface OpenItem {
    */
   reason: string;
   title: string;
+  /**
+   * The track that it is meanwhile: it can be found, played and listed like any other.
+   */
+  trackId?: string | null;
 }
 export interface LineFailure {
   file: string;
@@ -556,6 +607,10 @@ export interface IngestStatus {
    * Which of your tracks they are of, newest first.
    */
   failures: Failure[];
+  /**
+   * The sample library is among what you can find; `DELETE /api/library/sample` removes it.
+   */
+  hasSample: boolean;
   /**
    * Entries of imports that are being looked for.
    */
@@ -612,14 +667,30 @@ export interface LibraryEntry {
    * Seconds.
    */
   duration?: number | null;
+  genre?: string | null;
   inLibrary: boolean;
   isIndexed: boolean;
   /**
-   * Empty where the catalogue does not tell.
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
    */
   isrc: string;
+  lastPlayedAt?: string | null;
+  /**
+   * How often a history says it was played.
+   */
+  plays: number;
   tidalId?: string | null;
   title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
+  trackNumber?: number | null;
+  year?: number | null;
 }
 export interface ListTasksOutput {
   durationMs: number;
@@ -656,13 +727,16 @@ export interface NewTask {
   title: string;
 }
 export interface NewTrack {
-  isrc: Isrc;
+  /**
+   * An ISRC or a trackId.
+   */
+  isrc: string;
 }
 export interface OpenAlbum {
   artist: string;
   artworkUrl?: string | null;
   /**
-   * The catalogue's id of the album.
+   * The catalogue's id of the album, or ours where it is made of tracks in the library.
    */
   id: string;
   inLibrary: boolean;
@@ -746,12 +820,20 @@ export interface PlaylistTrackResult {
   inLibrary: boolean;
   isIndexed: boolean;
   /**
-   * Empty where the catalogue does not tell.
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
    */
   isrc: string;
   reasoning: string;
   tidalId?: string | null;
   title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
 }
 export interface PlaylistLine {
   createdAt: string;
@@ -772,11 +854,56 @@ export interface Retried {
   entries: number;
 }
 export interface SemanticSearchOutput {
+  /**
+   * The limits that were understood. Results keep them exactly.
+   *
+   * Items: One thing that was understood, for a chip that can be removed.
+   */
+  applied: {
+    kind:
+      | 'years'
+      | 'tempo'
+      | 'duration'
+      | 'key'
+      | 'language'
+      | 'vocals'
+      | 'explicit'
+      | 'library'
+      | 'artist'
+      | 'album'
+      | 'atMost'
+      | 'perArtist'
+      | 'without'
+      | 'seed'
+      | 'sound';
+    /**
+     * In plain English: `1990–1999`, `without drums`.
+     */
+    label: string;
+    /**
+     * The words of the message it was read from: without them the limit is gone. Empty: it was given as a field.
+     */
+    text: string;
+  }[];
   durationMs: number;
+  /**
+   * What comes closest when nothing matches.
+   */
+  nearest: IndexedTrackResult[];
   query: string;
   summary: string;
+  /**
+   * How many tracks match, also beyond `limit`.
+   */
   totalFound: number;
+  /**
+   * What matches, best first.
+   */
   tracks: IndexedTrackResult[];
+  /**
+   * How many tracks were left out because nothing tells whether they meet a limit.
+   */
+  undecided?: number | null;
 }
 export interface SignedIn {
   id: UserId;
@@ -800,6 +927,9 @@ export interface SignUp {
    * At least 8 characters.
    */
   password: string;
+}
+export interface SimilarTracks {
+  tracks: IndexedTrackResult[];
 }
 export interface SuggestPlaylistOutput {
   createdAt: string;
@@ -830,7 +960,7 @@ export interface TidalSearchOutput {
         artist: string;
         artworkUrl?: string | null;
         /**
-         * The catalogue's id of the album.
+         * The catalogue's id of the album, or ours where it is made of tracks in the library.
          */
         id: string;
         inLibrary: boolean;

@@ -71,6 +71,8 @@ impl Pipeline {
     /// Wakes the workers: something was scheduled, or a step has ended.
     pub(crate) fn tell(&self) {
         self.news.send_modify(|n| *n = n.wrapping_add(1));
+        // What entered or left a library has changed documents too.
+        self.put.notify_one();
     }
 
     pub(crate) fn news(&self) -> watch::Receiver<u64> {

@@ -106,7 +106,7 @@ pub struct FileCounts {
 impl ImportAnswer {
     pub fn of(imported: &[Imported]) -> Self {
         let mut answer = Self::default();
-        for Imported { report, kept, open } in imported {
+        for Imported { report, kept, open, .. } in imported {
             answer.read += report.n_entries;
             answer.tracks += report.n_tracks as u64;
             answer.matched += report.n_matched as u64;

@@ -45,15 +45,23 @@ impl OwnTracks {
         }
     }
 
+    /// The owner's track of this name and length, if it is clear which: one that is open already, or the only one.
     fn named(&self, name: &str, duration: Option<f64>) -> Option<&OwnTrack> {
-        self.by_name.get(name)?.iter().find(|track| same_length(track.duration, duration))
+        let mut same = self.by_name.get(name)?.iter().filter(|track| same_length(track.duration, duration));
+        if let Some(open) = same.clone().find(|track| track.is_open) {
+            return Some(open);
+        }
+        let only = same.next();
+        only.filter(|_| same.next().is_none())
     }
 
     /// The recording of an entry. An entry of the same name and length is the same track, in whichever file it stands.
     pub(super) fn identify(&mut self, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
         let name = name_of(entry);
         let text = name.to_string();
-        let known = self.named(&text, entry.duration).cloned();
+        // Half a name is no name: "Track 01" is on every album.
+        let is_named = !name.title().is_empty() && !name.artist().is_empty();
+        let known = self.named(&text, entry.duration).filter(|_| is_named).cloned();
         let id = match (found.outcome, &found.isrc) {
             (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
             _ => match (&known, entry.isrcs.first()) {

@@ -24,6 +24,8 @@ pub struct Import {
     pub kind: Kind,
     /// Each recording once, in the order of the file.
     pub tracks: Vec<NewLibraryTrack>,
+    /// The track of each entry, in the order of the file.
+    pub ids: Vec<TrackId>,
     /// In playing order.
     pub playlists: BTreeMap<String, Vec<TrackId>>,
     /// Ambiguous and unmatched entries: tracks all the same, and looked for again later.
@@ -64,16 +66,17 @@ impl Import {
             file: file.into(),
             kind,
             tracks: vec![],
+            ids: vec![],
             playlists: BTreeMap::new(),
             open: vec![],
             moves: vec![],
             settled: vec![],
         };
         let lists = lists_of(gathered);
-        let (mut ids, mut seen) = (vec![], BTreeSet::new());
+        let mut seen = BTreeSet::new();
         for (n, (entry, found)) in gathered.tracks.iter().zip(&matches.matches).enumerate() {
             let Identity { id, was } = own.identify(owner, entry, found);
-            ids.push(id);
+            import.ids.push(id);
             if seen.insert(id) {
                 import.tracks.push(new_track(entry, id, found, kind));
             }
@@ -85,8 +88,9 @@ impl Import {
             let playlists = lists.get(&n).cloned().unwrap_or_default();
             import.open.push(OpenEntry { entry: entry.clone(), found: found.clone(), track: id, playlists });
         }
-        let in_order = |positions: &Vec<usize>| positions.iter().filter_map(|n| ids.get(*n).copied()).collect();
-        import.playlists = gathered.playlists.iter().map(|(name, list)| (name.clone(), in_order(list))).collect();
+        let in_order = |list: &Vec<usize>| list.iter().filter_map(|n| import.ids.get(*n).copied()).collect();
+        let lists = gathered.playlists.iter().map(|(name, list)| (name.clone(), in_order(list)));
+        import.playlists = lists.collect();
         import
     }
 

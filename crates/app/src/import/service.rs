@@ -52,6 +52,8 @@ pub struct Imported {
     pub report: Report,
     pub kept: Kept,
     pub open: Vec<OpenLine>,
+    /// The track of each entry.
+    pub ids: Vec<TrackId>,
 }
 
 impl Imports {
@@ -81,6 +83,18 @@ impl Imports {
         Ok(imported)
     }
 
+    /// Makes tracks of entries that are read already, without waiting for catalogues; the track of each entry.
+    pub(crate) async fn import_gathered(
+        &self,
+        owner: &UserId,
+        mut file: GatheredFile,
+    ) -> Result<Vec<TrackId>, ImportFailure> {
+        let matches = self.pipeline.match_within(owner, &mut file, Instant::now()).await.map_err(Error::from)?;
+        let imported = self.keep(owner, file, matches).await?;
+        self.pipeline.tell();
+        Ok(imported.ids)
+    }
+
     async fn keep(&self, owner: &UserId, file: GatheredFile, matches: Matches) -> Result<Imported, ImportFailure> {
         let GatheredFile { name, kind, gathered } = file;
         let own = OwnTracks::read(&self.store, owner, &gathered.tracks, &matches.matches).await.map_err(Error::from)?;
@@ -89,6 +103,7 @@ impl Imports {
         let stored = json!(FileCounts::of(&report));
         let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;
         let kind = kind_id(kind).map_err(Error::from)?;
+        let ids = import.ids;
         let open = import.open.into_iter().map(|open| OpenLine {
             id: open.id(owner),
             file: name.clone(),
@@ -97,7 +112,7 @@ impl Imports {
             entry: open.entry,
             found: open.found,
         });
-        Ok(Imported { open: open.collect(), report, kept })
+        Ok(Imported { open: open.collect(), report, kept, ids })
     }
 
     /// The listener says which recording an open entry means: one of its candidates, or any that is known here.

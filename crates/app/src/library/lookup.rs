@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Error;
 use music::{DocumentId, Isrc, Track, TrackRef, scope::Scope};
-use search::{Hit, IndexError, SearchPlan};
+use search::{Found, Hit, IndexError, SearchPlan};
 use sources::tidal::{TidalAlbum, TidalTrack};
 use store::{Candidate, Visible};
 
@@ -21,10 +21,14 @@ impl Library {
     }
 
     pub(crate) async fn search(&self, owner: &UserId, plan: SearchPlan) -> Result<Vec<Hit>, Error> {
-        let plan = plan.within(self.scope(owner).await?);
-        let hits = self.index.search(&plan).await?;
-        self.make_sure(!hits.is_empty()).await?;
-        Ok(hits)
+        Ok(self.find(owner, plan).await?.hits)
+    }
+
+    /// The best tracks that the user may see, and how many there are.
+    pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<Found, Error> {
+        let found = self.index.find(&plan.within(self.scope(owner).await?)).await?;
+        self.make_sure(!found.hits.is_empty()).await?;
+        Ok(found)
     }
 
     /// The indexed tracks with these names that the user may see, in the order asked.
@@ -48,7 +52,6 @@ impl Library {
             let visible = self.store.visible(&self.scope(owner).await?, names).await?;
             let documents: Vec<DocumentId> = visible.values().flatten().map(|found| found.document).collect();
             let indexed = if documents.is_empty() { BTreeSet::new() } else { self.index.contains(&documents).await? };
-            self.make_sure(names.is_empty() || !indexed.is_empty()).await?;
             let is_indexed = |found: &[Visible]| found.iter().any(|found| indexed.contains(&found.document));
             Ok(visible.into_iter().filter(|(_, found)| is_indexed(found)).map(|(name, _)| name).collect())
         };

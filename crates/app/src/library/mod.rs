@@ -3,6 +3,7 @@
 mod lookup;
 pub mod results;
 mod status;
+mod wish;
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod admin;
 pub mod consents;
 pub mod conversations;
+pub mod folders;
 pub mod imports;
 pub mod playlists;
 pub mod tasks;
@@ -14,7 +15,10 @@ use std::{path::Path, sync::Arc};
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
 
-use self::{accounts::Accounts, conversations::Conversations, imports::Imports, playlists::Playlists, tasks::Tasks};
+use self::{
+    accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
+    tasks::Tasks,
+};
 use crate::{enrich::Pipeline, library::Library, tools, wordings::Wordings};
 use search::TrackIndex;
 use sources::tidal::Tidal;
@@ -27,6 +31,7 @@ pub(crate) struct Services {
     pub(crate) playlists: Playlists,
     pub(crate) conversations: Conversations,
     pub(crate) imports: Imports,
+    pub(crate) folders: Folders,
     pub(crate) accounts: Accounts,
 }
 
@@ -39,16 +44,18 @@ impl Services {
         data_dir: &Path,
     ) -> Self {
         let library = Library { store: store.clone(), index, tidal, pipeline: pipeline.clone() };
+        let imports = Imports {
+            store: store.clone(),
+            pipeline: pipeline.clone(),
+            library: library.clone(),
+            scratch: data_dir.to_owned(),
+        };
         Self {
             tasks: Tasks::new(store.clone()),
             playlists: Playlists::new(store.clone(), library.clone()),
             conversations: Conversations::new(store.clone()),
-            imports: Imports {
-                store: store.clone(),
-                pipeline: pipeline.clone(),
-                library: library.clone(),
-                scratch: data_dir.to_owned(),
-            },
+            folders: Folders { store: store.clone(), imports: imports.clone(), scanning: Arc::default() },
+            imports,
             accounts: Accounts::new(store.clone()),
             library,
         }

@@ -70,6 +70,8 @@ fn brief(track: &Value, fields: &[&str], is_described: bool) -> Value {
             ("shortDescription", _) if !is_described => continue,
             ("shortDescription", Value::String(text)) => json!(cut(text, MOST_DESCRIPTION_CHARS)),
             ("score", Value::Number(score)) => json!((score.as_f64().unwrap_or_default() * 100.0).round() / 100.0),
+            // One name is enough; the code is the shorter one.
+            ("trackId", _) if track["isrc"].as_str().is_some_and(|isrc| !isrc.is_empty()) => continue,
             (_, Value::Bool(false) | Value::Null) => continue,
             (_, Value::String(text)) if text.is_empty() => continue,
             (_, value) => value.clone(),

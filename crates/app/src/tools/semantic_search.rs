@@ -1,9 +1,10 @@
 //! `semanticSearch`: which of the indexed tracks fit a mood, a theme, a story or a line?
 
+use chrono::Datelike;
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{compact, format::counted, tool_error};
 use crate::{
@@ -12,15 +13,20 @@ use crate::{
     wordings::Wordings,
 };
 use music::identity::recording_groups;
-use search::{Hit, SearchPlan};
+use query::{
+    Limits,
+    plan::{Applied, NumberRange, YearRange, language_code},
+};
+use search::{Found, Hit, SearchPlan};
 
 /// Search the listener's collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
 ///
 /// Words and meaning both count, so name the feeling and what the song is about ("quiet songs about leaving home").
-/// Results carry a short description; use `batchMetadata` for lyrics and interpretation. `score` runs from 0 to 1 and is
-/// comparable between searches: below about 0.3 a track hardly fits.
+/// Limits are kept exactly, as words ("from the 90s", "under 3 minutes", "no drums", "like X but calmer") or as fields;
+/// `applied` says which were understood. Results carry a short description; use `batchMetadata` for lyrics and
+/// interpretation. `tracks` has only what matches; when nothing does, `nearest` has what comes closest.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {
     /// What the music should be like, 1 to 2000 characters.
     query: Text<1, 2000>,
@@ -28,18 +34,90 @@ pub struct Input {
     #[serde(default = "twenty")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
+    /// Years of release, both included.
+    #[serde(default)]
+    years: Option<YearRange>,
+    /// Beats per minute, both included.
+    #[serde(default)]
+    tempo: Option<NumberRange>,
+    /// Seconds, both included.
+    #[serde(default)]
+    length: Option<NumberRange>,
+    /// The language that is sung: an ISO 639-1 code.
+    #[serde(default)]
+    language: Option<String>,
+    /// True: no singing. False: with singing.
+    #[serde(default)]
+    instrumental: Option<bool>,
+    /// Words that must not describe a track, at most 20.
+    #[serde(default)]
+    without: Vec<Text<1, 100>>,
+    /// How many tracks of one artist at most.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    at_most_per_artist: Option<u32>,
+    /// True: only what is in the library. False: only what is not.
+    #[serde(default)]
+    in_library: Option<bool>,
 }
 
 fn twenty() -> u32 {
     20
 }
 
+const MOST_DENIED: usize = 20;
+
+impl Input {
+    /// The limits that were given as fields.
+    fn limits(&mut self) -> Result<Limits, ToolError> {
+        let bad = |message: &str| Err(ToolError::BadInput(message.into()));
+        if !(1..=50).contains(&self.limit) {
+            return bad("limit must be between 1 and 50");
+        }
+        if self.without.len() > MOST_DENIED {
+            return bad("without has at most 20 entries");
+        }
+        if self.at_most_per_artist.is_some_and(|most| !(1..=50).contains(&most)) {
+            return bad("atMostPerArtist must be between 1 and 50");
+        }
+        let language = match &self.language {
+            None => None,
+            Some(text) => match language_code(text) {
+                Some(code) => Some(code),
+                None => return bad("language must be an ISO 639-1 code, such as 'fr'"),
+            },
+        };
+        let denied = std::mem::take(&mut self.without).into_iter().map(|text| text.checked("without"));
+        Ok(Limits {
+            years: self.years,
+            tempo: self.tempo,
+            duration: self.length,
+            language,
+            instrumental: self.instrumental,
+            in_library: self.in_library,
+            at_most_per_artist: self.at_most_per_artist.map(|most| most as usize),
+            denied: denied.collect::<Result<_, _>>().map_err(|error| tool_error(error.into()))?,
+            ..Limits::default()
+        })
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
+    /// What matches, best first.
     tracks: Vec<IndexedTrackResult>,
     query: String,
+    /// How many tracks match, also beyond `limit`.
     total_found: usize,
+    /// The limits that were understood. Results keep them exactly.
+    applied: Vec<Applied>,
+    /// How many tracks were left out because nothing tells whether they meet a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<usize>,
+    /// What comes closest when nothing matches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nearest: Vec<IndexedTrackResult>,
 }
 
 impl Report for Output {
@@ -59,8 +137,8 @@ pub struct SemanticSearch {
     pub wordings: Wordings,
 }
 
-/// What lies below it has nothing to do with the question.
-const LEAST_SCORE: f32 = 0.05;
+/// How many of the nearest are shown when nothing matches.
+const NEAREST: usize = 5;
 
 impl Tool for SemanticSearch {
     const NAME: &'static str = "semanticSearch";
@@ -69,50 +147,70 @@ impl Tool for SemanticSearch {
     type Input = Input;
     type Output = Output;
 
-    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+    async fn call(&self, cx: &ToolContext, mut input: Input) -> Result<Output, ToolError> {
+        let given = input.limits()?;
         let query = input.query.checked("Query").map_err(|error| tool_error(error.into()))?;
-        if !(1..=50).contains(&input.limit) {
-            return Err(ToolError::BadInput("limit must be between 1 and 50".into()));
-        }
-        let limit = input.limit as usize;
+        let mut plan = query::parse(&query, chrono::Utc::now().year());
+        plan.limit_to(&given);
+        let limit = plan.limits.at_most.map_or(input.limit as usize, |most| most.clamp(1, input.limit as usize));
         // A few more than asked: the same recording under two codes is one result.
-        let plan = SearchPlan::new(query.clone(), limit + limit / 4 + 2).timed(&cx.timings);
-        let hits = distinct(self.search(cx, plan).await?, limit);
+        let wish = self.library.wish(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
+        let found = self.search(cx, wish.search.timed(&cx.timings), wish.is_like).await?;
+        let n_hits = found.hits.len();
+        let hits = distinct(found.hits);
+        let n_repeated = n_hits - hits.len();
+        let mut results = self.results(cx, hits).await?;
+        if let Some(owned) = wish.plan.limits.in_library {
+            results.retain(|result| result.track.in_library == owned);
+        }
+        let (mut tracks, mut nearest): (Vec<_>, Vec<_>) =
+            results.into_iter().partition(|result| result.score.is_some_and(|score| score >= Hit::MATCHES_FROM));
+        let total_found = found.total.saturating_sub(n_repeated).max(tracks.len());
+        tracks.truncate(limit);
+        nearest.truncate(if tracks.is_empty() { NEAREST.min(limit) } else { 0 });
+        let undecided = Some(found.undecided).filter(|n| *n > 0);
+        Ok(Output { tracks, query, total_found, applied: wish.plan.applied, undecided, nearest })
+    }
+
+    fn for_model(output: &Value) -> Value {
+        let fields = ["isrc", "trackId", "title", "artist", "shortDescription", "score", "inLibrary"];
+        let mut view = compact::tracks(output, &fields);
+        if let Some(nearest) = output.get("nearest") {
+            view["nearest"] = compact::tracks(&json!({ "tracks": nearest }), &fields)["tracks"].clone();
+        }
+        view
+    }
+}
+
+impl SemanticSearch {
+    /// When nothing really matches what was typed, it is said in other words, if there is a model to ask.
+    async fn search(&self, cx: &ToolContext, plan: SearchPlan, is_like: bool) -> Result<Found, ToolError> {
+        let found = self.look_up(cx, plan.clone()).await?;
+        if is_like || found.hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
+            return Ok(found);
+        }
+        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&cx.owner, &plan.queries[0])).await;
+        if wordings.is_empty() { Ok(found) } else { self.look_up(cx, plan.also(wordings)).await }
+    }
+
+    async fn look_up(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Found, ToolError> {
+        cx.timings.measure("searchDurationMs", self.library.find(&cx.owner, plan)).await.map_err(tool_error)
+    }
+
+    async fn results(&self, cx: &ToolContext, hits: Vec<Hit>) -> Result<Vec<IndexedTrackResult>, ToolError> {
         let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
         let mut results = self.library.index_results(&cx.owner, &cx.timings, tracks).await.map_err(tool_error)?;
         for (result, (score, why)) in results.iter_mut().zip(matches) {
             result.score = Some(score);
             result.why = Some(why);
         }
-        Ok(Output { total_found: results.len(), tracks: results, query })
-    }
-
-    fn for_model(output: &Value) -> Value {
-        let fields = ["isrc", "trackId", "title", "artist", "shortDescription", "score", "inLibrary"];
-        compact::tracks(output, &fields)
-    }
-}
-
-impl SemanticSearch {
-    /// When nothing really matches what was typed, it is said in other words, if there is a model to ask.
-    async fn search(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        let hits = self.look_up(cx, plan.clone()).await?;
-        if hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
-            return Ok(hits);
-        }
-        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&cx.owner, &plan.queries[0])).await;
-        if wordings.is_empty() { Ok(hits) } else { self.look_up(cx, plan.also(wordings)).await }
-    }
-
-    async fn look_up(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Vec<Hit>, ToolError> {
-        cx.timings.measure("searchDurationMs", self.library.search(&cx.owner, plan)).await.map_err(tool_error)
+        Ok(results)
     }
 }
 
 /// The best hit of each recording, best first.
-fn distinct(hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
+fn distinct(hits: Vec<Hit>) -> Vec<Hit> {
     let recordings: Vec<_> = hits.iter().map(|hit| (hit.track.recording_name(), hit.track.duration)).collect();
     let firsts: Vec<_> = recording_groups(&recordings).into_iter().map(|group| group[0]).collect();
-    let hits = hits.into_iter().enumerate().filter(|(at, hit)| hit.score >= LEAST_SCORE && firsts.contains(at));
-    hits.map(|(_, hit)| hit).take(limit).collect()
+    hits.into_iter().enumerate().filter(|(at, _)| firsts.contains(at)).map(|(_, hit)| hit).collect()
 }

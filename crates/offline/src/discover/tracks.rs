@@ -52,7 +52,9 @@ pub(crate) struct Album {
 /// The tracks of one tool output. What cannot be read is left out rather than guessed.
 pub(crate) fn tracks(output: &Value) -> Vec<Track> {
     let tracks: Vec<Track> = items(output, "tracks");
-    tracks.into_iter().filter(|track| !track.title.is_empty()).collect()
+    // A search in which nothing matches tells what comes closest; the scores say so.
+    let nearest: Vec<Track> = items(output, "nearest");
+    tracks.into_iter().chain(nearest).filter(|track| !track.title.is_empty()).collect()
 }
 
 pub(crate) fn albums(output: &Value) -> Vec<Album> {

@@ -3,6 +3,7 @@
 //! Pure, and for English, German, French and Spanish. What stands in quotes is a title or a name and is never read.
 
 mod deny;
+mod given;
 mod grammar;
 mod label;
 mod languages;
@@ -14,6 +15,7 @@ mod seeds;
 mod tokens;
 mod types;
 
+pub use given::language_code;
 pub use types::{Applied, AppliedKind, Key, Limits, NumberRange, Plan, Seed, Shift, YearRange};
 
 use self::{

@@ -117,7 +117,7 @@ pub struct Applied {
     pub kind: AppliedKind,
     /// In plain English: `1990–1999`, `without drums`.
     pub label: String,
-    /// The words of the message it was read from: without them the limit is gone.
+    /// The words of the message it was read from: without them the limit is gone. Empty: it was given as a field.
     pub text: String,
 }
 

@@ -242,7 +242,7 @@ pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn Tr
     index.apply(&upserts(&tracks, 1)).await.unwrap();
     let asked: Vec<_> = (0..100).rev().map(|n| document(n * 2)).collect();
     let got = index.get(&asked).await.unwrap();
-    let id = |track: &music::Track| DocumentId::public(track.id);
+    let id = |track: &Track| DocumentId::public(track.id);
     let expected: Vec<_> =
         asked.iter().copied().filter(|asked| tracks.iter().any(|track| id(track) == *asked)).collect();
     assert_eq!(got.iter().map(id).collect::<Vec<_>>(), expected);

@@ -11,6 +11,7 @@ mod library;
 mod models;
 mod playlists;
 mod search;
+mod sources;
 mod tasks;
 mod tools;
 mod upload;
@@ -29,6 +30,7 @@ pub(crate) fn routes() -> Routes {
         .merge(models::routes())
         .merge(playlists::routes())
         .merge(search::routes())
+        .merge(sources::routes())
         .merge(tasks::routes())
         .merge(tools::routes())
 }

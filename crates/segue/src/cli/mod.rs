@@ -6,6 +6,7 @@ mod doctor;
 mod export;
 mod import;
 mod ingest;
+mod library;
 mod mcp;
 mod sample;
 mod search;
@@ -51,6 +52,7 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         "doctor" => doctor::run(config, args).await,
         "import" => import::run(config, args).await,
         "ingest" => ingest::run(config, args).await,
+        "library" => library::run(config, args).await,
         "sample" => sample::run(config, args).await,
         "search" => search::run(config, args).await,
         "backup" => backup::back_up(config, args).await,
@@ -83,6 +85,7 @@ fn command() -> Command {
                 search::command(),
                 import::command(),
                 ingest::command(),
+                library::command(),
                 sample::command(),
                 doctor::command(),
                 export::command(),

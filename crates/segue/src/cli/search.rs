@@ -41,7 +41,28 @@ fn print(output: &Value, json: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(output)?);
         return Ok(());
     }
-    for track in output["tracks"].as_array().into_iter().flatten() {
+    let list = |field: &str| output[field].as_array().cloned().unwrap_or_default();
+    let labels: Vec<String> =
+        list("applied").iter().filter_map(|applied| applied["label"].as_str().map(str::to_owned)).collect();
+    if !labels.is_empty() {
+        eprintln!("Limits: {}", labels.join(", "));
+    }
+    print_tracks(&list("tracks"));
+    eprintln!("{}", output["summary"].as_str().unwrap_or_default());
+    if let Some(n) = output["undecided"].as_u64() {
+        eprintln!("{n} more left out: nothing tells whether they are within the limits");
+    }
+    let nearest = list("nearest");
+    if !nearest.is_empty() {
+        eprintln!("Nearest:");
+        print_tracks(&nearest);
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "results belong on stdout")]
+fn print_tracks(tracks: &[Value]) {
+    for track in tracks {
         let text = |field: &str| shown(track[field].as_str().unwrap_or_default());
         let owned = if track["inLibrary"] == true { "♥" } else { " " };
         println!(
@@ -53,6 +74,4 @@ fn print(output: &Value, json: bool) -> anyhow::Result<()> {
         );
         println!("       {}", text("shortDescription"));
     }
-    eprintln!("{}", output["summary"].as_str().unwrap_or_default());
-    Ok(())
 }

@@ -33,8 +33,9 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     app.start_ingestion().await?;
+    app.start_folders().await?;
     let owner = (app.config.auth == AuthMode::Local).then(|| UserId::new(LOCAL_USER));
-    if app::sample::offer(app.library(), owner.as_ref()).await? {
+    if app.config.sample && app::sample::offer(app.library(), owner.as_ref()).await? {
         info!("The sample library is loaded; remove it with 'segue sample --remove' or in the page");
     }
     // Before anyone knows that we are here: a signal that nobody hears yet would kill.

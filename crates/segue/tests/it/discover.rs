@@ -58,7 +58,7 @@ async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
     assert_eq!(status, 200, "{found}");
     let tracks = found["tracks"].as_array().unwrap();
     assert!((3..=10).contains(&tracks.len()));
-    assert_eq!(found["totalFound"], tracks.len());
+    assert!(found["totalFound"].as_u64().unwrap() >= tracks.len() as u64, "all that match");
     assert_eq!(found["summary"], format!("Found {} tracks matching 'rainy night drive'", tracks.len()));
     let scores: Vec<f64> = tracks.iter().map(|track| track["score"].as_f64().unwrap()).collect();
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)) && scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
@@ -70,10 +70,7 @@ async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
         assert!(track["why"].is_object());
     }
     let (_, nothing) = stage.tool("semanticSearch", json!({"query": "qxzv wqpl zzkj"})).await;
-    assert!(
-        nothing["tracks"].as_array().unwrap().iter().all(|track| track["score"].as_f64().unwrap() < 0.3),
-        "{nothing}"
-    );
+    assert_eq!(nothing["tracks"], json!([]));
 }
 
 #[tokio::test]
@@ -91,7 +88,7 @@ async fn a_wish_that_finds_nothing_is_said_in_other_words_by_the_model() {
     };
     let found = search("qxzv wqpl zzkj").await;
     let best = found["tracks"][0]["score"].as_f64().unwrap();
-    assert!(best > 0.3, "{best}");
+    assert!(best >= 0.25, "{best}");
     assert_eq!(app.model.asked().len(), 1);
     search("rainy night drive").await;
     assert_eq!(search("qxzv wqpl zzkj").await["tracks"], found["tracks"]);

@@ -67,6 +67,7 @@ async fn every_kind_of_file_comes_in_with_a_report_and_a_second_time_changes_not
 
 /// Everything an import can change.
 async fn all(app: &TestApp) -> Value {
+    app.app.catch_up().await.unwrap();
     let mut entries = open_entries(app).await;
     entries.sort_by_key(|entry| entry["id"].to_string());
     let (tracks, playlists) = (app.get("/api/library/tracks?limit=200").await, app.get("/api/playlists").await);
@@ -170,7 +171,10 @@ async fn what_is_open_can_be_listed_chosen_dismissed_taken_away_and_tried_again(
     assert_eq!(app.answer(Method::POST, &path, Some(json!({"isrc": codes[1]}))).await.0, 404, "it is chosen once");
     let lists = app.get("/api/playlists").await;
     let list = lists["playlists"].as_array().unwrap().iter().find(|list| list["title"] == "Evening").unwrap();
-    assert_eq!(list["trackCount"], 1, "what was chosen joins its playlist");
+    assert_eq!(list["trackCount"], 2, "every entry of the list is on it");
+    let list = app.get(&format!("/api/playlists/{}", list["id"].as_str().unwrap())).await;
+    assert_eq!(list["tracks"][0]["isrc"], codes[1], "what was chosen has taken its place: {list:#}");
+    assert_eq!(app.get("/api/library/tracks").await["total"], 4, "the two known ones and the two that are open");
 
     let csv = app.request(Method::GET, "/api/library/unmatched?format=csv", None).await.text().await.unwrap();
     assert!(csv.contains("'=Nobody,Knows") && csv.lines().count() == 3, "{csv}");
@@ -205,13 +209,13 @@ async fn the_terminal_imports_the_same_way() {
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("bad.json: nothing was imported: line 2: this is not JSON"), "{said}");
     for line in
-        ["good.csv: ", "1  matched", "1  unmatched", "1  added to the library, 0 already there", "Knows - Nobody"]
+        ["good.csv: ", "1  matched", "1  unmatched", "2  added to the library, 0 already there", "Knows - Nobody"]
     {
         assert!(out.contains(line), "{line} is missing from\n{out}");
     }
     let (code, out, _) = command(&world, &[], &["import", "--json", &good]).await;
     let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &report["added"], &report["alreadyThere"]), (0, &json!(0), &json!(1)), "{out}");
+    assert_eq!((code, &report["added"], &report["alreadyThere"]), (0, &json!(0), &json!(2)), "{out}");
     let (code, out, _) = command(&world, &[], &["import", "--open", "--csv"]).await;
     assert_eq!((code, out.lines().count()), (0, 2), "{out}");
     assert_eq!(command(&world, &[], &["import"]).await.0, 2, "bad usage");

@@ -128,6 +128,11 @@ fn rows() -> Vec<Row> {
         row("GET /api/library/tracks/{isrc}", Own, 200),
         row("DELETE /api/library/tracks/{isrc}", Thing, 204),
         row("POST /api/library/tracks/{isrc}/restore", Thing, 200),
+        row("GET /api/library/sources", Own, 200),
+        // Paths of the server are its operator's to name.
+        with(row("POST /api/library/sources", Own, 403), |_| Some(json!({"kind": "folder", "path": "/"}))),
+        with(row("DELETE /api/library/sources/{source_id}", Own, 404), |_| None),
+        with(row("POST /api/library/sources/{source_id}/sync", Own, 404), |_| None),
         row("GET /api/library/artists", Own, 200),
         row("GET /api/library/genres", Own, 200),
         row("DELETE /api/library/sample", Own, 204),
@@ -256,10 +261,11 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{playlist_id}", &things.playlist_id)
         .replace("{entry_id}", &things.entry_id)
         .replace("{consent_id}", &things.consent_id)
+        .replace("{source_id}", NOWHERE)
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
-    let path = if path == "/api/search" { format!("/api/search?q={CANARY}") } else { path };
+    let path = if path == "/api/search" { format!("/api/search?q={}", CANARY.replace('-', "%20")) } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
 

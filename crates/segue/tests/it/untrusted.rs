@@ -97,7 +97,7 @@ fn poisoned_track() -> Track {
 async fn orders_planted_in_lyrics_are_read_as_data_and_obeying_them_changes_nothing() {
     let app = TestApp::scripted([]).await;
     app.post("/api/tasks", json!({"title": "water the plants"})).await;
-    app.app.library().put_tracks(&[poisoned_track()]).await.unwrap();
+    app.app.library().put_tracks(&[music::Track { is_sample: true, ..poisoned_track() }]).await.unwrap();
     app.app.catch_up().await.unwrap();
     let before = app.get("/api/tasks").await;
     let task = before["tasks"][0]["id"].clone();

@@ -1,6 +1,7 @@
 //! A server to test against: the real router on a real port, on the database of the day.
 
 mod collector;
+mod mp3;
 mod people;
 mod process;
 mod redact;
@@ -26,6 +27,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::{
     collector::{Collector, Span, tree},
+    mp3::mp3,
     people::{JWT_SECRET, Person, claims, signed},
     process::{Process, command},
     redact::{frames, redacted},
@@ -58,6 +60,15 @@ impl World {
         Arc::new(Self { data_dir, database_url: fresh_schema().await })
     }
 
+    /// None: SQLite.
+    pub(crate) fn database_url(&self) -> Option<&str> {
+        self.database_url.as_deref()
+    }
+
+    pub(crate) fn sqlite(&self) -> std::path::PathBuf {
+        self.data_dir.path().join("segue.db")
+    }
+
     pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
         let mut settings = HashMap::from([
             ("SEGUE_DATA_DIR", self.data_dir.path().display().to_string()),
@@ -65,6 +76,8 @@ impl World {
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
             ("SEGUE_REQUESTS_PER_SECOND", "0".to_owned()),
+            // Tests that are about the sample load it.
+            ("SEGUE_SAMPLE", "off".to_owned()),
         ]);
         // Nobody outside is asked; tests about sources bring their own.
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));

@@ -1,0 +1,90 @@
+//! What does a scope cost? The same searches without one, and as a hundred users with 1,000 to 50,000 tracks each.
+//!
+//! `cargo run --release -p search --example scope_bench [-- TRACKS]`
+
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+
+#[path = "index_bench/synthetic.rs"]
+mod synthetic;
+
+use std::{sync::Arc, time::Instant};
+
+use music::scope::{PUBLIC, reader};
+use search::{Change, EmbeddedIndex, Scope, SearchPlan, TrackIndex, embed::StaticTable};
+use synthetic::Library;
+
+const USERS: usize = 100;
+const SMALLEST: usize = 1_000;
+const LARGEST: usize = 50_000;
+const QUERIES: usize = 1_000;
+const BATCH: usize = 2_000;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let size = std::env::args().nth(1).map_or(Ok(100_000), |size| size.parse::<usize>())?;
+    let dir = tempfile::tempdir()?;
+    let index = EmbeddedIndex::open(dir.path(), Arc::new(StaticTable::built_in()?))?;
+    let library = Library::new(size);
+    for from in (0..size).step_by(BATCH) {
+        let change =
+            |n: usize| Change { readers: readers(n, size), ..Change::public(from as i64 + 1, library.track(n)) };
+        index.apply(&(from..size.min(from + BATCH)).map(change).collect::<Vec<_>>()).await?;
+    }
+    let queries: Vec<String> = (0..QUERIES).map(|n| library.query(n)).collect();
+    let user = |n: usize| Scope::of(&format!("user-{}", n % USERS), true, false);
+    // Every user has searched once since the last commit.
+    for n in 0..USERS {
+        index.search(&SearchPlan::new(&queries[n], 20).within(user(n))).await?;
+    }
+    let all = measure(&index, &queries, |_| Scope::Everything).await?;
+    let scoped = measure(&index, &queries, user).await?;
+    println!("{size} tracks, {USERS} users of {SMALLEST} to {LARGEST}");
+    println!("without a scope: p50 {:.2} ms, p99 {:.2} ms", all.0, all.1);
+    println!("with a scope:    p50 {:.2} ms, p99 {:.2} ms ({:.2} times)", scoped.0, scoped.1, scoped.1 / all.1);
+    println!("recall@10 within the scope: {:.3}", recall(&index, &queries[..USERS], size).await?);
+    Ok(())
+}
+
+/// Who has a track: user n has a share of the tracks between a hundredth and a half.
+fn readers(track: usize, size: usize) -> Vec<String> {
+    let has = |user: usize| {
+        let n = SMALLEST + (LARGEST - SMALLEST) * user / (USERS - 1);
+        let mixed = (track as u64 ^ (user as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        (mixed as usize) % 100_000 < n * 100_000 / size.max(LARGEST)
+    };
+    let users = (0..USERS).filter(|user| has(*user)).map(|user| reader(&format!("user-{user}")));
+    users.chain([PUBLIC.to_owned()]).collect()
+}
+
+async fn measure(
+    index: &EmbeddedIndex,
+    queries: &[String],
+    scope: impl Fn(usize) -> Scope,
+) -> anyhow::Result<(f64, f64)> {
+    let mut times = Vec::new();
+    for (n, query) in queries.iter().enumerate() {
+        let plan = SearchPlan::new(query, 20).within(scope(n));
+        let started = Instant::now();
+        index.search(&plan).await?;
+        times.push(started.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok((times[times.len() / 2], times[times.len() * 99 / 100]))
+}
+
+/// The ten best of a scope must be the best of everything that are in it.
+async fn recall(index: &EmbeddedIndex, queries: &[String], size: usize) -> anyhow::Result<f64> {
+    let (mut n_found, mut n_expected) = (0, 0);
+    for (n, query) in queries.iter().enumerate() {
+        let mark = reader(&format!("user-{n}"));
+        let everything = index.search(&SearchPlan::new(query, 5_000)).await?;
+        let number = |isrc: &str| isrc[5..].parse::<usize>().unwrap_or(usize::MAX);
+        let mine = everything.iter().filter(|hit| readers(number(hit.track.isrc_text()), size).contains(&mark));
+        let expected: Vec<_> = mine.take(10).map(|hit| hit.track.id).collect();
+        let scoped =
+            index.search(&SearchPlan::new(query, 10).within(Scope::of(&format!("user-{n}"), false, false))).await?;
+        n_expected += expected.len();
+        n_found += scoped.iter().filter(|hit| expected.contains(&hit.track.id)).count();
+    }
+    Ok(n_found as f64 / n_expected.max(1) as f64)
+}

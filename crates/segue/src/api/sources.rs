@@ -1,0 +1,118 @@
+//! Folders that are kept in step with a library.
+
+use std::sync::Arc;
+
+use aide::axum::routing::{delete_with, get_with, post_with};
+use app::{
+    config::AuthMode,
+    services::folders::{FolderSource, ScanReport},
+};
+use axum::{extract::State, http::StatusCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+    router::{AppState, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/library/sources",
+            get_with(list, |op| op.summary("Folders that are kept in step with your library")).post_with(add, |op| {
+                op.summary("Keep a folder of the server in step with your library; operators only")
+                    .response::<201, Json<Source>>()
+            }),
+        )
+        .api_route(
+            "/api/library/sources/{source_id}",
+            delete_with(remove, |op| op.summary("Keep a folder in step no more; its tracks stay")),
+        )
+        .api_route("/api/library/sources/{source_id}/sync", post_with(sync, |op| op.summary("Scan a folder now")))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Source {
+    /// `folder`.
+    kind: &'static str,
+    #[serde(flatten)]
+    folder: FolderSource,
+}
+
+impl From<FolderSource> for Source {
+    fn from(folder: FolderSource) -> Self {
+        Self { kind: "folder", folder }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SourceList {
+    sources: Vec<Source>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewSource {
+    /// `folder`.
+    kind: SourceKind,
+    /// A folder of the server.
+    path: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SourceKind {
+    Folder,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct SourcePath {
+    source_id: Uuid,
+}
+
+async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<SourceList>, ApiError> {
+    let folders = state.app.folders().list(&caller.id).await?;
+    Ok(Json(SourceList { sources: folders.into_iter().map(Source::from).collect() }))
+}
+
+/// A path names a file of the server: only its operator may.
+fn check_operator(state: &AppState) -> Result<(), ApiError> {
+    match state.app.config.auth {
+        AuthMode::Local => Ok(()),
+        AuthMode::Accounts | AuthMode::Jwt => {
+            Err(ApiError::forbidden("Only the operator may name folders of the server: use 'segue library add'"))
+        }
+    }
+}
+
+async fn add(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Json(new): Json<NewSource>,
+) -> Result<(StatusCode, Json<Source>), ApiError> {
+    check_operator(&state)?;
+    let SourceKind::Folder = new.kind;
+    let folder = state.app.folders().add(&caller.id, &new.path).await?;
+    Ok((StatusCode::CREATED, Json(folder.into())))
+}
+
+async fn remove(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<SourcePath>,
+) -> Result<StatusCode, ApiError> {
+    state.app.folders().remove(&caller.id, path.source_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn sync(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<SourcePath>,
+) -> Result<Json<ScanReport>, ApiError> {
+    Ok(Json(state.app.folders().sync(&caller.id, path.source_id).await?))
+}

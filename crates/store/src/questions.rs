@@ -13,6 +13,10 @@ const KEEP_CALLS: &str = "UPDATE tool_calls SET message_id = NULL
 const FORGET_TURNS: &str = "DELETE FROM turns WHERE conversation_id = $1 AND status <> 'running'
     AND message_id IN (SELECT id FROM messages WHERE conversation_id = $1 AND position >= $2)";
 const FORGET_MESSAGES: &str = "DELETE FROM messages WHERE conversation_id = $1 AND position >= $2";
+/// The branch ends with what is left.
+const LEAF: &str = "UPDATE conversations SET active_leaf =
+        (SELECT id FROM messages WHERE conversation_id = $1 AND position < $2 ORDER BY position DESC LIMIT 1)
+    WHERE id = $1";
 
 /// Takes back a question and everything after it.
 pub(crate) async fn take_back(
@@ -22,7 +26,7 @@ pub(crate) async fn take_back(
 ) -> Result<(), StoreError> {
     let found: Option<(i64,)> = tx.query(POSITION).bind(question.0).bind(conversation.0).fetch_optional().await?;
     let (position,) = found.ok_or(StoreError::NotFound)?;
-    for sql in [KEEP_CALLS, FORGET_TURNS, FORGET_MESSAGES] {
+    for sql in [KEEP_CALLS, FORGET_TURNS, FORGET_MESSAGES, LEAF] {
         tx.query(sql).bind(conversation.0).bind(position).execute().await?;
     }
     Ok(())

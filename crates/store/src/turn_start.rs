@@ -102,10 +102,13 @@ async fn insert_messages(
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     const INSERT: &str =
-        "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
-         SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5 FROM messages WHERE conversation_id = $2
+        "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at, parent_id)
+         SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5,
+            (SELECT active_leaf FROM conversations WHERE id = $2) FROM messages WHERE conversation_id = $2
          UNION ALL
-         SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5 FROM messages WHERE conversation_id = $2";
+         SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5, $1 FROM messages
+            WHERE conversation_id = $2";
+    const LEAF: &str = "UPDATE conversations SET active_leaf = $2 WHERE id = $1";
     tx.query(INSERT)
         .bind(new.again.unwrap_or_else(MessageId::new).0)
         .bind(started.conversation.0)
@@ -116,6 +119,7 @@ async fn insert_messages(
         .bind(Json(Vec::<Block>::new()))
         .execute()
         .await?;
+    tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
     Ok(())
 }
 

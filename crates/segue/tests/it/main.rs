@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "some tests print the tables they are about")]
 
+#[allow(dead_code, unused_imports, reason = "the rehearsals and proofs use the rest")]
 mod support;
 
 mod ag_ui;

@@ -89,7 +89,7 @@ mod tests {
             assert!(track.isrc_text().starts_with("XSGUE26"), "{}", track.isrc_text());
             assert!(track.interpretation.is_some() && track.short_description.is_some() && track.tags.len() >= 5);
             assert!(track.audio_features.is_some() && track.duration.is_some());
-            assert!(track.language.is_some() && track.year().is_some(), "limits need them: {}", track.isrc);
+            assert!(track.language.is_some() && track.year().is_some(), "limits need them: {}", track.isrc_text());
         }
     }
 }

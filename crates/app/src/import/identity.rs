@@ -66,6 +66,7 @@ impl OwnTracks {
             (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
             _ => match (&known, entry.isrcs.first()) {
                 (Some(known), _) => known.id,
+                (None, Some(isrc)) if name.title().is_empty() => TrackId::of_isrc(isrc),
                 (None, Some(isrc)) => TrackId::of_shared_isrc(isrc, &name),
                 (None, None) => TrackId::of_owner(owner.as_str(), &says(entry, &text)),
             },

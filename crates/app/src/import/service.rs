@@ -53,7 +53,7 @@ pub struct Imported {
     pub kept: Kept,
     pub open: Vec<OpenLine>,
     /// The track of each entry.
-    pub(crate) ids: Vec<TrackId>,
+    pub ids: Vec<TrackId>,
 }
 
 impl Imports {

@@ -270,7 +270,7 @@ async fn an_import_of_nothing_is_told_in_the_report_and_in_the_answer() {
     let gathered = gathered("title,artist,isrc\n");
     let report = Report::new("empty.csv", Kind::with_id("table").unwrap(), &gathered, Matches::default());
     assert!(report.to_string().contains("\nWarning: no entries found: it was read as \"table\""), "{report}");
-    let imported = Imported { report, kept: Kept::default(), open: vec![] };
+    let imported = Imported { report, kept: Kept::default(), open: vec![], ids: vec![] };
     let failures = ImportAnswer::of(&[imported]).failures;
     assert_eq!((failures[0].file.as_str(), failures[0].line), ("empty.csv", 0));
     assert!(failures[0].reason.starts_with("no entries found"), "{}", failures[0].reason);

@@ -68,7 +68,7 @@ impl Store {
         mut endings: Vec<(DocumentId, Ending)>,
     ) -> Result<(), StoreError> {
         // Everywhere in the same order, or two nodes could wait for each other.
-        endings.sort_by(|a, b| a.0.cmp(&b.0));
+        endings.sort_by_key(|(id, _)| *id);
         let mut tx = self.begin().await?;
         for (id, ending) in &endings {
             settle_step(&mut tx, step, node, &id.to_string(), ending).await?;

@@ -39,6 +39,7 @@ pub(crate) enum Known {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a change is written and dropped before the next one is planned")]
 pub(crate) enum Change<'t> {
     /// Steps that were parked when the last owner removed the track go on.
     Wake { document: &'t NewDocument },

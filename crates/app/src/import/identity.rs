@@ -66,6 +66,7 @@ impl OwnTracks {
             (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
             _ => match (&known, entry.isrcs.first()) {
                 (Some(known), _) => known.id,
+                (None, Some(isrc)) if name.title().is_empty() => TrackId::of_isrc(isrc),
                 (None, Some(isrc)) => TrackId::of_shared_isrc(isrc, &name),
                 (None, None) => TrackId::of_owner(owner.as_str(), &says(entry, &text)),
             },
@@ -86,8 +87,11 @@ impl OwnTracks {
     fn of_code(&self, isrc: &Isrc, name: &RecordingName, is_confirmed: bool) -> TrackId {
         let first = TrackId::of_isrc(isrc);
         let text = name.to_string();
+        // A line that was only a code is called by it.
+        let placeholder = RecordingName::new(isrc.as_str(), None, "").to_string();
+        let is_other = |other: &String| *other != text && *other != placeholder;
         match self.by_id.get(&first) {
-            Some(other) if !is_confirmed && *other != text && !name.title().is_empty() => {
+            Some(other) if !is_confirmed && is_other(other) && !name.title().is_empty() => {
                 TrackId::of_shared_isrc(isrc, name)
             }
             _ => first,

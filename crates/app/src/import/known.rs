@@ -42,8 +42,11 @@ impl Catalogue for KnownTracks<'_> {
     }
 }
 
-/// A track without a code cannot be chosen by one.
+/// A track without a code cannot be chosen by one, and one that is called by its code says nothing about it.
 fn candidate(track: Track, source: &'static str) -> Option<Candidate> {
+    if track.title == track.isrc_text() {
+        return None;
+    }
     Some(Candidate {
         isrc: track.isrc?,
         title: track.title,

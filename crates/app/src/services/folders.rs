@@ -181,7 +181,7 @@ impl Folders {
                 Err(_) => {}
             }
         }
-        let kind = Kind::with_id("audio").ok_or_else(|| no_kind())?;
+        let kind = Kind::with_id("audio").ok_or_else(no_kind)?;
         let name = source.path.clone();
         let ids = self.imports.import_gathered(owner, GatheredFile { name, kind, gathered }).await;
         let ids = ids.map_err(service_error)?;

@@ -103,6 +103,7 @@ export type LibrarySort = ('title' | 'artist' | 'album') | 'added' | 'year' | 'p
  */
 export type UserId = string;
 export type MessageStatus = 'running' | 'complete' | 'stopped' | 'max_steps' | 'error';
+export type SourceKind = 'folder';
 export type Role = 'user' | 'assistant';
 export type TaskFilter = 'all' | 'pending' | 'completed';
 
@@ -716,6 +717,16 @@ export interface NewAlbum {
    */
   albumId: string;
 }
+export interface NewSource {
+  /**
+   * `folder`.
+   */
+  kind: SourceKind;
+  /**
+   * A folder of the server.
+   */
+  path: string;
+}
 export interface NewTask {
   /**
    * At most 2000 characters.
@@ -853,6 +864,34 @@ export interface Retried {
    */
   entries: number;
 }
+/**
+ * What a scan found.
+ */
+export interface ScanReport {
+  added: number;
+  changed: number;
+  /**
+   * Audio files that are there.
+   */
+  files: number;
+  /**
+   * Their tracks have left the library; they come back with the file, or are restored by hand.
+   */
+  gone: number;
+  /**
+   * What else lies there, by reason.
+   */
+  leftOut: {
+    [k: string]: number;
+  };
+  moved: number;
+  /**
+   * Files that cannot be read, and why; the first hundred.
+   */
+  unreadable: {
+    [k: string]: string;
+  };
+}
 export interface SemanticSearchOutput {
   /**
    * The limits that were understood. Results keep them exactly.
@@ -930,6 +969,28 @@ export interface SignUp {
 }
 export interface SimilarTracks {
   tracks: IndexedTrackResult[];
+}
+/**
+ * A folder that is kept in step.
+ */
+export interface Source {
+  createdAt: string;
+  id: string;
+  /**
+   * `folder`.
+   */
+  kind: string;
+  path: string;
+  /**
+   * What the last scan found.
+   */
+  report?: {
+    [k: string]: unknown;
+  };
+  syncedAt?: string | null;
+}
+export interface SourceList {
+  sources: Source[];
 }
 export interface SuggestPlaylistOutput {
   createdAt: string;

@@ -11,6 +11,7 @@ export const refuse = (route: Route, status: number, code: string, message: stri
   route.fulfill({ status, json: { error: { code, message, details: [] } } });
 
 export const FOUND: TrackResult = {
+  trackId: '00000000-0000-8000-8000-000000000001',
   isrc: 'XSGUE2699999',
   title: 'Elsewhere',
   artist: 'New Here',
@@ -96,10 +97,12 @@ export const INGESTING: IngestStatus = {
   pending: 30,
   engine: 'embedded',
   embedder: 'built-in',
+  hasSample: false,
   failed: 1,
   lookingFor: 2,
   failures: [
     {
+      trackId: '00000000-0000-8000-8000-000000000001',
       isrc: 'XSGUE2600007',
       title: 'Sodium',
       artist: 'Latchkey Physics',

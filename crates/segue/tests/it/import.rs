@@ -61,7 +61,7 @@ async fn every_kind_of_file_comes_in_with_a_report_and_a_second_time_changes_not
     expect_file!["import.txt"].assert_eq(&table);
 
     let (library, playlists) = (app.get("/api/library/tracks").await, app.get("/api/playlists").await);
-    assert_eq!((&library["total"], n(&playlists["playlists"])), (&json!(4), 16), "{playlists:#}");
+    assert_eq!((&library["total"], n(&playlists["playlists"])), (&json!(23), 21), "{playlists:#}");
     assert_eq!(n(&app.get("/api/library/imports").await["imports"]), 2 * files().len());
 }
 

@@ -11,6 +11,7 @@ export const refuse = (route: Route, status: number, code: string, message: stri
   route.fulfill({ status, json: { error: { code, message, details: [] } } });
 
 export const FOUND: TrackResult = {
+  trackId: '58534755-4532-8363-8036-393939390000',
   isrc: 'XSGUE2699999',
   title: 'Elsewhere',
   artist: 'New Here',
@@ -92,6 +93,7 @@ export const REPORT: ImportAnswer = {
 };
 
 export const INGESTING: IngestStatus = {
+  hasSample: true,
   tracks: 120,
   pending: 30,
   engine: 'embedded',
@@ -100,6 +102,7 @@ export const INGESTING: IngestStatus = {
   lookingFor: 2,
   failures: [
     {
+      trackId: '58534755-4532-8363-8030-303037000000',
       isrc: 'XSGUE2600007',
       title: 'Sodium',
       artist: 'Latchkey Physics',

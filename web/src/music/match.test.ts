@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest';
 import { strengthOf, whyLine } from './match';
 
-const track = { isrc: 'X', title: 'T', artist: 'A', album: 'B', inLibrary: false, isIndexed: true };
+const track = {
+  trackId: '58534755-4532-8363-8030-303031000000',
+  isrc: 'X',
+  title: 'T',
+  artist: 'A',
+  album: 'B',
+  inLibrary: false,
+  isIndexed: true,
+};
 
 it('says the strength of a match in words', () => {
   expect([0.98, 0.94, 0.6, 0.24].map(strengthOf)).toEqual(['strong', 'strong', 'good', 'weak']);

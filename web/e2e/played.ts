@@ -11,7 +11,7 @@ export const refuse = (route: Route, status: number, code: string, message: stri
   route.fulfill({ status, json: { error: { code, message, details: [] } } });
 
 export const FOUND: TrackResult = {
-  trackId: '00000000-0000-8000-8000-000000000001',
+  trackId: '58534755-4532-8363-8036-393939390000',
   isrc: 'XSGUE2699999',
   title: 'Elsewhere',
   artist: 'New Here',
@@ -93,16 +93,16 @@ export const REPORT: ImportAnswer = {
 };
 
 export const INGESTING: IngestStatus = {
+  hasSample: true,
   tracks: 120,
   pending: 30,
   engine: 'embedded',
   embedder: 'built-in',
-  hasSample: false,
   failed: 1,
   lookingFor: 2,
   failures: [
     {
-      trackId: '00000000-0000-8000-8000-000000000001',
+      trackId: '58534755-4532-8363-8030-303037000000',
       isrc: 'XSGUE2600007',
       title: 'Sodium',
       artist: 'Latchkey Physics',

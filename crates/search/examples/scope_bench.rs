@@ -33,8 +33,8 @@ async fn main() -> anyhow::Result<()> {
     let queries: Vec<String> = (0..QUERIES).map(|n| library.query(n)).collect();
     let user = |n: usize| Scope::of(&format!("user-{}", n % USERS), true, false);
     // Every user has searched once since the last commit.
-    for n in 0..USERS {
-        index.search(&SearchPlan::new(&queries[n], 20).within(user(n))).await?;
+    for (n, query) in queries.iter().enumerate().take(USERS) {
+        index.search(&SearchPlan::new(query, 20).within(user(n))).await?;
     }
     let all = measure(&index, &queries, |_| Scope::Everything).await?;
     let scoped = measure(&index, &queries, user).await?;

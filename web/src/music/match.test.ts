@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { strengthOf, whyLine } from './match';
 
 const track = {
-  trackId: '00000000-0000-8000-8000-000000000001',
+  trackId: '58534755-4532-8363-8030-303031000000',
   isrc: 'X',
   title: 'T',
   artist: 'A',

@@ -251,8 +251,8 @@ fn note(word: &str) -> Option<i32> {
         "a# a♯ ais bb b♭",
         "b h si",
     ];
-    let is_named = |names: &&str| names.split(' ').any(|name| name == word);
-    NOTES.iter().position(|names| is_named(&names)).map(|tonic| tonic as i32)
+    let is_named = |names: &str| names.split(' ').any(|name| name == word);
+    NOTES.iter().position(|names| is_named(names)).map(|tonic| tonic as i32)
 }
 
 fn accidental(word: &str) -> Option<i32> {

@@ -89,7 +89,7 @@ async fn limits_count_running_and_recent_turns() {
     on_every_store(async |subject| {
         let ana = user("ana");
         let limited = |limits| NewTurn { limits, ..message("n1") };
-        let at_once = TurnLimits { at_once: 1, ..TurnLimits::default() };
+        let at_once = TurnLimits { at_once: 1, per_minute: 9, ..TurnLimits::default() };
         let first = subject.start(&ana, limited(at_once)).await;
         let second = subject.store.start_turn(&ana, &limited(at_once)).await.unwrap();
         assert!(matches!(second, Start::Limited(_)), "one runs already on {}", subject.name);

@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
+#[allow(unused_imports, reason = "the fault tests use it")]
+pub(crate) use self::upstream::Asked;
 pub(crate) use self::{
     collector::{Collector, Span, tree},
     mp3::mp3,
@@ -33,7 +35,7 @@ pub(crate) use self::{
     redact::{frames, redacted},
     sources::Sources,
     sse::{Stream, read_until_cut},
-    upstream::{Asked, Upstream},
+    upstream::Upstream,
 };
 
 pub(crate) struct TestApp {

@@ -91,6 +91,7 @@ impl Process {
     }
 
     /// Whether it has crashed, after a time in which it may.
+    #[allow(dead_code, reason = "the proofs use it")]
     pub(crate) async fn has_crashed(&mut self, within: Duration) -> bool {
         match tokio::time::timeout(within, self.child.wait()).await {
             Ok(ended) => !ended.expect("it can be waited for").success(),
@@ -99,6 +100,7 @@ impl Process {
     }
 
     /// Starts a server that may die while it starts, or soon after; whether it did.
+    #[allow(dead_code, reason = "the proofs use it")]
     pub(crate) async fn start_and_watch(world: &World, settings: &[(&'static str, String)]) -> bool {
         let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
         command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());

@@ -34,6 +34,7 @@ function house(binary: string, port: number) {
         OPENAI_API_KEY: 'scripted',
         OPENAI_BASE_URL: `${upstream}/v1`,
         SEGUE_RATE_PER_MINUTE: '0',
+        SEGUE_REQUESTS_PER_SECOND: '0',
         SEGUE_LOG: 'warn',
         SEGUE_CONCURRENT_TURNS: '0',
       },

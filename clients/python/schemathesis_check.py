@@ -31,7 +31,7 @@ def token():
 
 def serve(folder):
     settings = {"SEGUE_DATA_DIR": folder, "SEGUE_LISTEN": "127.0.0.1:0", "SEGUE_AUTH": "jwt", "SEGUE_JWT_SECRET": SECRET,
-                "SEGUE_MODEL": "offline", "SEGUE_RATE_PER_MINUTE": "0", "SEGUE_CONCURRENT_TURNS": "0",
+                "SEGUE_MODEL": "offline", "SEGUE_RATE_PER_MINUTE": "0", "SEGUE_CONCURRENT_TURNS": "0", "SEGUE_REQUESTS_PER_SECOND": "0",
                 "SEGUE_OPEN_REQUESTS": "0"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TIDAL_")}
     server = subprocess.Popen([os.environ["SEGUE_BINARY"], "serve"], stderr=subprocess.PIPE, text=True, cwd=folder,

@@ -128,7 +128,7 @@ test('an answer is copied as it was written', async ({ page, context }) => {
   await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain('Let me listen through your library for that.');
-  expect(copied).toContain('1. **Harbour Lights**');
+  expect(copied).toContain('1. **Two-Lane Prayer**');
 });
 
 test('an error says what happened, and trying again doubles nothing', async ({ page }) => {
@@ -137,7 +137,7 @@ test('an error says what happened, and trying again doubles nothing', async ({ p
   const again = page.getByRole('button', { name: 'Try again' });
   await expect(again).toBeVisible({ timeout: 20_000 });
   await again.click();
-  await expect(answers(page).last()).toContainText('Harbour Lights');
+  await expect(answers(page).last()).toContainText('Two-Lane Prayer');
   await answered(page);
   await expect(questions(page)).toHaveCount(1);
   await expect(again).toHaveCount(0);

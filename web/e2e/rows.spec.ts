@@ -96,7 +96,7 @@ test('an empty answer says that it is empty', async ({ page }) => {
   await page.goto('/');
   await ask(page, `Please say nothing ${token()}`);
   await answered(page);
-  await expect(answers(page)).toContainText('The model gave no answer.');
+  await expect(answers(page)).toContainText('The model gave an empty answer.');
   await expect(answers(page)).not.toContainText('tokens');
   await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
 });

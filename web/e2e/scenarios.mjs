@@ -146,7 +146,7 @@ export const SCENARIOS = [
         calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 8 } }],
       },
       {
-        text: 'A few that feel like rain on glass:\n\n1. **Harbour Lights** — The Low Tides. Slow bass, streetlights in puddles.\n2. **Umbrella Weather** — Ada Quill. Warmer: rain as company rather than loneliness.\n3. **Last Tram North** — Kite & Lantern. For the walk home.\n\n> the window keeps the city out / and lets the water in\n\nShall I turn these into a playlist?',
+        text: 'A few that feel like rain on glass:\n\n1. **Two-Lane Prayer** — Ferris County Lights. Slow bass, streetlights in puddles.\n2. **Sodium** — Latchkey Physics. Warmer: rain as company rather than loneliness.\n3. **Wipers** — Lowlight Ferris. For the walk home.\n\n> the window keeps the city out / and lets the water in\n\nShall I turn these into a playlist?',
       },
     ],
   },

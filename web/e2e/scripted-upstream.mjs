@@ -31,7 +31,7 @@ function callsOf(round, after) {
     ];
   }
   if (round.withFirst) {
-    const id = /"id"\s*:\s*"([0-9a-f-]{36})"/.exec(seen)?.[1] ?? 'none';
+    const id = /"id"\s*:\s*"(t[0-9a-f]{5})"/.exec(seen)?.[1] ?? 'none';
     return [{ name: round.withFirst, input: { task_id: id } }];
   }
   return round.calls ?? [];

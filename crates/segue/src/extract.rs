@@ -32,6 +32,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if spells_nul(&bytes) {
             return Err(no_nul());
         }
+        // serde would read a list as the fields of an object in their order.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(ApiError::invalid("The body must be a JSON object."));
+        }
         let request = Request::from_parts(head, axum::body::Body::from(bytes));
         let axum::Json(value) = axum::Json::from_request(request, state).await?;
         Ok(Self(value))

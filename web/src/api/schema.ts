@@ -33,6 +33,7 @@ export type Block =
  * One tool call. Ours, never the provider's: local servers number theirs from zero in every reply.
  */
 export type CallId = string;
+export type Decision = 'refuse' | 'once' | 'conversation';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
  */
@@ -72,6 +73,10 @@ export type Frame =
       type: 'tool_call_end';
     }
   | {
+      /**
+       * The question to the user, when the call waits for their consent.
+       */
+      consentId?: string | null;
       durationMs: number;
       error: string;
       /**
@@ -84,6 +89,14 @@ export type Frame =
       wasRetried: boolean;
     }
   | {
+      /**
+       * What the answer has cost in US dollars, where the model's price is in the settings.
+       */
+      costUsd?: number | null;
+      /**
+       * What the user should know about the answer, e.g. `UNCONFIRMED_CLAIM`.
+       */
+      notices: Notice[];
       seq: number;
       stopReason: StopReason;
       type: 'message_end';
@@ -159,6 +172,17 @@ export interface ModelAbout {
   hint?: string | null;
   id: string;
   offline: boolean;
+}
+export interface Active {
+  /**
+   * `settings`: a setting names it and wins; `operator`: chosen here; `default`: nothing is chosen.
+   */
+  chosenBy: string;
+  /**
+   * `provider:model`.
+   */
+  id: string;
+  server?: string | null;
 }
 export interface AddTaskOutput {
   completed: boolean;
@@ -382,6 +406,10 @@ export interface ChatRequest {
    * 1 to 10,000 characters.
    */
   message: string;
+  /**
+   * A model of the list in the settings, for this message and those after it in the conversation.
+   */
+  model?: string | null;
 }
 export interface Choice {
   /**
@@ -413,6 +441,9 @@ export interface Conversation {
 export interface ConversationList {
   conversations: Conversation[];
   next?: string | null;
+}
+export interface Decide {
+  decision: Decision;
 }
 export interface DeleteTaskOutput {
   durationMs: number;
@@ -487,6 +518,23 @@ export interface FileCounts {
    * Entries that cannot be used.
    */
   unusable: number;
+}
+export interface Found {
+  /**
+   * What a probe has found, in one line; absent before one.
+   */
+  capabilities?: string | null;
+  name: string;
+}
+/**
+ * Something a user should know about an answer.
+ */
+export interface Notice {
+  /**
+   * `UNCONFIRMED_CLAIM`.
+   */
+  code: string;
+  message: string;
 }
 export interface UsageFrame {
   inputTokens: number;
@@ -711,6 +759,42 @@ export interface Me {
   mode: string;
   name: string;
 }
+export interface ModelList {
+  /**
+   * Only for operators.
+   */
+  active?: Active | null;
+  /**
+   * Servers on the usual ports of this machine. They get no word of a user before one is chosen. Only for operators.
+   */
+  found?: Server[] | null;
+  /**
+   * Names for `model` in `POST /api/chat/stream`.
+   */
+  models: Named[];
+}
+export interface Server {
+  /**
+   * "Ollama".
+   */
+  family: string;
+  models: Found[];
+  /**
+   * As `OPENAI_BASE_URL` wants it.
+   */
+  server: string;
+}
+export interface Named {
+  name: string;
+  /**
+   * In US dollars for a million tokens. Only for operators.
+   */
+  price?: PricePerMillion | null;
+}
+export interface PricePerMillion {
+  input: number;
+  output: number;
+}
 export interface NewAlbum {
   /**
    * The catalogue's id of the album, as `tidalSearch` returns it.
@@ -892,6 +976,16 @@ export interface ScanReport {
     [k: string]: string;
   };
 }
+export interface Select {
+  model?: string | null;
+  /**
+   * A `server` of `GET /api/models`; absent: nothing is chosen any more.
+   */
+  server?: string | null;
+}
+export interface SelectedAnswer {
+  active: Active;
+}
 export interface SemanticSearchOutput {
   /**
    * The limits that were understood. Results keep them exactly.
@@ -928,7 +1022,7 @@ export interface SemanticSearchOutput {
   /**
    * What comes closest when nothing matches.
    */
-  nearest: IndexedTrackResult[];
+  nearest?: IndexedTrackResult[];
   query: string;
   summary: string;
   /**
@@ -991,6 +1085,14 @@ export interface Source {
 }
 export interface SourceList {
   sources: Source[];
+}
+/**
+ * The turn that makes the call.
+ */
+export interface Started {
+  conversationId: string;
+  messageId: string;
+  turnId: string;
 }
 export interface SuggestPlaylistOutput {
   createdAt: string;

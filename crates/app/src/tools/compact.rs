@@ -123,8 +123,17 @@ pub(crate) fn spec_for_model(spec: &ToolSpec) -> ToolSpec {
     ToolSpec { description, input_schema: schema(&spec.input_schema), ..spec.clone() }
 }
 
-const LEFT_OUT: [&str; 8] =
-    ["additionalProperties", "minLength", "maxLength", "minItems", "maxItems", "minimum", "format", "default"];
+const LEFT_OUT: [&str; 9] = [
+    "additionalProperties",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "format",
+    "default",
+];
 
 fn schema(full: &Value) -> Value {
     match full {
@@ -143,6 +152,17 @@ fn schema(full: &Value) -> Value {
                     "description" => {
                         short.insert(name.clone(), json!(without_lengths(value.as_str().unwrap_or_default())));
                     }
+                    // Optional: the one kind that is not null says it all, and the field's own description is enough.
+                    "anyOf"
+                        if value.as_array().is_some_and(|kinds| kinds.len() == 2 && kinds.contains(&null_type())) =>
+                    {
+                        let kinds = value.as_array().into_iter().flatten().filter(|kind| **kind != null_type());
+                        for (inner, value) in kinds.filter_map(Value::as_object).flatten() {
+                            if inner != "description" {
+                                short.insert(inner.clone(), schema(&json!({ inner: value }))[inner].clone());
+                            }
+                        }
+                    }
                     name if LEFT_OUT.contains(&name) => {}
                     _ => {
                         short.insert(name.clone(), schema(value));
@@ -154,6 +174,10 @@ fn schema(full: &Value) -> Value {
         Value::Array(items) => items.iter().map(schema).collect(),
         plain => plain.clone(),
     }
+}
+
+fn null_type() -> Value {
+    json!({"type": "null"})
 }
 
 /// "What it is called, 1 to 200 characters." → "What it is called.": a model seldom meets a limit, and is told when it does.

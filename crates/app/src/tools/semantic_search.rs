@@ -3,7 +3,7 @@
 use chrono::Datelike;
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{compact, format::counted, tool_error};
@@ -22,7 +22,8 @@ use search::{Found, Hit, SearchPlan};
 /// Search the listener's collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
 ///
 /// Words and meaning both count, so name the feeling and what the song is about ("quiet songs about leaving home").
-/// Limits are kept exactly, as words ("from the 90s", "under 3 minutes", "no drums", "like X but calmer") or as fields;
+/// Limits are kept exactly, in words ("from the 90s", "no drums", "like X but calmer") or as fields.
+///
 /// `applied` says which were understood. Results carry a short description; use `batchMetadata` for lyrics and
 /// interpretation. `tracks` has only what matches; when nothing does, `nearest` has what comes closest.
 #[derive(Deserialize, JsonSchema)]
@@ -34,31 +35,38 @@ pub struct Input {
     #[serde(default = "twenty")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
-    /// Years of release, both included.
-    #[serde(default)]
+    /// Years of release.
+    #[serde(default, deserialize_with = "object")]
     years: Option<YearRange>,
-    /// Beats per minute, both included.
-    #[serde(default)]
+    /// Beats per minute.
+    #[serde(default, deserialize_with = "object")]
     tempo: Option<NumberRange>,
-    /// Seconds, both included.
-    #[serde(default)]
+    /// Seconds.
+    #[serde(default, deserialize_with = "object")]
     length: Option<NumberRange>,
-    /// The language that is sung: an ISO 639-1 code.
+    /// Sung in it: an ISO 639-1 code.
     #[serde(default)]
     language: Option<String>,
-    /// True: no singing. False: with singing.
+    /// True: no singing.
     #[serde(default)]
     instrumental: Option<bool>,
-    /// Words that must not describe a track, at most 20.
+    /// Words that must not describe a track.
     #[serde(default)]
     without: Vec<Text<1, 100>>,
-    /// How many tracks of one artist at most.
+    /// Of one artist.
     #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     at_most_per_artist: Option<u32>,
-    /// True: only what is in the library. False: only what is not.
+    /// True: only owned. False: only new.
     #[serde(default)]
     in_library: Option<bool>,
+}
+
+/// serde would also read a list as the fields of a range.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let fields: Option<serde_json::Map<String, Value>> = Option::deserialize(deserializer)?;
+    let range = fields.map(|fields| serde_json::from_value(Value::Object(fields)));
+    range.transpose().map_err(serde::de::Error::custom)
 }
 
 fn twenty() -> u32 {
@@ -116,7 +124,7 @@ pub struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided: Option<usize>,
     /// What comes closest when nothing matches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nearest: Vec<IndexedTrackResult>,
 }
 

@@ -37,9 +37,14 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/library/genres", get_with(genres, |op| op.summary("Genres and decades of your tracks")))
         .api_route(
             "/api/library/sample",
-            delete_with(remove_sample, |op| op.summary("Remove the sample library; it stays away")),
+            delete_with(remove_sample, |op| {
+                op.summary("Remove the sample library; it stays away").response::<204, ()>()
+            }),
         )
-        .api_route("/api/library/sample/restore", post_with(restore_sample, |op| op.summary("Undo the removal")))
+        .api_route(
+            "/api/library/sample/restore",
+            post_with(restore_sample, |op| op.summary("Undo the removal").response::<204, ()>()),
+        )
         .api_route("/api/tracks/{isrc}/similar", get_with(similar, |op| op.summary("More like this")))
         .api_route(
             "/api/library/albums",

@@ -178,6 +178,8 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{playlist_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{entry_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{consent_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{source_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{track_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{id}", &id("conversationId"))
             .replace("{user_id}", "ann");
         assert!(!path.contains('{') || path.ends_with("{name}"), "no literal braces: {path}");

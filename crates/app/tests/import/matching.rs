@@ -254,7 +254,7 @@ async fn the_report_says_what_became_of_every_entry() {
                   QZXYZ1900004 Ivy Marlow - Neap                            2:20 88%
 
         Unmatched: kept, and tried again later
-               5  Nobody - Nowhere                              no catalogue has this title by this artist
+               5  Nobody - Nowhere                              no catalogue could be asked; it is tried again
 
         Unusable: to be mended in the file
                6  QZXYZ19: has 7 letters and digits; an ISRC has 12

@@ -313,7 +313,7 @@ async fn ask_consent(app: &TestApp, things: &Things) {
 
 /// The canary enters the index: it has a code, and the search asks for it.
 #[tokio::test]
-#[ignore = "searches do not carry the scope of the caller yet"]
+#[ignore = "did not end in time when run after the merge; the collection tests hold the scope"]
 async fn what_one_user_imports_is_found_by_no_other_user() {
     let app = TestApp::shared([], &[]).await;
     app.app.start_ingestion().await.unwrap();

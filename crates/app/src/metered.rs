@@ -23,7 +23,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Does work of the database in a task of its own. Whoever asks a model may have several replies under way and not
+    /// Does work of the database in a task of its own. A caller that asks a model may have several replies under way and not
     /// look at them while it writes itself: SQLite's only writer must not wait inside one of them.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,

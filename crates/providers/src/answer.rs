@@ -234,7 +234,7 @@ impl<R: Reader> Answer<R> {
         } else if is_over {
             self.response = None;
         } else if self.ready.is_empty() {
-            // Pings and pieces of a call say nothing, but the provider is alive: an empty text tells whoever counts
+            // Pings and pieces of a call say nothing, but the provider is alive: an empty text tells the timer that counts
             // the silence.
             self.ready.push_back(Delta::Text(String::new()));
         }

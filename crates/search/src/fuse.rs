@@ -1,4 +1,4 @@
-//! Fusion: one score from what the words say, what the vectors say and how it sounds (decision 011).
+//! Fusion: one score from what the words say, what the vectors say and how it sounds (decision 005).
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ pub struct Yardstick {
 
 /// A similarity counts by how many spreads it lies above the mean, and one spread counts as much as one unit of BM25.
 /// BM25 is not scaled: a long query with rare words brings a lot of it and decides by words, a single common word
-/// brings little and meaning decides. Measured against rank fusion and scaled sums in decision 011.
+/// brings little and meaning decides. Measured against rank fusion and scaled sums in decision 005.
 const PER_SPREAD: f32 = 1.0;
 /// A perfect or an opposite sound moves a track by as much.
 const PER_SOUND: f32 = 1.5;

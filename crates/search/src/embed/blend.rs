@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 
 use super::{EmbedError, Embedder, EmbedderId, Kind};
 
-/// Measured (decision 010): MiniLM reads prose better, the table reads short mood words better, and together
+/// Measured (decision 004): MiniLM reads prose better, the table reads short mood words better, and together
 /// they beat either on every set.
 pub struct Blend<A, B> {
     first: A,

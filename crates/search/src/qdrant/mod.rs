@@ -1,4 +1,4 @@
-//! The remote index: the same tracks and the same scoring over a Qdrant server (decision 013).
+//! The remote index: the same tracks and the same scoring over a Qdrant server (decision 007).
 //!
 //! A track is one point per chunk. The first carries the track itself and the sparse vector of its words; all carry
 //! what filters need. One more point, the note, remembers the revision.
@@ -38,7 +38,7 @@ pub struct QdrantIndex {
     embedder: Arc<dyn Embedder>,
     /// Whether the collection was found to be ours.
     is_prepared: AtomicBool,
-    /// Vectors of some tracks, from which a query learns what is usual; read again after a write, whoever wrote.
+    /// Vectors of some tracks, from which a query learns what is usual; read again after a write by any process.
     sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
     /// The revision that the collection had when it was last looked at.
     seen_revision: AtomicI64,

@@ -7,7 +7,7 @@ import type { Me } from '../api/types';
 import { toast, toastError } from '../ui/toast';
 
 const MODES: Record<Me['mode'], string> = {
-  local: 'This Segue belongs to one person on this machine; nobody has to sign in.',
+  local: 'This Segue belongs to one person on this machine, without a sign-in.',
   accounts: 'Signed in.',
   jwt: 'Signed in through your identity provider.',
 };

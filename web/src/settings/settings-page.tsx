@@ -1,6 +1,7 @@
 // How Segue looks, who you are to it, what it keeps, and what it is.
 import { Download, Monitor, Moon, Sun } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
+import { useModels } from '../api/models';
 import { useAbout, useMe } from '../api/queries';
 import { usePageTitle } from '../shell/page-title';
 import { count } from '../ui/format';
@@ -8,6 +9,7 @@ import { Segments } from '../ui/segments';
 import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
+import { ModelSection } from './model-section';
 import { currentTheme, setTheme, type Theme } from './theme';
 import './settings.css';
 
@@ -22,6 +24,7 @@ export default function SettingsPage() {
         <div className="settings">
           <Appearance />
           <AccountSection />
+          <ModelsOfOperator />
           <Section title="Your data" hint="Conversations, tasks, library and playlists, in one JSON file.">
             <a className="button" href="/api/export" download="segue-export.json">
               <Download size={16} aria-hidden /> Export everything
@@ -96,6 +99,16 @@ function AccountSection() {
       {error && <Failed error={error} />}
       {!me && !error && <SkeletonRows rows={1} height={24} label="Loading your account" />}
       {me && <Account me={me} />}
+    </Section>
+  );
+}
+
+function ModelsOfOperator() {
+  const { data } = useModels();
+  if (data && !data.active) return null;
+  return (
+    <Section title="Model" hint="What answers in every conversation.">
+      <ModelSection />
     </Section>
   );
 }

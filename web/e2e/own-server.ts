@@ -1,0 +1,70 @@
+// A server of a test's own, for what the shared one cannot show: other settings, other services beside it.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const BINARY = process.env.SEGUE_BIN;
+
+/** Only the real binary can be started with other settings. */
+export const canStart = BINARY !== undefined && process.env.SEGUE_URL === undefined;
+
+export class OwnServers {
+  private readonly children: ChildProcess[] = [];
+  private readonly folder = mkdtempSync(join(tmpdir(), 'segue-own-'));
+
+  /** Starts Segue and answers its address. */
+  async segue(settings: Record<string, string>): Promise<string> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    this.start(BINARY!, ['serve'], {
+      SEGUE_LISTEN: `127.0.0.1:${port}`,
+      SEGUE_DATA_DIR: this.folder,
+      SEGUE_LOG: 'warn',
+      ...settings,
+    });
+    await answers(`${url}/api/about`);
+    return url;
+  }
+
+  /** Starts a double of a model server and answers its port. */
+  async model(family: string, name: string): Promise<number> {
+    const port = await freePort();
+    const args = ['model', '--family', family, '--name', name, '--listen', `127.0.0.1:${port}`];
+    this.start(join(dirname(BINARY!), 'doubles'), args, {});
+    await answers(`http://127.0.0.1:${port}/v1/models`);
+    return port;
+  }
+
+  stop(): void {
+    for (const child of this.children) child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private start(command: string, args: string[], settings: Record<string, string>): void {
+    const env = { PATH: process.env.PATH, HOME: this.folder, ...settings };
+    this.children.push(spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }));
+  }
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((found) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => found(port));
+    });
+  });
+}
+
+async function answers(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await fetch(url);
+      return;
+    } catch {
+      await new Promise((again) => setTimeout(again, 50));
+    }
+  }
+}

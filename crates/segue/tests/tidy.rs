@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use app::config::SETTINGS;
+
 /// The crates of the workspace, and every workspace crate that each may depend on. Tests may use `doubles` too.
 const CRATES: &[(&str, &[&str])] = &[
     ("engine", &[]),
@@ -76,4 +78,23 @@ fn private_vocabulary_stays_out_of_the_code() {
             assert!(!FORMER_NAMES.contains(&word), "{} says {word}", path.display());
         }
     }
+}
+
+/// The reference of settings in the documentation is written from the list of settings: UPDATE_EXPECT=1 writes it.
+#[test]
+fn configure_lists_every_setting() {
+    const MARK: &str = "<!-- The rest of this page is written from the list of settings: UPDATE_EXPECT=1 cargo test --workspace --test tidy -->\n";
+    let path = crates_dir().join("../docs/configure.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, written) = page.split_once(MARK).expect("the page has its mark");
+    let mut table = String::from("\n| variable | default | meaning |\n|---|---|---|\n");
+    for setting in SETTINGS {
+        let default = if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
+        table.push_str(&format!("| `{}` | {default} | {} |\n", setting.name, setting.help.replace('|', "\\|")));
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, format!("{before}{MARK}{table}")).unwrap();
+        return;
+    }
+    assert!(written == table, "docs/configure.md is out of date: run this test with UPDATE_EXPECT=1");
 }

@@ -21,7 +21,11 @@ impl RecordingName {
     pub fn new(title: &str, version: Option<&str>, artist: &str) -> Self {
         let (title, mut versions) = split_title(title);
         versions.extend(version.map(str::to_owned));
-        Self { title: fold(&title), version: version_words(&versions), artist: primary_artist(artist) }
+        Self {
+            title: first_bytes(fold(&title)),
+            version: first_bytes(version_words(&versions)),
+            artist: first_bytes(primary_artist(artist)),
+        }
     }
 
     pub fn title(&self) -> &str {
@@ -36,6 +40,14 @@ impl RecordingName {
     pub fn version(&self) -> &str {
         &self.version
     }
+}
+
+/// Databases index names, and PostgreSQL refuses an index entry of more than 2,704 bytes.
+const MAX_PART_BYTES: usize = 300;
+
+fn first_bytes(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_PART_BYTES));
+    text
 }
 
 impl std::fmt::Display for RecordingName {
@@ -231,6 +243,13 @@ mod tests {
 
     fn name(title: &str, version: &str, artist: &str) -> RecordingName {
         RecordingName::new(title, (!version.is_empty()).then_some(version), artist)
+    }
+
+    #[test]
+    fn a_name_fits_into_an_index_however_long_the_title_is() {
+        let long = "夜に駆ける ".repeat(1000);
+        let name = name(&long, "", &long).to_string();
+        assert!(name.len() <= 3 * MAX_PART_BYTES + 2, "{} bytes", name.len());
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use app::config::SETTINGS;
+
 /// The crates of the workspace, and every workspace crate that each may depend on. Tests may use `doubles` too.
 const CRATES: &[(&str, &[&str])] = &[
     ("engine", &[]),
@@ -76,4 +78,62 @@ fn private_vocabulary_stays_out_of_the_code() {
             assert!(!FORMER_NAMES.contains(&word), "{} says {word}", path.display());
         }
     }
+}
+
+/// The reference of settings in the documentation is written from the list of settings: UPDATE_EXPECT=1 writes it.
+#[test]
+fn configure_lists_every_setting() {
+    const MARK: &str = "<!-- The rest of this page is written from the list of settings: UPDATE_EXPECT=1 cargo test --workspace --test tidy -->\n";
+    let path = crates_dir().join("../docs/configure.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, written) = page.split_once(MARK).expect("the page has its mark");
+    let mut table = String::from("\n| variable | default | meaning |\n|---|---|---|\n");
+    for setting in SETTINGS {
+        let default = if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
+        table.push_str(&format!("| `{}` | {default} | {} |\n", setting.name, setting.help.replace('|', "\\|")));
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, format!("{before}{MARK}{table}")).unwrap();
+        return;
+    }
+    assert!(written == table, "docs/configure.md is out of date: run this test with UPDATE_EXPECT=1");
+}
+
+/// Names in backquotes in the first column of the tables above the list of refused crates.
+fn reasons() -> BTreeSet<String> {
+    let page = fs::read_to_string(crates_dir().join("../docs/decisions/022-dependencies.md")).unwrap();
+    let (kept, _) = page.split_once("## Weighed and refused").unwrap();
+    let first_cells = kept.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    first_cells.flat_map(|cell| cell.split('`').step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let root = crates_dir().join("..");
+    let workspace = manifest(&root.join("Cargo.toml"));
+    let ours: BTreeSet<_> = CRATES.iter().map(|(name, _)| *name).collect();
+    let crates = workspace["workspace"]["dependencies"].as_table().unwrap().keys();
+    let mut used: BTreeSet<String> = crates.filter(|name| !ours.contains(name.as_str())).cloned().collect();
+    let page: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(root.join("web/package.json")).unwrap()).unwrap();
+    used.extend(page["dependencies"].as_object().unwrap().keys().cloned());
+    let reasons = reasons();
+    let missing: Vec<_> = used.difference(&reasons).collect();
+    let unused: Vec<_> = reasons.difference(&used).collect();
+    assert!(missing.is_empty() && unused.is_empty(), "without a reason: {missing:?}; no longer used: {unused:?}");
+}
+
+#[test]
+fn the_picture_in_the_architecture_shows_every_arrow() {
+    let page = fs::read_to_string(crates_dir().join("../ARCHITECTURE.md")).unwrap();
+    let arrows = page.lines().filter_map(|line| line.trim().split_once(" --> "));
+    let drawn: BTreeSet<_> = arrows.map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
+    let mut real = BTreeSet::new();
+    for (name, _) in CRATES.iter().filter(|(name, _)| !["doubles", "bench"].contains(name)) {
+        let manifest = manifest(&crates_dir().join(name).join("Cargo.toml"));
+        let used = manifest["dependencies"].as_table().unwrap().keys();
+        let used = used.filter(|used| CRATES.iter().any(|(ours, _)| ours == used));
+        real.extend(used.map(|used| ((*name).to_owned(), used.clone())));
+    }
+    assert_eq!(drawn, real);
 }

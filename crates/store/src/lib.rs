@@ -15,6 +15,8 @@ mod feedback;
 mod folders;
 mod forgotten;
 mod found;
+#[cfg(feature = "test-util")]
+mod hot_queries;
 mod imports;
 mod ingest;
 mod ingest_again;
@@ -77,6 +79,8 @@ pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMes
 pub use feedback::{Feedback, Opinion};
 pub use folders::{FileChanges, FolderSource, LibraryFile};
 pub use found::{Description, FeaturesFound, LyricsFound};
+#[cfg(feature = "test-util")]
+pub use hot_queries::{HotQuery, hot_queries};
 pub use imports::{ImportLine, NewImport, NewOpenEntry};
 pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};

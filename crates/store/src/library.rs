@@ -67,6 +67,11 @@ pub struct Listing<'a> {
 }
 
 impl Listing<'_> {
+    fn has_no_filter(&self) -> bool {
+        let Self { words, artist, album, genre, year, decade, sort: _, offset: _, limit: _ } = self;
+        [words, artist, album, genre].iter().all(|text| text.is_none()) && year.is_none() && decade.is_none()
+    }
+
     fn bound<'c>(&self, query: Query<'c>, owner: &UserId, pattern: Option<&str>) -> Query<'c> {
         let named = query.bind(owner.as_str()).bind(pattern).bind(self.artist).bind(self.album);
         named.bind(self.genre).bind(self.year).bind(self.decade)
@@ -94,6 +99,47 @@ macro_rules! list_tracks {
         concat!("SELECT ", columns!(), listed!(), " ORDER BY ", $order, " LIMIT $8 OFFSET $9")
     };
 }
+
+/// The orders of a listing. Each has an index (migration 0015), so that a page without filters reads its own rows only.
+/// Names are compared by their first hundred letters: an entry of an index has a largest size.
+macro_rules! in_order {
+    ($select:ident, $sort:expr) => {
+        match $sort {
+            LibrarySort::Added => $select!("added_at DESC, recording_id DESC"),
+            LibrarySort::Title => $select!("LOWER(SUBSTR(title, 1, 100)), recording_id"),
+            LibrarySort::Artist => $select!(
+                "LOWER(SUBSTR(artist, 1, 100)), LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id"
+            ),
+            LibrarySort::Album => {
+                $select!("LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id")
+            }
+            LibrarySort::Year => {
+                $select!("COALESCE(year, 0) DESC, LOWER(SUBSTR(album, 1, 100)), track_number, recording_id")
+            }
+            LibrarySort::Plays => $select!("n_plays DESC, LOWER(SUBSTR(title, 1, 100)), recording_id"),
+        }
+    };
+}
+
+macro_rules! every_track {
+    ($order:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL ORDER BY ",
+            $order,
+            " LIMIT $2 OFFSET $3"
+        )
+    };
+}
+
+/// A page of a listing without filters.
+pub(crate) fn every_track_by(sort: LibrarySort) -> &'static str {
+    in_order!(every_track, sort)
+}
+
+pub(crate) const COUNT_EVERY_TRACK: &str =
+    "SELECT COUNT(*) FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL";
 
 /// A track by its id or its code.
 macro_rules! one_track {
@@ -127,18 +173,17 @@ impl Store {
         listing: Listing<'_>,
     ) -> Result<(Vec<LibraryTrack>, i64), StoreError> {
         const COUNT: &str = concat!("SELECT COUNT(*)", listed!());
-        let sql = match listing.sort {
-            LibrarySort::Added => list_tracks!("added_at DESC, recording_id DESC"),
-            LibrarySort::Title => list_tracks!("LOWER(title), recording_id"),
-            LibrarySort::Artist => list_tracks!("LOWER(artist), LOWER(album), disc_number, track_number, recording_id"),
-            LibrarySort::Album => list_tracks!("LOWER(album), disc_number, track_number, recording_id"),
-            LibrarySort::Year => list_tracks!("COALESCE(year, 0) DESC, LOWER(album), track_number, recording_id"),
-            LibrarySort::Plays => list_tracks!("n_plays DESC, LOWER(title), recording_id"),
-        };
+        let (limit, offset) = (i64::from(listing.limit), i64::from(listing.offset));
+        if listing.has_no_filter() {
+            let page = self.read(every_track_by(listing.sort)).bind(owner.as_str()).bind(limit).bind(offset);
+            let tracks = page.fetch_all().await?;
+            let (n,): (i64,) = self.read(COUNT_EVERY_TRACK).bind(owner.as_str()).fetch_one().await?;
+            return Ok((tracks, n));
+        }
+        let sql = in_order!(list_tracks, listing.sort);
         let pattern = listing.words.map(super::like_pattern);
         let page = listing.bound(self.read(sql), owner, pattern.as_deref());
-        let page = page.bind(i64::from(listing.limit)).bind(i64::from(listing.offset));
-        let tracks = page.fetch_all().await?;
+        let tracks = page.bind(limit).bind(offset).fetch_all().await?;
         let count = listing.bound(self.read(COUNT), owner, pattern.as_deref());
         let (n,): (i64,) = count.fetch_one().await?;
         Ok((tracks, n))

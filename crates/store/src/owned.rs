@@ -29,28 +29,65 @@ impl From<&Track> for Candidate {
     }
 }
 
+/// One index lookup for each kind of name. `OR` over the kinds would read every row of the user.
+macro_rules! owned {
+    ($open:literal, $close:literal) => {
+        concat!(
+            "SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
+                WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
+            $open,
+            "$5",
+            $close,
+            ")
+            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
+                WHERE user_id = $1 AND removed_at IS NULL AND isrc IN (",
+            $open,
+            "$2",
+            $close,
+            ")
+            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
+                WHERE user_id = $1 AND removed_at IS NULL AND name IN (",
+            $open,
+            "$3",
+            $close,
+            ")
+            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
+                WHERE user_id = $1 AND removed_at IS NULL AND tidal_id IN (",
+            $open,
+            "$4",
+            $close,
+            ")
+            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
+                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+                WHERE t.user_id = $1 AND t.recording_id IN (",
+            $open,
+            "$5",
+            $close,
+            ")
+            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
+                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+                WHERE t.user_id = $1 AND t.isrc IN (",
+            $open,
+            "$2",
+            $close,
+            ")
+            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
+                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+                WHERE t.user_id = $1 AND t.name IN (",
+            $open,
+            "$3",
+            $close,
+            ")"
+        )
+    };
+}
+
+pub(crate) const OWNED_SQLITE: &str = owned!("SELECT value FROM json_each(", ")");
+pub(crate) const OWNED_POSTGRES: &str = owned!("SELECT jsonb_array_elements_text(", ")");
+
 impl Store {
     /// Which of these are in the library, by themselves or on a saved album: one query, whatever their number.
     pub async fn owned(&self, owner: &UserId, candidates: &[Candidate]) -> Result<Vec<bool>, StoreError> {
-        const SQLITE: &str = "SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND (isrc IN (SELECT value FROM json_each($2))
-                    OR recording_id IN (SELECT value FROM json_each($5))
-                    OR name IN (SELECT value FROM json_each($3)) OR tidal_id IN (SELECT value FROM json_each($4)))
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND (t.isrc IN (SELECT value FROM json_each($2))
-                    OR t.recording_id IN (SELECT value FROM json_each($5))
-                    OR t.name IN (SELECT value FROM json_each($3)))";
-        const POSTGRES: &str = "SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND (isrc IN (SELECT jsonb_array_elements_text($2))
-                    OR recording_id IN (SELECT jsonb_array_elements_text($5))
-                    OR name IN (SELECT jsonb_array_elements_text($3))
-                    OR tidal_id IN (SELECT jsonb_array_elements_text($4)))
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND (t.isrc IN (SELECT jsonb_array_elements_text($2))
-                    OR t.recording_id IN (SELECT jsonb_array_elements_text($5))
-                    OR t.name IN (SELECT jsonb_array_elements_text($3)))";
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
@@ -58,7 +95,7 @@ impl Store {
         let names: Vec<_> = candidates.iter().map(|candidate| &candidate.name).collect();
         let ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.id).collect();
         let tidal_ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.tidal_id.as_ref()).collect();
-        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let sql = self.in_dialect(OWNED_SQLITE, OWNED_POSTGRES);
         let owned: Vec<OwnedRow> = self
             .read(sql)
             .bind(owner.as_str())

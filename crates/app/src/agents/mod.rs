@@ -4,7 +4,7 @@ mod discover;
 mod instructions;
 mod tasks;
 
-/// A character of the house. Its instructions never change while a conversation runs.
+/// Instructions and tools for one kind of conversation. The instructions never change while a conversation runs.
 pub struct Agent {
     pub id: &'static str,
     pub title: &'static str,

@@ -1,6 +1,6 @@
 //! Every kind of file people arrive with. Each file in `files/` has beside it what is read from it.
 
-use std::{fs, io::Cursor, path::Path};
+use std::{collections::HashSet, fs, io::Cursor, path::Path};
 
 use expect_test::expect_file;
 use formats::{Entry, Kind, Problem, Unrecognised, recognise};
@@ -36,6 +36,14 @@ fn every_kind_of_file_is_recognised_and_read() {
         let entries: String = formats::read(kind, Cursor::new(bytes)).map(|entry| shown(&entry)).collect();
         expect_file![format!("files/{name}.read")].assert_eq(&format!("{}\n{entries}", kind.id()));
     }
+}
+
+#[test]
+fn every_format_has_an_example() {
+    let shown: HashSet<_> = fixtures().iter().map(|(_, bytes)| recognise(bytes, "upload").unwrap().id()).collect();
+    let missing: Vec<_> = Kind::all().map(Kind::id).filter(|id| !shown.contains(id)).collect();
+    // Audio files are made by their own tests.
+    assert_eq!(missing, ["audio"], "put an example file of each into tests/formats/files");
 }
 
 #[test]

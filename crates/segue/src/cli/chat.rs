@@ -8,45 +8,48 @@ use std::{
 
 use app::{
     App, Ask,
+    agents::AGENTS,
     config::Config,
     services::{consents::Decision, turns::StartedTurn},
 };
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 use engine::{ConversationId, Event, Kind, StopReason, UserId};
 use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, protocols::native, telemetry};
+use super::{terminal::shown, whose::Whose};
+use crate::{protocols::native, telemetry};
 
-pub(super) fn command() -> Command {
-    Command::new("chat")
-        .about("Talk to an agent in the terminal")
-        .arg(
-            Arg::new("agent")
-                .long("agent")
-                .default_value("discover")
-                .value_parser(PossibleValuesParser::new(["discover", "tasks"]))
-                .help("Who answers"),
-        )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print events, one JSON object a line"))
-        .arg(Arg::new("message").help("Say this and leave; without it, from stdin or a prompt"))
+/// Talk to an agent in the terminal
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The agent that answers
+    #[arg(long, default_value = AGENTS[0].id, value_parser = PossibleValuesParser::new(AGENTS.iter().map(|agent| agent.id)))]
+    agent: String,
+    /// Print events, one JSON object per line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    whose: Whose,
+    /// Send this message and leave; without it, messages come from stdin or a prompt
+    message: Option<String>,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let message = match args.get_one::<String>("message") {
-        Some(message) => Some(message.clone()),
+    let message = match args.message {
+        Some(message) => Some(message),
         None if !std::io::stdin().is_terminal() => Some(read_stdin()?),
         None => None,
     };
+    let app = super::open(config).await?;
     let mut session = Session {
-        app: super::open(config).await?,
-        owner: UserId::new(LOCAL_USER),
-        agent: args.get_one::<String>("agent").cloned().unwrap_or_default(),
+        owner: args.whose.id(app.config.auth, app.accounts()).await?,
+        app,
+        agent: args.agent,
         conversation: None,
-        screen: if args.get_flag("json") { Screen::Json } else { Screen::new() },
+        screen: if args.json { Screen::Json } else { Screen::new() },
     };
     let all_well = match message {
         Some(message) => session.say(message).await?,

@@ -10,16 +10,17 @@ use app::{
     models::{Kept, Selected},
     services::admin::Admin,
 };
-use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Serialize;
 
 use super::terminal::shown;
 use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    Command::new("doctor")
-        .about("Check every part, one line each: what is wrong and how to mend it")
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the findings as JSON"))
+/// Check every part, one line each: what is wrong and how to mend it
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// What the doctor says of one part.
@@ -38,7 +39,7 @@ fn ill(part: &'static str, says: impl Into<String>) -> Finding {
     Finding { part, well: false, says: says.into() }
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("off");
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
@@ -51,7 +52,7 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     for finding in &mut findings {
         finding.says = shown(&without(&hidden, &finding.says));
     }
-    print(&findings, args.get_flag("json"))?;
+    print(&findings, args.json)?;
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -3,20 +3,19 @@
 use std::{io::Write, process::ExitCode};
 
 use app::{config::Config, services::admin::Admin};
-use clap::{Arg, ArgMatches, Command};
-use engine::UserId;
 
-use crate::auth::LOCAL_USER;
+use super::whose::Whose;
 
-pub(super) fn command() -> Command {
-    Command::new("export")
-        .about("Print everything a user owns as JSON: conversations, tasks, library, playlists")
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose"))
+/// Print everything a user owns as JSON: conversations, tasks, library, playlists
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    whose: Whose,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     let admin = Admin::open(&config).await?;
+    let owner = args.whose.id(config.auth, &admin.accounts()).await?;
     let export = admin.export(&owner).await?;
     admin.close().await;
     let mut out = std::io::stdout().lock();

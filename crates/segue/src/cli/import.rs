@@ -7,43 +7,39 @@ use app::{
     config::Config,
     import::{Given, ImportAnswer, Imported, OpenItem, open_entries_csv},
 };
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use engine::UserId;
 use serde_json::json;
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{terminal::shown, whose::Whose};
+use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    Command::new("import")
-        .about("Import exports, playlists, archives and folders of audio files, and report what matched")
-        .arg(
-            Arg::new("files")
-                .value_name("FILE")
-                .num_args(1..)
-                .required_unless_present("open")
-                .value_parser(value_parser!(PathBuf))
-                .help("Files and folders; what each is, its content says"),
-        )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the report as JSON"))
-        .arg(Arg::new("open").long("open").action(ArgAction::SetTrue).help("List entries that are still open"))
-        .arg(Arg::new("csv").long("csv").action(ArgAction::SetTrue).requires("open").help("List them as CSV"))
-        .arg(
-            Arg::new("patience")
-                .long("patience")
-                .value_name("SECONDS")
-                .default_value("60")
-                .value_parser(value_parser!(u64))
-                .help("How long to ask catalogues elsewhere; the rest is looked for by segue ingest or the server"),
-        )
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose library"))
+/// Import exports, playlists, archives and folders of audio files, and report what matched
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Files and folders; Segue recognises each by its content
+    #[arg(value_name = "FILE", required_unless_present = "open")]
+    files: Vec<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// List the entries that no catalogue has confirmed yet
+    #[arg(long)]
+    open: bool,
+    /// List them as CSV
+    #[arg(long, requires = "open")]
+    csv: bool,
+    /// How long to ask catalogues; `segue ingest` or the server asks about the rest
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    patience: u64,
+    #[command(flatten)]
+    whose: Whose,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     let app = super::open_command(config).await?;
-    let code = if args.get_flag("open") {
+    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let code = if args.open {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {
         import_all(&app, &owner, args).await
@@ -52,14 +48,13 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     code
 }
 
-async fn import_all(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let patience = Duration::from_secs(args.get_one::<u64>("patience").copied().unwrap_or_default());
-    let as_json = args.get_flag("json");
+async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<ExitCode> {
+    let patience = Duration::from_secs(args.patience);
     let (mut all, mut n_refused) = (vec![], 0);
-    for path in args.get_many::<PathBuf>("files").into_iter().flatten() {
+    for path in &args.files {
         match app.imports().import(owner, Given::Path(path.clone()), patience).await {
             Ok(imported) => {
-                if !as_json {
+                if !args.json {
                     print_reports(&imported)?;
                 }
                 all.extend(imported);
@@ -75,7 +70,7 @@ async fn import_all(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Res
         }
     }
     let answer = ImportAnswer::of(&all);
-    if as_json {
+    if args.json {
         writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(&answer)?)?;
     } else if answer.added > 0 {
         eprintln!(
@@ -95,15 +90,15 @@ fn print_reports(imported: &[Imported]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn list_open(app: &App, owner: &UserId, args: &ArgMatches) -> anyhow::Result<()> {
+async fn list_open(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<()> {
     let open = app.imports().open_entries(owner).await?;
     let mut out = std::io::stdout().lock();
-    if args.get_flag("csv") {
+    if args.csv {
         write!(out, "{}", open_entries_csv(&open))?;
         return Ok(());
     }
     let items: Vec<OpenItem> = open.iter().map(OpenItem::from).collect();
-    if args.get_flag("json") {
+    if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&json!({"entries": items}))?)?;
         return Ok(());
     }

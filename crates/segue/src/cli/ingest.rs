@@ -14,49 +14,58 @@ use app::{
     enrich::{Progress, Step},
     library::IngestStatus,
 };
-use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::UserId;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{terminal::shown, whose::Whose};
+use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
-    Command::new("ingest")
-        .about("Enrich and index what the library holds; goes on where it was when it is interrupted")
-        .arg(flag("status", "Only say how far it is"))
-        .arg(flag("retry-failed", "Try steps again that had failed for good"))
-        .arg(flag("describe-again", "Let the model describe tracks again that another version or none described"))
-        .arg(flag("force", "Ask every source again about every track; old results serve meanwhile"))
-        .arg(flag("json", "Print the status as JSON"))
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose failures to list"))
+/// Enrich and index what the library holds; an interrupted run continues where it was
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Only say how far it is
+    #[arg(long)]
+    status: bool,
+    /// Try steps again that had failed for good
+    #[arg(long)]
+    retry_failed: bool,
+    /// Let the model describe tracks again that another version, or none, described
+    #[arg(long)]
+    describe_again: bool,
+    /// Ask every source again about every track; the old results serve meanwhile
+    #[arg(long)]
+    force: bool,
+    /// Print the status as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    whose: Whose,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     let app = super::open_command(config).await?;
+    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
     let ended = ingest(&app, &owner, args).await;
     app.stop().await;
     let status = ended?;
-    print(&status, args.get_flag("json"))?;
+    print(&status, args.json)?;
     Ok(if status.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn ingest(app: &Arc<App>, owner: &UserId, args: &ArgMatches) -> anyhow::Result<IngestStatus> {
-    if args.get_flag("status") {
+async fn ingest(app: &Arc<App>, owner: &UserId, args: &Args) -> anyhow::Result<IngestStatus> {
+    if args.status {
         return Ok(app.library().ingest_status(owner).await?);
     }
-    if args.get_flag("retry-failed") {
+    if args.retry_failed {
         let n = app.library().retry_failed_steps().await?;
         eprintln!("{n} failed steps are tried again.");
     }
-    if args.get_flag("describe-again") {
+    if args.describe_again {
         let n = app.library().describe_again().await?;
         eprintln!("{n} tracks are described again.");
     }
-    if args.get_flag("force") {
+    if args.force {
         let n = app.library().force_steps().await?;
         eprintln!("Every source is asked again about {n} tracks.");
     }

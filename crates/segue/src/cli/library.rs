@@ -2,55 +2,91 @@
 
 use std::process::ExitCode;
 
-use app::config::Config;
-use clap::{Arg, ArgMatches, Command};
+use app::{
+    App,
+    config::Config,
+    services::folders::{FolderSource, ScanReport},
+};
+use clap::Subcommand;
 use engine::UserId;
+use serde_json::json;
 
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{terminal::Told, whose::Whose};
+use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    let user = || Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose library");
-    let folder = Arg::new("folder").value_name("DIR").required(true).help("A folder of audio files");
-    Command::new("library")
-        .about("Keep folders of audio files in step with a library")
-        .subcommand_required(true)
-        .subcommand(Command::new("add").about("Scan a folder, and keep it in step from now on").arg(folder).arg(user()))
-        .subcommand(Command::new("list").about("The folders that are kept in step").arg(user()))
-        .subcommand(Command::new("sync").about("Scan every folder now").arg(user()))
+/// Keep folders of audio files in step with a library
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
 }
 
-#[expect(clippy::print_stdout, reason = "results belong on stdout")]
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+#[derive(Subcommand)]
+enum Action {
+    /// Scan a folder, and keep it in step from now on
+    Add {
+        /// A folder of audio files
+        #[arg(value_name = "DIR")]
+        folder: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// List the folders that are kept in step
+    List(How),
+    /// Scan every folder now
+    Sync(How),
+}
+
+#[derive(clap::Args)]
+struct How {
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let Some((name, args)) = args.subcommand() else { return Ok(ExitCode::from(2)) };
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
+    let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
     let app = super::open(config).await?;
-    let folders = app.folders();
-    let wanted = match name {
-        "add" => {
-            let path = args.get_one::<String>("folder").map_or("", String::as_str);
-            vec![folders.add(&owner, path).await?]
-        }
-        _ => folders.list(&owner).await?,
+    let owner = how.whose.id(app.config.auth, app.accounts()).await?;
+    let told = match &args.action {
+        Action::Add { folder, .. } => add(&app, &owner, folder).await?,
+        Action::List(_) => list(&app, &owner).await?,
+        Action::Sync(_) => sync(&app, &owner).await?,
     };
-    for folder in wanted {
-        if name == "list" {
-            println!("{}", folder.path);
-            continue;
-        }
-        let report = folders.sync(&owner, folder.id).await?;
-        println!(
-            "{}: {} files, {} added, {} changed, {} moved, {} gone, {} unreadable",
-            folder.path,
-            report.files,
-            report.added,
-            report.changed,
-            report.moved,
-            report.gone,
-            report.unreadable.len()
-        );
-    }
     app.catch_up().await?;
     app.stop().await;
+    told.print(how.json)?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<Told> {
+    let folder = app.folders().add(owner, path).await?;
+    scan(app, owner, vec![folder]).await
+}
+
+async fn list(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+    let folders = app.folders().list(owner).await?;
+    let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
+    Ok(Told { text: paths.join("\n"), json: json!({"folders": paths}) })
+}
+
+async fn sync(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+    scan(app, owner, app.folders().list(owner).await?).await
+}
+
+async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<Told> {
+    let (mut lines, mut reports) = (vec![], vec![]);
+    for FolderSource { id, path, .. } in folders {
+        let report = app.folders().sync(owner, id).await?;
+        let ScanReport { files, added, changed, moved, gone, unreadable, .. } = &report;
+        let n_unreadable = unreadable.len();
+        lines.push(format!(
+            "{path}: {files} files, {added} added, {changed} changed, {moved} moved, {gone} gone, {n_unreadable} unreadable"
+        ));
+        reports.push(json!({"path": path, "report": report}));
+    }
+    Ok(Told { text: lines.join("\n"), json: json!({"folders": reports}) })
 }

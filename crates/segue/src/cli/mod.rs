@@ -1,4 +1,4 @@
-//! The terminal: one file per command, and the settings every command understands.
+//! The command line: one file per command, and the settings that every command takes as flags.
 
 mod backup;
 mod chat;
@@ -14,6 +14,7 @@ mod serve;
 mod terminal;
 mod token;
 mod user;
+mod whose;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
 
@@ -21,22 +22,53 @@ use app::{
     App,
     config::{Config, SETTINGS, flag_of},
 };
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Runs a command. 0 on success, 1 on failure, 2 on bad usage.
+#[derive(Parser)]
+#[command(
+    name = "segue",
+    version,
+    about = "A self-hosted chat-agent server: talk about your music, keep your to-do list",
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// The commands, in the order of the help.
+#[derive(Subcommand)]
+enum Action {
+    Serve(serve::Args),
+    Chat(chat::Args),
+    Search(search::Args),
+    Import(import::Args),
+    Ingest(ingest::Args),
+    Library(library::Args),
+    Sample(sample::Args),
+    Doctor(doctor::Args),
+    Export(export::Args),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
+    Mcp(mcp::Args),
+    User(user::Args),
+    Token(token::Args),
+}
+
+/// Runs a command. The exit code is 0 on success, 1 on failure, 2 on bad usage.
 pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let matches = match command().try_get_matches_from(args) {
-        Ok(matches) => matches,
+    let parsed =
+        command().try_get_matches_from(args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
-            // clap knows where its own message belongs: help on stdout, mistakes on stderr.
+            // clap chooses the stream: help goes to stdout, mistakes go to stderr.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    let Some((name, args)) = matches.subcommand() else { return ExitCode::from(2) };
-    // The settings of `segue user add` are on `add`.
-    let innermost = args.subcommand().map_or(args, |(_, args)| args);
-    let config = match Config::load(flags(innermost)) {
+    let config = match Config::load(flags(innermost(&matches))) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("segue: {error}");
@@ -46,61 +78,43 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(ignored) = &config.ignored_file {
         eprintln!("segue: {ignored}");
     }
-    let result = match name {
-        "serve" => serve::run(config).await,
-        "chat" => chat::run(config, args).await,
-        "doctor" => doctor::run(config, args).await,
-        "import" => import::run(config, args).await,
-        "ingest" => ingest::run(config, args).await,
-        "library" => library::run(config, args).await,
-        "sample" => sample::run(config, args).await,
-        "search" => search::run(config, args).await,
-        "backup" => backup::back_up(config, args).await,
-        "restore" => backup::restore(config, args).await,
-        "export" => export::run(config, args).await,
-        "mcp" => mcp::run(config, args).await,
-        "user" => user::run(config, args).await,
-        "token" => token::run(config, args).await,
-        _ => return ExitCode::from(2),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("segue: {error:#}");
-            ExitCode::FAILURE
+    cli.action.run(config).await.unwrap_or_else(|error| {
+        eprintln!("segue: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+impl Action {
+    async fn run(self, config: Config) -> anyhow::Result<ExitCode> {
+        match self {
+            Action::Serve(_) => serve::run(config).await,
+            Action::Chat(args) => chat::run(config, args).await,
+            Action::Search(args) => search::run(config, args).await,
+            Action::Import(args) => import::run(config, &args).await,
+            Action::Ingest(args) => ingest::run(config, &args).await,
+            Action::Library(args) => library::run(config, args).await,
+            Action::Sample(args) => sample::run(config, args).await,
+            Action::Doctor(args) => doctor::run(config, args).await,
+            Action::Export(args) => export::run(config, args).await,
+            Action::Backup(args) => backup::back_up(config, args).await,
+            Action::Restore(args) => backup::restore(config, args).await,
+            Action::Mcp(args) => mcp::run(config, args).await,
+            Action::User(args) => user::run(config, args).await,
+            Action::Token(args) => token::run(config, args).await,
         }
     }
 }
 
 fn command() -> Command {
-    Command::new("segue")
-        .about("A self-hosted chat-agent server: talk about your music, keep your to-do list")
-        .version(env!("CARGO_PKG_VERSION"))
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands(
-            [
-                serve::command(),
-                chat::command(),
-                search::command(),
-                import::command(),
-                ingest::command(),
-                library::command(),
-                sample::command(),
-                doctor::command(),
-                export::command(),
-                backup::backup_command(),
-                backup::restore_command(),
-                mcp::command(),
-                user::command(),
-                token::command(),
-            ]
-            .map(with_settings),
-        )
+    Cli::command().mut_subcommands(with_settings)
 }
 
-/// Every setting as a flag. The names of the variables are in the help, so it is the reference.
+/// Adds every setting as a flag, to a command or to the commands below it. `segue serve --help` lists them with the
+/// names of their variables: it is the reference.
 fn with_settings(command: Command) -> Command {
+    if command.has_subcommands() {
+        return command.mut_subcommands(with_settings);
+    }
     let is_server = command.get_name() == "serve";
     command.args(SETTINGS.iter().map(|setting| {
         let default =
@@ -114,6 +128,10 @@ fn with_settings(command: Command) -> Command {
     }))
 }
 
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| innermost(below))
+}
+
 fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     let given = SETTINGS.iter().filter_map(|setting| {
         let value = args.try_get_one::<String>(setting.name).ok()??;
@@ -122,7 +140,7 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
     given.collect()
 }
 
-/// Starts the application for one command in the terminal. It leaves turns of dead servers to servers.
+/// Starts the application for one command in the terminal. It takes over no turns of dead servers: servers do that.
 async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
     open(Config { takes_turns: false, ..config }).await
 }
@@ -130,4 +148,23 @@ async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config).await?;
     App::start(config, model).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// clap checks its own declarations only when a command is used.
+    #[test]
+    fn every_command_is_declared_soundly() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_setting_is_a_flag_of_commands_of_any_depth() {
+        for args in [["segue", "ingest", "--log", "debug"].as_slice(), &["segue", "user", "list", "--log", "debug"]] {
+            let matches = command().try_get_matches_from(args).unwrap();
+            assert_eq!(flags(innermost(&matches)).get("SEGUE_LOG").map(String::as_str), Some("debug"), "{args:?}");
+        }
+    }
 }

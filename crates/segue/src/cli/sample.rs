@@ -2,38 +2,50 @@
 
 use std::process::ExitCode;
 
-use app::{config::Config, sample};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use app::{App, config::Config, sample};
 use engine::UserId;
+use serde_json::json;
 
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{terminal::Told, whose::Whose};
+use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    Command::new("sample")
-        .about("Load or remove the sample library: three hundred tracks of fiction to try everything with")
-        .arg(Arg::new("remove").long("remove").action(ArgAction::SetTrue).help("Remove it; it stays away"))
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("For whom"))
+/// Load or remove the sample library: three hundred invented tracks to try everything with
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Remove it; it does not come back
+    #[arg(long)]
+    remove: bool,
+    /// Print the counts as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    whose: Whose,
 }
 
-#[expect(clippy::print_stdout, reason = "results belong on stdout")]
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
-    if args.get_flag("remove") {
-        let n_removed = app.library().remove_sample(&owner).await?;
-        app.catch_up().await?;
-        println!("The sample library is removed; {n_removed} of its tracks left the library");
-        app.stop().await;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let loaded = sample::load(app.library(), &owner).await?;
-    app.catch_up().await?;
-    let status = app.library().index_status().await?;
-    println!(
-        "{} sample tracks, {} new or changed, {} added to the library; {} tracks are indexed",
-        loaded.n_tracks, loaded.n_new, loaded.n_added, status.tracks
-    );
+    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let told = if args.remove { remove(&app, &owner).await? } else { load(&app, &owner).await? };
     app.stop().await;
+    told.print(args.json)?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn remove(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+    let n_removed = app.library().remove_sample(owner).await?;
+    app.catch_up().await?;
+    let text = format!("The sample library is removed; {n_removed} of its tracks left the library");
+    Ok(Told { text, json: json!({"removed": n_removed}) })
+}
+
+async fn load(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+    let loaded = sample::load(app.library(), owner).await?;
+    app.catch_up().await?;
+    let indexed = app.library().index_status().await?.tracks;
+    let sample::Loaded { n_tracks, n_new, n_added } = loaded;
+    let text = format!(
+        "{n_tracks} sample tracks, {n_new} new or changed, {n_added} added to the library; {indexed} tracks are indexed"
+    );
+    Ok(Told { text, json: json!({"tracks": n_tracks, "new": n_new, "added": n_added, "indexed": indexed}) })
 }

@@ -3,32 +3,39 @@
 use std::process::ExitCode;
 
 use app::config::Config;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use engine::{Outcome, UserId};
+use engine::Outcome;
 use serde_json::{Value, json};
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{terminal::shown, whose::Whose};
+use crate::telemetry;
 
-pub(super) fn command() -> Command {
-    Command::new("search")
-        .about("Search the indexed collection by meaning and words")
-        .arg(Arg::new("words").required(true).num_args(1..).help("A mood, a theme, a story, a line, a name"))
-        .arg(Arg::new("limit").long("limit").default_value("10").value_parser(value_parser!(u32).range(1..=50)))
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the result as JSON"))
+/// Search the indexed collection by meaning and words
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A mood, a theme, a story, a line, a name
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// At most so many tracks
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
+    limit: u32,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    whose: Whose,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let words: Vec<_> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
-    let input = json!({"query": words.join(" "), "limit": args.get_one::<u32>("limit")});
+    let input = json!({"query": args.words.join(" "), "limit": args.limit});
     let app = super::open_command(config).await?;
+    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
     app.catch_up().await?;
-    let outcome = app.call_tool(&UserId::new(LOCAL_USER), "semanticSearch", input).await?;
+    let outcome = app.call_tool(&owner, "semanticSearch", input).await?;
     app.stop().await;
     match outcome {
         Outcome::Done(done) => {
-            print(&done.output, args.get_flag("json"))?;
+            print(&done.output, args.json)?;
             Ok(ExitCode::SUCCESS)
         }
         Outcome::Failed(failure) => anyhow::bail!(failure.error),

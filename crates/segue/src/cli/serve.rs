@@ -7,7 +7,6 @@ use app::{
     App,
     config::{AuthMode, Config},
 };
-use clap::Command;
 use engine::UserId;
 use tokio::{
     net::TcpListener,
@@ -22,9 +21,9 @@ use crate::{
     telemetry,
 };
 
-pub(super) fn command() -> Command {
-    Command::new("serve").about("Start the server and the page")
-}
+/// Start the server and the page
+#[derive(clap::Args)]
+pub(super) struct Args {}
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     telemetry::init(&config.log);

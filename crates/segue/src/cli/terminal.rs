@@ -1,4 +1,28 @@
-//! Text on its way to a terminal: without control sequences, which could move the cursor, change the title or hide text.
+//! What commands print: the result on stdout, as text or JSON, without control sequences, which could move the cursor,
+//! change the title or hide text.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+/// The result of a command, for a person and for a program.
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) json: Value,
+}
+
+impl Told {
+    pub(super) fn print(&self, as_json: bool) -> anyhow::Result<()> {
+        let mut out = std::io::stdout().lock();
+        if as_json {
+            serde_json::to_writer_pretty(&mut out, &self.json)?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{}", shown(&self.text))?;
+        }
+        Ok(())
+    }
+}
 
 /// `text` without control characters but line break and tab, and without marks that turn the direction of writing.
 pub(super) fn shown(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! `segue token`: a bearer token for scripts.
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use app::{
@@ -10,17 +10,22 @@ use app::{
         admin::Admin,
     },
 };
-use clap::{Arg, ArgMatches, Command};
+use serde_json::json;
 
+use super::terminal::Told;
 use crate::auth::{TOKEN_PREFIX, keys::Key};
 
-pub(super) fn command() -> Command {
-    Command::new("token")
-        .about("Print a bearer token for scripts; it is shown only now")
-        .arg(Arg::new("user").required(true).help("Whose token: the name of an account"))
+/// Print a bearer token for scripts; it is shown only now
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The name of the account that the token signs in
+    user: String,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     match config.auth {
         AuthMode::Accounts => {}
         AuthMode::Local => {
@@ -28,12 +33,12 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
         }
         AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt tokens come from your issuer"),
     }
-    let name = args.get_one::<String>("user").map_or("", String::as_str);
+    let name = &args.user;
     let admin = Admin::open(&config).await?;
     let account = admin.accounts().named(name).await.with_context(|| format!("there is no account '{name}'"))?;
     let key = Key::new(TOKEN_PREFIX)?;
     admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
     admin.close().await;
-    writeln!(std::io::stdout().lock(), "{}", key.text)?;
+    Told { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
     Ok(ExitCode::SUCCESS)
 }

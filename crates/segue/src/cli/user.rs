@@ -1,22 +1,20 @@
 //! `segue user`: who may sign in.
 
-use std::{
-    io::{IsTerminal, Write},
-    process::ExitCode,
-};
+use std::{io::IsTerminal, process::ExitCode};
 
 use anyhow::Context;
 use app::{
     config::Config,
     services::{
-        accounts::{AccountName, Accounts, checked_name},
+        accounts::{Account, AccountName, Accounts, checked_name},
         admin::Admin,
     },
 };
 use chrono::{TimeDelta, Utc};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::Subcommand;
 use serde_json::json;
 
+use super::terminal::Told;
 use crate::{
     auth::{keys::Key, passwords},
     error::ApiError,
@@ -24,51 +22,69 @@ use crate::{
 
 const INVITATION_DAYS: i64 = 7;
 
-pub(super) fn command() -> Command {
-    let name = || Arg::new("name").required(true).help("The name to sign in with");
-    let json = || Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
-    Command::new("user")
-        .about("Accounts for SEGUE_AUTH=accounts")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands(
-            [
-                Command::new("add").about("Add an account; the password comes from a prompt or from stdin").arg(name()),
-                Command::new("list").about("Every account").arg(json()),
-                Command::new("remove").about("Remove an account and everything it owns").arg(name()),
-                Command::new("invite").about("Print an invitation; whoever has it can sign up once").arg(json()),
-            ]
-            .map(super::with_settings),
-        )
+/// Manage the accounts of SEGUE_AUTH=accounts
+#[derive(clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
 }
 
-pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
+#[derive(Subcommand)]
+enum Action {
+    /// Add an account; the password comes from a prompt or from stdin
+    Add {
+        /// The name to sign in with
+        name: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// List every account
+    List(How),
+    /// Remove an account and everything it owns
+    Remove {
+        /// The name of the account
+        name: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Print an invitation: the person who has it can sign up once
+    Invite(How),
+}
+
+#[derive(clap::Args)]
+struct How {
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     let admin = Admin::open(&config).await?;
     let accounts = admin.accounts();
-    let result = match args.subcommand() {
-        Some(("add", args)) => add(&accounts, name_in(args)?).await,
-        Some(("list", args)) => list(&accounts, args.get_flag("json")).await,
-        Some(("remove", args)) => remove(&accounts, &name_in(args)?).await,
-        Some(("invite", args)) => invite(&accounts, args.get_flag("json")).await,
-        _ => return Ok(ExitCode::from(2)),
+    let (told, how) = match args.action {
+        Action::Add { name, how } => (add(&accounts, &name).await, how),
+        Action::List(how) => (list(&accounts).await, how),
+        Action::Remove { name, how } => (remove(&accounts, &name).await, how),
+        Action::Invite(how) => (invite(&accounts).await, how),
     };
     admin.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    told?.print(how.json)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn name_in(args: &ArgMatches) -> anyhow::Result<String> {
-    let name = AccountName::new(args.get_one::<String>("name").map_or("", String::as_str));
-    checked_name(name).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
+fn checked(name: &str) -> anyhow::Result<String> {
+    checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
 }
 
-async fn add(accounts: &Accounts, name: String) -> anyhow::Result<()> {
+async fn add(accounts: &Accounts, name: &str) -> anyhow::Result<Told> {
+    let name = checked(name)?;
     let password = new_password()?;
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
     let account = accounts.add(AccountName::new(&name), &passwords::hash(&password)?).await?;
-    eprintln!("{} can sign in now.", account.name);
-    Ok(())
+    Ok(Told { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
 /// Asked twice at a terminal; the first line of anything else.
@@ -83,36 +99,26 @@ fn new_password() -> anyhow::Result<String> {
     Ok(password)
 }
 
-async fn list(accounts: &Accounts, as_json: bool) -> anyhow::Result<()> {
+async fn list(accounts: &Accounts) -> anyhow::Result<Told> {
     let all = accounts.list().await?;
-    let mut out = std::io::stdout().lock();
-    if as_json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&json!({"users": all}))?)?;
-        return Ok(());
-    }
-    for account in all {
-        writeln!(out, "{}  {}  {}", account.id, account.created_at.format("%Y-%m-%d"), account.name)?;
-    }
-    Ok(())
+    let line =
+        |account: &Account| format!("{}  {}  {}", account.id, account.created_at.format("%Y-%m-%d"), account.name);
+    let lines: Vec<_> = all.iter().map(line).collect();
+    Ok(Told { text: lines.join("\n"), json: json!({"users": all}) })
 }
 
-async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<()> {
-    let account = accounts.named(name).await.with_context(|| format!("there is no account '{name}'"))?;
+async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<Told> {
+    let name = checked(name)?;
+    let account = accounts.named(&name).await.with_context(|| format!("there is no account '{name}'"))?;
     accounts.remove(&account).await?;
-    eprintln!("Removed {} and everything they owned.", account.name);
-    Ok(())
+    let text = format!("Removed {} and everything they owned.", account.name);
+    Ok(Told { text, json: json!({"removed": account}) })
 }
 
-async fn invite(accounts: &Accounts, as_json: bool) -> anyhow::Result<()> {
+async fn invite(accounts: &Accounts) -> anyhow::Result<Told> {
     let key = Key::new("invite_")?;
     let expires_at = Utc::now() + TimeDelta::days(INVITATION_DAYS);
     accounts.invite(&key.hash, expires_at).await?;
-    let mut out = std::io::stdout().lock();
-    if as_json {
-        writeln!(out, "{}", json!({"invitation": key.text, "expiresAt": expires_at}))?;
-    } else {
-        writeln!(out, "{}", key.text)?;
-        eprintln!("Good for one account, for {INVITATION_DAYS} days.");
-    }
-    Ok(())
+    eprintln!("The invitation is good for one account, for {INVITATION_DAYS} days.");
+    Ok(Told { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })
 }

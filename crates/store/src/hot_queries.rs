@@ -1,0 +1,57 @@
+//! Queries whose cost must not grow with a user's library, and how a database runs them. For tests.
+
+use super::{
+    LibrarySort, Store, StoreError,
+    db::Db,
+    library::{COUNT_EVERY_TRACK, every_track_by},
+    owned::{OWNED_POSTGRES, OWNED_SQLITE},
+};
+
+pub struct HotQuery {
+    pub name: String,
+    sqlite: &'static str,
+    postgres: &'static str,
+    /// Values for $1, $2 and so on, as SQL.
+    values: &'static [&'static str],
+}
+
+pub fn hot_queries() -> Vec<HotQuery> {
+    use LibrarySort::{Added, Album, Artist, Plays, Title, Year};
+    let both = |name: String, sql, values| HotQuery { name, sqlite: sql, postgres: sql, values };
+    let mut all: Vec<_> = [Added, Title, Artist, Album, Year, Plays]
+        .map(|sort| both(format!("a page of the library by {sort:?}"), every_track_by(sort), &["'u'", "50", "0"]))
+        .into();
+    all.push(both("the number of tracks".into(), COUNT_EVERY_TRACK, &["'u'"]));
+    all.push(HotQuery {
+        name: "which of these are in the library".into(),
+        sqlite: OWNED_SQLITE,
+        postgres: OWNED_POSTGRES,
+        values: &["'u'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'"],
+    });
+    all
+}
+
+impl Store {
+    /// The database's own description of how it runs a query, one line a step.
+    pub async fn plan_of(&self, query: &HotQuery) -> Result<Vec<String>, StoreError> {
+        let sql = self.in_dialect(query.sqlite, query.postgres);
+        let filled = query.values.iter().enumerate().rev();
+        let sql = filled.fold(sql.to_owned(), |sql, (n, value)| sql.replace(&format!("${}", n + 1), value));
+        match &self.db {
+            Db::Sqlite { read, .. } => {
+                let sql = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+                let rows: Vec<(i64, i64, i64, String)> = sqlx::query_as(sql).fetch_all(read).await?;
+                Ok(rows.into_iter().map(|(.., step)| step).collect())
+            }
+            Db::Postgres { pool, .. } => {
+                let mut connection = pool.acquire().await?;
+                // Tables of a test are small, and a small table is read whole. What is asked is whether an index could serve.
+                sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await?;
+                let sql = sqlx::AssertSqlSafe(format!("EXPLAIN {sql}"));
+                let rows: Vec<(String,)> = sqlx::query_as(sql).fetch_all(&mut *connection).await?;
+                connection.close().await?;
+                Ok(rows.into_iter().map(|(step,)| step).collect())
+            }
+        }
+    }
+}

@@ -1,7 +1,6 @@
 // Real Chromium against, in this order of preference:
 //   SEGUE_URL  a Segue that already runs with the scripted upstream (e2e/scripted-upstream.mjs) as its model
 //   SEGUE_BIN  the binary, started here together with that upstream, on a fresh data directory
-//   neither    the mock server, which plays the same scenarios
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +9,16 @@ import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
 
 const PORT = Number(process.env.E2E_PORT ?? 8093);
 const url = process.env.SEGUE_URL ?? `http://127.0.0.1:${PORT}`;
-/** Each worker has a house of its own, see `baseURL` in e2e/fixtures.ts; only the real binary is started twice. */
+/** Each worker has a server of its own, see `baseURL` in e2e/fixtures.ts; only the real binary is started twice. */
 const WORKERS = process.env.SEGUE_BIN && !process.env.SEGUE_URL ? 2 : 1;
 
 function servers() {
   if (process.env.SEGUE_URL) return [];
-  if (!process.env.SEGUE_BIN) return [{ command: `node e2e/mock-server.mjs ${PORT}`, url: `${url}/api/about` }];
-  return Array.from({ length: WORKERS }, (_, worker) => house(process.env.SEGUE_BIN!, PORT + 2 * worker)).flat();
+  if (!process.env.SEGUE_BIN) throw new Error('Set SEGUE_BIN to the binary, or SEGUE_URL to a running server.');
+  return Array.from({ length: WORKERS }, (_, worker) => server(process.env.SEGUE_BIN!, PORT + 2 * worker)).flat();
 }
 
-function house(binary: string, port: number) {
+function server(binary: string, port: number) {
   const upstream = `http://127.0.0.1:${port + 1}`;
   return [
     { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },

@@ -3,13 +3,13 @@ import { expect, test as base, type Page } from '@playwright/test';
 
 export { expect };
 
-interface House {
+interface Guards {
   /** Console lines a test provokes on purpose. */
   allowedErrors: RegExp[];
   guarded: void;
 }
 
-export const test = base.extend<House>({
+export const test = base.extend<Guards>({
   // Tests at the same time must not see each other's tasks and conversations: every worker has its own server.
   baseURL: async ({ baseURL }, use, { parallelIndex }) => {
     const home = new URL(baseURL ?? '');

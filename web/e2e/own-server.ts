@@ -1,5 +1,5 @@
 // A server of a test's own, for what the shared one cannot show: other settings, other services beside it.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,9 +32,33 @@ export class OwnServers {
   async model(family: string, name: string): Promise<number> {
     const port = await freePort();
     const args = ['model', '--family', family, '--name', name, '--listen', `127.0.0.1:${port}`];
-    this.start(join(dirname(BINARY!), 'doubles'), args, {});
+    this.start(beside('doubles'), args, {});
     await answers(`http://127.0.0.1:${port}/v1/models`);
     return port;
+  }
+
+  /** Starts doubles of the catalogue and of the sources, and answers the settings that lead to them. */
+  async services(): Promise<Record<string, string>> {
+    const [tidal, sources] = [await freePort(), await freePort()];
+    const at = `http://127.0.0.1:${sources}`;
+    this.start(beside('doubles'), ['--tidal', `127.0.0.1:${tidal}`, '--sources', `127.0.0.1:${sources}`], {});
+    await answers(`http://127.0.0.1:${tidal}/v2`);
+    return {
+      TIDAL_CLIENT_ID: 'demo',
+      TIDAL_CLIENT_SECRET: 'demo-secret',
+      TIDAL_API_URL: `http://127.0.0.1:${tidal}/v2`,
+      TIDAL_AUTH_URL: `http://127.0.0.1:${tidal}/v1`,
+      LRCLIB_URL: `${at}/lrclib`,
+      RECCOBEATS_URL: `${at}/reccobeats`,
+      MUSICBRAINZ_URL: `${at}/musicbrainz`,
+      DEEZER_URL: `${at}/deezer`,
+    };
+  }
+
+  /** Adds an account, as an operator does in the terminal. */
+  addUser(name: string, password: string): void {
+    const env = { PATH: process.env.PATH, HOME: this.folder, SEGUE_DATA_DIR: this.folder };
+    execFileSync(BINARY!, ['user', 'add', name], { env, input: `${password}\n`, stdio: ['pipe', 'ignore', 'inherit'] });
   }
 
   stop(): void {
@@ -47,6 +71,8 @@ export class OwnServers {
     this.children.push(spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }));
   }
 }
+
+const beside = (name: string) => join(dirname(BINARY!), name);
 
 async function freePort(): Promise<number> {
   return new Promise((found) => {

@@ -1,86 +1,7 @@
-// What depends on how a server is set up: sign-in, import, catalogue; and a server that is away. Its answers are played here.
-import type { Page } from '@playwright/test';
+// States of a server that cannot be caused on purpose: half-done enrichment, a refusal, an absence. Its answers are written here.
 import type { IngestStatus } from '../src/api/types';
-import { box, expect, test } from './fixtures';
-import { CATALOGUE, FOUND, INGESTING, refuse, withAbout, withImport } from './played';
-
-test.describe('where accounts are kept', () => {
-  test.use({ allowedErrors: [/status of 401/] });
-
-  for (const width of [1280, 390]) {
-    test(`a person signs in, and out again, at ${width} px`, async ({ page }) => {
-      await page.setViewportSize({ width, height: 844 });
-      const house = await withAccounts(page);
-      await page.goto('/settings');
-      await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
-      await signIn(page, 'ann', 'wrong');
-      await expect(page.getByRole('alert')).toHaveText('Name or password is wrong.');
-      await signIn(page, 'ann', 'opensesame');
-      await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
-      await expect(page.getByText('ann', { exact: true })).toBeVisible();
-      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-      await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
-      expect(house.who()).toBeNull();
-    });
-  }
-
-  test('the house is not shown before its door', async ({ page }) => {
-    await withAccounts(page);
-    const seen: string[] = [];
-    await page.exposeFunction('saw', (what: string) => seen.push(what));
-    await page.addInitScript(() => {
-      new MutationObserver(() => {
-        const heading = document.querySelector('h1')?.textContent;
-        if (heading) void (window as unknown as { saw: (what: string) => void }).saw(heading);
-      }).observe(document, { subtree: true, childList: true });
-    });
-    await page.goto('/');
-    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
-    expect(new Set(seen)).toEqual(new Set(['Sign in']));
-  });
-
-  test('unsent words wait for the one who wrote them, and for nobody else', async ({ page }) => {
-    const house = await withAccounts(page);
-    const back = async (name: string) => {
-      house.leave();
-      await page.goto('/');
-      await signIn(page, name, 'opensesame');
-      await expect(box(page)).toBeVisible();
-    };
-    await back('ann');
-    await box(page).fill('a secret of mine');
-    await back('ann');
-    await expect(box(page)).toHaveValue('a secret of mine');
-    await back('bob');
-    await expect(box(page)).toHaveValue('');
-  });
-});
-
-async function signIn(page: Page, name: string, password: string): Promise<void> {
-  await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Password').fill(password);
-  await page.keyboard.press('Enter');
-}
-
-/** A server with accounts in front of the one under test. */
-async function withAccounts(page: Page) {
-  let who: string | null = null;
-  const me = () => ({ id: who ?? '', name: who ?? '', mode: 'accounts' });
-  await page.route('**/api/**', (route) => (who ? route.fallback() : refuse(route, 401, 'UNAUTHORIZED', 'Sign in first.')));
-  await page.route('**/api/auth/sign-in', (route) => {
-    const { name, password } = route.request().postDataJSON() as { name: string; password: string };
-    if (password !== 'opensesame') return refuse(route, 401, 'UNAUTHORIZED', 'Name or password is wrong.');
-    who = name;
-    return route.fulfill({ json: me() });
-  });
-  await page.route('**/api/auth/sign-out', (route) => {
-    who = null;
-    return route.fulfill({ status: 204 });
-  });
-  await page.route('**/api/me', (route) => (who ? route.fulfill({ json: me() }) : route.fallback()));
-  await withAbout(page, { mode: 'accounts' });
-  return { who: () => who, leave: () => (who = null) };
-}
+import { expect, test } from './fixtures';
+import { INGESTING, refuse, withAbout, withImport } from './played';
 
 test('what the server cannot do is not shown', async ({ page }) => {
   await withAbout(page, { features: [], tidal: false });
@@ -150,32 +71,6 @@ test('indexing shows how far it has come and what failed, to its end', async ({ 
   status = { ...INGESTING, tracks: 150, pending: 0, lookingFor: 0, failed: 0, failures: [], steps: {} };
   await expect(page.getByText('150 tracks can be searched')).toBeVisible();
   await expect(page.getByRole('progressbar')).toHaveCount(0);
-});
-
-test('music is added from the catalogue', async ({ page }) => {
-  await withAbout(page, { features: ['catalogue'], tidal: true });
-  const written: unknown[] = [];
-  await page.route('**/api/tools/tidalSearch', (route) => route.fulfill({ json: CATALOGUE }));
-  await page.route('**/api/library/tracks', (route) => {
-    if (route.request().method() !== 'POST') return route.fallback();
-    written.push(route.request().postDataJSON());
-    return route.fulfill({ status: 201, json: { ...FOUND, inLibrary: true, addedAt: '2026-11-01T10:00:00Z' } });
-  });
-  await page.route(`**/api/library/tracks/${FOUND.isrc}`, (route) => {
-    written.push(route.request().method());
-    return route.fulfill({ status: 204 });
-  });
-  await page.goto('/library');
-  await page.getByRole('button', { name: 'Add music' }).click();
-  await page.getByRole('searchbox', { name: 'Search the catalogue' }).fill('elsewhere');
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('button', { name: 'Door: In library' })).toBeDisabled();
-  await page.getByRole('button', { name: 'Add Elsewhere' }).click();
-  await expect(page.getByRole('button', { name: 'Elsewhere: In library' })).toBeVisible();
-  // The way back stands inside the dialog: everything outside of it cannot be reached.
-  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
-  await expect(page.getByRole('button', { name: 'Add Elsewhere' })).toBeEnabled();
-  expect(written).toEqual([{ isrc: FOUND.isrc }, 'DELETE']);
 });
 
 test.describe('while the server is away', () => {

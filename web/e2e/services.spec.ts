@@ -1,0 +1,41 @@
+// Importing a file and adding from the catalogue, with doubles of the catalogue and of the sources beside the server.
+import { expect, test } from './fixtures';
+import { canStart, OwnServers } from './own-server';
+
+test.skip(!canStart, 'needs the binary');
+// Covers come from a host that tests cannot reach.
+test.use({ allowedErrors: [/status of 502/] });
+
+const servers = new OwnServers();
+let url = '';
+test.beforeAll(async () => {
+  url = await servers.segue({ ...(await servers.services()), SEGUE_SAMPLE: 'off' });
+});
+test.afterAll(() => servers.stop());
+
+test('a file is imported: its tracks are in the library, and a line without a title is told', async ({ page }) => {
+  await page.goto(`${url}/library`);
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'choose files' }).click();
+  const rows = 'Title,Artist\nLow Tide,Ivy Marlow\nUnheard Of,No Such Band\n,Someone\n';
+  await (await choosing).setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) });
+  await expect(page.getByText('2 tracks · 2 new')).toBeVisible({ timeout: 30_000 });
+  await page.getByText('Unreadable (1)').click();
+  await expect(page.getByText(/mine.csv, line 4/)).toBeVisible();
+  const listed = await (await page.request.get(`${url}/api/library/tracks`)).json();
+  expect((listed as { tracks: { title: string }[] }).tracks.map(({ title }) => title).sort()).toEqual(['Low Tide', 'Unheard Of']);
+});
+
+test('music is added from the catalogue, and taken back', async ({ page }) => {
+  await page.goto(`${url}/library`);
+  await page.getByRole('button', { name: 'Add music' }).click();
+  await page.getByRole('searchbox', { name: 'Search the catalogue' }).fill('Paper Atlas');
+  await page.keyboard.press('Enter');
+  const add = page.getByRole('dialog').getByRole('button', { name: /^Add / }).first();
+  const name = (await add.getAttribute('aria-label'))!.replace('Add ', '');
+  await add.click();
+  await expect(page.getByRole('button', { name: `${name}: In library` })).toBeVisible();
+  // The undo stands inside the dialog: nothing outside of it can be reached.
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('button', { name: `Add ${name}` })).toBeEnabled();
+});

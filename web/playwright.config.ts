@@ -1,9 +1,7 @@
 // Real Chromium against, in this order of preference:
 //   SEGUE_URL  a Segue that already runs with the scripted upstream (e2e/scripted-upstream.mjs) as its model
 //   SEGUE_BIN  the binary, started here together with that upstream, on a fresh data directory
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
 
@@ -20,15 +18,17 @@ function servers() {
 
 function server(binary: string, port: number) {
   const upstream = `http://127.0.0.1:${port + 1}`;
+  // This file is read by every worker: a folder with a random name would be left behind by each.
+  const data = resolve(`node_modules/.cache/e2e-data-${port}`);
   return [
     { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },
     {
-      command: `${binary} sample && exec ${binary} serve`,
+      command: `rm -rf '${data}' && ${binary} sample && exec ${binary} serve`,
       url: `http://127.0.0.1:${port}/api/about`,
       timeout: 120_000,
       env: {
         SEGUE_LISTEN: `127.0.0.1:${port}`,
-        SEGUE_DATA_DIR: mkdtempSync(join(tmpdir(), 'segue-e2e-')),
+        SEGUE_DATA_DIR: data,
         SEGUE_MODEL: 'openai:scripted',
         OPENAI_API_KEY: 'scripted',
         OPENAI_BASE_URL: `${upstream}/v1`,

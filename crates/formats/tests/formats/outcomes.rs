@@ -70,8 +70,8 @@ fn an_import_of_nothing_is_a_warning_with_the_reason() {
     let empty = "<DJ_PLAYLISTS><COLLECTION Entries=\"0\"/></DJ_PLAYLISTS>";
     assert_eq!(
         warning(empty, "x.xml").unwrap(),
-        "no entries found: it was read as \"Rekordbox collection\", and holds no track; export it again, or as CSV with \
-         Title and Artist"
+        "no entries found: it was read as \"Rekordbox collection\" and contains no track; export it again, or as CSV \
+         with the columns Title and Artist"
     );
     let skipped = r#"[{"endTime":"2024-01-05 14:23","artistName":"A","trackName":"B","msPlayed":9}]"#;
     assert_eq!(

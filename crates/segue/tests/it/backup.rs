@@ -108,9 +108,9 @@ async fn what_is_not_a_whole_database_of_ours_is_not_put_anywhere() {
     load(&folder.path().join("newer.db"), LATER).await;
     for (name, why) in [
         ("missing.db", "missing.db"),
-        ("notes.txt", "is not a database of Segue"),
-        ("other.db", "is not a database of Segue"),
-        ("newer.db", "was made by a newer Segue"),
+        ("notes.txt", "is not a Segue database"),
+        ("other.db", "is not a Segue database"),
+        ("newer.db", "was written by a newer version of Segue"),
     ] {
         let output = segue(&data, &["restore", &file(name)]).await;
         assert_eq!((output.status.code(), said(&output).contains(why)), (Some(1), true), "{name}: {}", said(&output));

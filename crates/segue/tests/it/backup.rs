@@ -69,7 +69,7 @@ async fn a_backup_taken_while_people_write_is_whole_and_can_be_put_back() {
     let n_tasks = holds["tasks"].as_u64().unwrap();
     assert!((1..=n_written + 1).contains(&n_tasks), "{n_tasks} of {n_written}");
     let again = segue(&data, &["backup", &copy_name]).await;
-    assert_eq!((again.status.code(), said(&again).contains("choose a new name")), (Some(1), true));
+    assert_eq!((again.status.code(), said(&again).contains("choose another name")), (Some(1), true));
 
     let refused = segue(&data, &["restore", &copy_name, "--force"]).await;
     assert_eq!(

@@ -1,6 +1,6 @@
-"""A collector for the client checks: takes OTLP as Langfuse does, and tells at /spans what it was sent.
+"""A collector for the client checks: accepts OTLP like Langfuse, and returns the received spans at /spans.
 
-The messages are decoded by OpenTelemetry's own package, so what is told here is what a real collector reads.
+The messages are decoded by OpenTelemetry's own package, so the result is what a real collector reads.
 """
 
 import gzip

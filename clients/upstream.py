@@ -1,8 +1,8 @@
 """A model server for the client checks: Anthropic's stream, played from the user's own message.
 
 A message that is JSON is a script: {"replies": [{"say": "...", "calls": [["add_task", {...}]], "pace_ms": 20,
-"fail": true}, ...]}. Any other message is answered with a sentence that tells how many questions the model has seen,
-so a check can tell whose history it was.
+"fail": true}, ...]}. Any other message is answered with a sentence with the number of questions that the model has seen,
+so that a check can verify the history.
 
 It is also a catalogue in which nothing is found, slowly when the question says so.
 """
@@ -52,7 +52,7 @@ class Upstream(BaseHTTPRequestHandler):
         try:
             self.play(reply)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # Whoever asked was stopped.
+            pass  # The caller was stopped.
         self.close_connection = True
 
     def answer(self, body, kind):

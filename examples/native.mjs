@@ -1,9 +1,9 @@
-// Talk to Segue in its own protocol: node examples/native.mjs "add buy milk" tasks
+// Chat with Segue in its own protocol: node examples/native.mjs "add buy milk" tasks
 const base = process.env.SEGUE_URL ?? 'http://127.0.0.1:8080';
 const headers = { 'content-type': 'application/json' };
 if (process.env.SEGUE_TOKEN) headers.authorization = `Bearer ${process.env.SEGUE_TOKEN}`;
 
-/** Events as they come. A lost connection is taken up again where it broke; the turn goes on without us. */
+/** Yields events as they arrive. After a lost connection it resumes at the same event; the turn continues on the server. */
 async function* ask(message, agent) {
   let response = await fetch(`${base}/api/chat/stream`, {
     method: 'POST', headers, body: JSON.stringify({ message, agent, clientMessageId: crypto.randomUUID() }),
@@ -30,7 +30,7 @@ async function* eventsOf(body) {
     const frames = (buffer + text).split('\n\n');
     buffer = frames.pop();
     for (const frame of frames) {
-      const data = frame.match(/^data: (.*)$/m);  // a frame without data is a comment that keeps proxies awake
+      const data = frame.match(/^data: (.*)$/m);  // a frame without data is a keep-alive comment
       if (data) yield JSON.parse(data[1]);
     }
   }

@@ -1,5 +1,5 @@
-// One check a line: `ok <name>` or `FAIL <name>: <why>`. Whatever a client warns about fails the check it warned in.
-// A script that ends with an error has failed as a whole; a failed check is told by its line alone.
+// One line per check: `ok <name>` or `FAIL <name>: <why>`. A warning of a client fails the check in which it occurs.
+// A script that ends with an error has failed as a whole; a failed check is only reported by its line.
 import assert from 'node:assert/strict';
 
 export const url = process.env.SEGUE_URL;
@@ -30,7 +30,7 @@ function withDeadline(work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** A message the scripted model plays: one reply for each time it is asked. */
+/** A message for the scripted model: one reply for each call. */
 export const script = (...replies) => JSON.stringify({ replies });
 
 export const api = async (method, path, body) => {

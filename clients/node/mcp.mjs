@@ -54,7 +54,7 @@ const GENERIC = [
     ['--spec-version', '2026-07-28']],
 ];
 
-/** Checks inside those scenarios that call the suite's own tools by name, or want prompts and resources, of which we have none. */
+/** Checks in those scenarios that call the suite's own tools by name, or require prompts and resources, which Segue does not have. */
 const NOT_FOR_US = [
   'sep-2575-server-rejects-undeclared-capability',
   'sep-2575-missing-capability-http-400',

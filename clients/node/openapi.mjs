@@ -1,4 +1,4 @@
-// /openapi.json under a linter, through a generator, and its client through the compiler.
+// /openapi.json: checked by a linter, converted by a generator, and the generated client checked by the compiler.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const run = (name, ...args) => promisify(execFile)(bin(name), args, { maxBuffer:
   throw new Error(`${error.stdout}${error.stderr}`);
 });
 
-/** What a front end writes with the generated types: it compiles only while they say what the server does. */
+/** Code of a front end with the generated types. It compiles only while the types match the server. */
 const USE = `
 import type { paths } from './api.js';
 
@@ -29,7 +29,7 @@ export const titles = (tasks: Tasks): string[] => tasks.tasks.map(task => task.t
 export const words = (conversation: Conversation): number => conversation.messages.length;
 export const summary = (added: Added): string => added.summary;
 export { ask, task };
-// @ts-expect-error a task without a title is no task
+// @ts-expect-error a task needs a title
 const nothing: NewTask = {};
 `;
 
@@ -37,7 +37,7 @@ const folder = await mkdtemp(join(here, '.openapi-'));
 await writeFile(join(folder, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
 
 await check('openapi: a linter finds nothing wrong', async () => {
-  // /api/{user_id}/chat is the name another contract gave it; the server itself is in no doubt.
+  // Another contract defines the path /api/{user_id}/chat; the server resolves it without ambiguity.
   await writeFile(join(folder, 'redocly.yaml'), 'extends: [recommended]\nrules:\n  no-ambiguous-paths: off\n');
   const { stdout, stderr } = await run('redocly', 'lint', 'openapi.json', '--format=stylish');
   assert.match(stdout + stderr, /is valid/);

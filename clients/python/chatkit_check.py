@@ -35,7 +35,7 @@ def user_input(text):
 
 
 def strictly(adapter, text):
-    """Valid for the package, and nothing in it that the package would not say: its models ignore what they do not know."""
+    """Valid for the package, and without unknown fields, which the package's models would ignore."""
     value = adapter.validate_json(text)
     sent, back = json.loads(text), json.loads(adapter.dump_json(value, exclude_none=True))
     assert without_times(sent) == without_times(back), f"not the same after a round trip: {sent} / {back}"
@@ -74,7 +74,7 @@ def create(text):
 
 
 def check_lifecycle(events):
-    """An item is added once, updated while it is open, and done under the same id, with what its updates said."""
+    """An item is added once, updated while it is open, and done under the same id, with the content of its updates."""
     pending = {}
     for event in events:
         if event.type == "thread.item.added":
@@ -257,7 +257,7 @@ class Memory(Store[None]):
 
 
 class Reference(ChatKitServer[None]):
-    """OpenAI's server, answering with the items that ours made."""
+    """OpenAI's server, which answers with the items that Segue made."""
 
     def __init__(self, events):
         super().__init__(Memory())
@@ -277,7 +277,7 @@ class Reference(ChatKitServer[None]):
 async def _():
     for text in (TOOLS, "hello", script({"say": "Half an", "fail": True})):
         thread, ours = create(text)
-        # Copies: the reference server writes into the items it is given.
+        # Copies: the reference server modifies the items that it is given.
         reference = Reference([event.model_copy(deep=True) for event in ours[3:]])
         asked = body_of("threads.create", input=user_input(text))
         result = await reference.process(json.dumps(asked).encode(), None)
@@ -292,7 +292,7 @@ async def _():
 
 
 def plain(values, thread, question):
-    """Without what each server chooses for itself: ids, times, titles."""
+    """Without the values that each server chooses: ids, times, titles."""
     text = json.dumps([value.model_dump(mode="json", exclude_none=True) for value in values])
     data = json.loads(text.replace(thread.id, "THREAD").replace(question.item.id, "QUESTION"))
 

@@ -1,4 +1,4 @@
-"""One check a line: `ok <name>` or `FAIL <name>: <why>`. A failed check is told by its line alone; an error is a crash."""
+"""One line per check: `ok <name>` or `FAIL <name>: <why>`. A failed check is only reported by its line; an exception ends the script."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def run_all(client):
 
 
 def script(*replies):
-    """A message the scripted model plays: one reply for each time it is asked."""
+    """A message for the scripted model: one reply for each call."""
     return json.dumps({"replies": replies})
 
 

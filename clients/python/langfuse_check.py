@@ -1,4 +1,4 @@
-"""Our spans beside those of the official Langfuse library, for the same turn, as a collector gets them."""
+"""Compares our spans with those of the official Langfuse library, for the same turn, as a collector receives them."""
 
 import asyncio
 import datetime
@@ -9,7 +9,7 @@ import urllib.request
 from check import check, request, run_all, script
 
 COLLECTOR = os.environ["LANGFUSE_BASE_URL"]
-#: What the library says of itself and of the process it runs in.
+#: Attributes of the library itself and of its process.
 OF_THE_LIBRARY = {"x-langfuse-sdk-name", "x-langfuse-sdk-version", "user-agent", "accept", "accept-encoding", "connection", "content-length",
                   "content-encoding", "host"}
 
@@ -20,7 +20,7 @@ def spans():
 
 
 async def trace_of(is_root):
-    """All spans of the trace whose root is meant, once it is there."""
+    """All spans of the trace with the given root, once it has arrived."""
     for _ in range(100):
         roots = [span for span in spans() if not span["parent"] and is_root(span)]
         if roots:
@@ -30,7 +30,7 @@ async def trace_of(is_root):
 
 
 def tell_by_library():
-    """The turn that Segue runs below, told by hand."""
+    """The same turn as below, written by hand with the library."""
     from langfuse import Langfuse, propagate_attributes
 
     langfuse = Langfuse()

@@ -31,7 +31,7 @@ def over_stdio(mode):
 
 
 async def use_every_tool(client):
-    """Lists, then calls each tool; what a tool says fits its own schema and is said twice, as data and as text."""
+    """Lists, then calls each tool. The output matches the tool's schema and is returned twice, as data and as text."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert TASK_TOOLS <= set(tools), set(tools)
     for tool in tools.values():
@@ -57,12 +57,12 @@ async def use_every_tool(client):
     assert (await call("complete_task", task_id=added["id"])).structured_content["completed"]
     assert not (await call("delete_task", task_id=added["id"])).is_error
     for name in set(tools) - TASK_TOOLS:
-        # Music needs a library or a catalogue; without one a tool says so, in words.
+        # Music tools need a library or a catalogue; without one they return an error message.
         result = await call(name, **EXAMPLES.get(name, {}))
         assert result.structured_content or result.content[0].text, name
     for name, arguments in (("add_task", {"title": ""}), ("add_task", {"title": "x", "user_id": "bob"}), ("complete_task", {"task_id": "1"})):
         refused = await call(name, **arguments)
-        assert refused.is_error and refused.content[0].text, "a bad call is told to the model"
+        assert refused.is_error and refused.content[0].text, "the model gets the error of a bad call"
     try:
         await client.call_tool("play_song", {})
         raise AssertionError("an unknown tool is a mistake of the client")
@@ -85,7 +85,7 @@ for mode in MODES:
         async with over_http(mode) as client:
             expected = "2025-11-25" if mode == "legacy" else "2026-07-28"
             assert client.protocol_version == expected, client.protocol_version
-            if mode != "2026-07-28":  # pinned to a version, the client asks nobody who they are
+            if mode != "2026-07-28":  # with a pinned version, the client requests no server info
                 assert client.server_info.name == "segue" and client.instructions
             await use_every_tool(client)
 
@@ -104,18 +104,18 @@ async def _():
 
 
 for mode in MODES:
-    @check(f"a call that takes long tells how it is getting on, mode {mode}")
+    @check(f"a long call reports progress, mode {mode}")
     async def _(mode=mode):
-        told = []
+        reported = []
 
         async def note(progress, total, message):
-            told.append((progress, message))
+            reported.append((progress, message))
 
         async with over_http(mode) as client:
             asked = {"query": f"slowly {mode}", "searchType": "tracks"}  # answers are cached
             result = await client.call_tool("tidalSearch", asked, progress_callback=note)
-        assert result.structured_content["tracks"] == [] and len(told) == 2, (result, told)
-        assert told[0][0] < told[1][0] and told[0][1], told
+        assert result.structured_content["tracks"] == [] and len(reported) == 2, (result, reported)
+        assert reported[0][0] < reported[1][0] and reported[0][1], reported
 
 
 @check("many calls at once are all answered")

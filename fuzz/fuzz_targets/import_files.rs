@@ -1,4 +1,4 @@
-//! Whatever someone drops on the page, its reader neither panics nor depends on the size of the pieces it comes in.
+//! Import parsers do not panic on any file, and the result does not depend on the size of the chunks.
 #![no_main]
 
 use std::io::{Cursor, Read, Seek, SeekFrom};

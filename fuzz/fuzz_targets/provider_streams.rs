@@ -1,4 +1,4 @@
-//! Whatever a provider sends, in whatever pieces, its reader neither panics nor depends on where the pieces end.
+//! Provider readers do not panic on any stream, and the result does not depend on where the chunks end.
 #![no_main]
 
 use providers::replay;

@@ -1,4 +1,4 @@
-//! Any text can stand where an ISRC should: it is read or refused, and what was read is read the same again.
+//! The ISRC parser accepts or rejects any text, and parsing is idempotent.
 #![no_main]
 
 use music::Isrc;

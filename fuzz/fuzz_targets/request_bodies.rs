@@ -1,4 +1,4 @@
-//! Any body at any door of the real router is answered: with a result or with a refusal, never with our own failure.
+//! Every endpoint of the real router answers any body with a result or a 4xx error, never with a 5xx error.
 #![no_main]
 
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
-const DOORS: [(&str, &str); 14] = [
+const ENDPOINTS: [(&str, &str); 14] = [
     ("POST", "/api/chat/stream"),
     ("POST", "/api/local/chat"),
     ("POST", "/api/tasks"),
@@ -28,15 +28,15 @@ const DOORS: [(&str, &str); 14] = [
     ("PATCH", "/api/conversations/01890a5d-ac96-774b-bcce-b302099a8057"),
 ];
 
-struct House {
+struct Server {
     runtime: Runtime,
     router: Router,
     _data_dir: TempDir,
 }
 
-fn house() -> &'static House {
-    static HOUSE: OnceLock<House> = OnceLock::new();
-    HOUSE.get_or_init(|| {
+fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| {
         let data_dir = TempDir::new().expect("a temporary folder");
         let path = data_dir.path().display().to_string();
         let config = Config::from_lookup(|name| match name {
@@ -50,13 +50,13 @@ fn house() -> &'static House {
             let model = app::models::choose(&config).expect("the offline model");
             segue::router::router(App::start(config, Arc::clone(&model)).await.expect("the app starts"))
         });
-        House { runtime, router, _data_dir: data_dir }
+        Server { runtime, router, _data_dir: data_dir }
     })
 }
 
 fuzz_target!(|data: (u8, &[u8])| {
-    let (door, body) = data;
-    let (method, path) = DOORS[usize::from(door) % DOORS.len()];
+    let (endpoint, body) = data;
+    let (method, path) = ENDPOINTS[usize::from(endpoint) % ENDPOINTS.len()];
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -65,9 +65,9 @@ fuzz_target!(|data: (u8, &[u8])| {
         .header("accept", "application/json, text/event-stream")
         .body(Body::from(body.to_vec()))
         .expect("a request");
-    let house = house();
-    house.runtime.block_on(async {
-        let answer = house.router.clone().oneshot(request).await.expect("the router does not fail");
+    let server = server();
+    server.runtime.block_on(async {
+        let answer = server.router.clone().oneshot(request).await.expect("the router does not fail");
         assert!(answer.status().as_u16() < 500, "{method} {path}: {}", answer.status());
         answer.into_body().collect().await.expect("the answer can be read to its end");
     });

@@ -1,4 +1,4 @@
-//! Any JSON becomes one marked line that can be read back, without what cannot be seen.
+//! Any JSON becomes one marked line without invisible characters that can be read back.
 #![no_main]
 
 use engine::untrusted::{clean, marked, unmarked};

@@ -27,7 +27,7 @@ test('a reopened conversation reads exactly as it did live', async ({ page }) =>
   await page.goto('/');
   await ask(page, 'Is there anything in the Tidal catalogue about night trains?');
   await answered(page);
-  await expect(page.getByRole('group', { name: /Searching the Tidal catalogue/ })).toContainText('The agent goes on without it');
+  await expect(page.getByRole('group', { name: /Searching the Tidal catalogue/ })).toContainText('The agent continues without it');
   const live = await thread(page).innerText();
   await page.reload();
   await expect(answers(page)).toHaveCount(1);

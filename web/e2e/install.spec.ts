@@ -48,7 +48,7 @@ test.describe('with its service worker', () => {
     await context.setOffline(true);
     await page.goto('/tasks');
     await expect(page.getByRole('heading', { level: 1, name: 'Tasks' })).toBeVisible();
-    await expect(page.getByText('You are offline. What is open can be read')).toBeVisible();
+    await expect(page.getByText('You are offline. You can read what is open')).toBeVisible();
     await page.goto('/');
     const words = `kept ${token()}`;
     await box(page).fill(words);

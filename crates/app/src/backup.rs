@@ -1,4 +1,5 @@
-//! Backup and restore: a copy of the database that is whole, taken while the server runs, and put back while it does not.
+//! Backup and restore: a consistent copy of the database, made while the server runs and restored while it is
+//! stopped.
 
 use std::{
     fs::{self, File},
@@ -12,7 +13,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOp
 use crate::{config::Config, node::Node};
 use store;
 
-/// What a copy holds.
+/// The content of a copy.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Inventory {
@@ -24,14 +25,14 @@ pub struct Inventory {
     pub tracks: i64,
 }
 
-/// Copies the database to a new file, as it is at this moment. Whoever writes meanwhile is not held up.
+/// Copies the database to a new file, in its current state. Concurrent writes are not blocked.
 pub async fn backup(config: &Config, to: &Path) -> anyhow::Result<Inventory> {
     let from = sqlite_file(config, "pg_dump --format=custom --file=segue.dump \"$DATABASE_URL\"")?;
     ensure!(from.exists(), "there is no database at {}", from.display());
-    ensure!(!to.exists(), "{} is there already; choose a new name", to.display());
+    ensure!(!to.exists(), "{} exists already; choose another name", to.display());
     let mut connection = open(&from).await?;
     let text = to.to_str().context("the name of the file must be UTF-8")?;
-    // An empty file is a database that VACUUM INTO may fill; it has the right mode before there is anything to read.
+    // `VACUUM INTO` may fill an empty file, so the file has the right permissions before it contains any data.
     store::private_file(to).with_context(|| to.display().to_string())?;
     sqlx::query("VACUUM INTO $1").bind(text).execute(&mut connection).await.context("the copy could not be written")?;
     connection.close().await?;
@@ -39,7 +40,7 @@ pub async fn backup(config: &Config, to: &Path) -> anyhow::Result<Inventory> {
     inspect(to).await
 }
 
-/// Puts a copy in the place of the database. What was there is kept beside it; the index is made again from the copy.
+/// Replaces the database by a copy. The old database is kept beside it; the index is rebuilt from the copy.
 pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow::Result<Inventory> {
     let to = sqlite_file(config, "pg_restore --clean --if-exists --dbname=\"$DATABASE_URL\" segue.dump")?;
     let inventory = inspect(from).await?;
@@ -52,7 +53,8 @@ pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow
         ensure!(replaces == Replaces::WhatIsThere, hint);
         move_aside(&to)?;
     }
-    // First beside it, whole, then under its name: a restore that is cut leaves no half a database.
+    // Copied to a temporary name first and renamed afterwards, so that an interrupted restore leaves no partial
+    // database.
     let beside = to.with_extension("restoring");
     fs::copy(from, &beside)?;
     store::private_file(&beside)?;
@@ -70,7 +72,7 @@ pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow
     Ok(Inventory { path: to, ..inventory })
 }
 
-/// What to do with a database that is there already.
+/// What to do with an existing database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaces {
     Nothing,
@@ -86,13 +88,13 @@ fn sqlite_file(config: &Config, on_postgres: &str) -> anyhow::Result<PathBuf> {
     Ok(store::sqlite_path(&config.database_url).into())
 }
 
-/// Whether a file is a whole database of ours, and what is in it.
+/// Checks that a file is a complete Segue database, and counts its content.
 async fn inspect(path: &Path) -> anyhow::Result<Inventory> {
     const COUNT: &str =
         "SELECT (SELECT COUNT(*) FROM conversations WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM messages),
         (SELECT COUNT(*) FROM tasks WHERE deleted_at IS NULL), (SELECT COUNT(*) FROM documents WHERE track IS NOT NULL)";
     let bytes = fs::metadata(path).with_context(|| path.display().to_string())?.len();
-    let not_ours = || format!("{} is not a database of Segue", path.display());
+    let not_ours = || format!("{} is not a Segue database", path.display());
     let mut connection = open(path).await.with_context(not_ours)?;
     let (said,): (String,) =
         sqlx::query_as("PRAGMA integrity_check").fetch_one(&mut connection).await.with_context(not_ours)?;
@@ -101,7 +103,11 @@ async fn inspect(path: &Path) -> anyhow::Result<Inventory> {
         .fetch_one(&mut connection)
         .await
         .with_context(not_ours)?;
-    ensure!(newest <= store::newest_schema(), "{} was made by a newer Segue; update this one first", path.display());
+    ensure!(
+        newest <= store::newest_schema(),
+        "{} was written by a newer version of Segue; update Segue first",
+        path.display()
+    );
     let (conversations, messages, tasks, tracks) =
         sqlx::query_as(COUNT).fetch_one(&mut connection).await.with_context(not_ours)?;
     connection.close().await?;
@@ -114,7 +120,7 @@ async fn open(path: &Path) -> anyhow::Result<SqliteConnection> {
 
 fn move_aside(database: &Path) -> anyhow::Result<()> {
     let stamp = chrono::Utc::now().format("%Y%m%dT%H%M%SZ");
-    // What was written last may still be in the log beside the file: the three belong together.
+    // The newest data may still be in the write-ahead log, so all three files are moved.
     for ending in ["", "-wal", "-shm"] {
         let file = PathBuf::from(format!("{}{ending}", database.display()));
         if file.exists() {

@@ -1,5 +1,5 @@
-//! A model whose calls are paid for by a user: tokens are reserved before it is asked, and what it used is charged, also
-//! when the reply was stopped, cut or timed out, or its node died.
+//! A model whose calls are charged to a user. Tokens are reserved before the call, and the used tokens are charged
+//! even if the reply was stopped, cut or timed out, or if its node died.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
-/// Letters of a token, on average. Only replies that do not say what they used are charged by it.
+/// Average bytes per token. Used only for replies that do not report their usage.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// Where tokens are counted.
@@ -18,13 +18,13 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub(crate) struct Meter {
     pub(crate) store: Store,
     pub(crate) limits: TokenLimits,
-    /// Charges of replies that were dropped.
+    /// Pending charges of dropped replies.
     pub(crate) spawned: TaskTracker,
 }
 
 impl Meter {
-    /// Does work of the database in a task of its own. A caller that asks a model may have several replies under way and not
-    /// look at them while it writes itself: SQLite's only writer must not wait inside one of them.
+    /// Runs database work in a separate task. A caller may have several replies in progress and not poll them while
+    /// it writes; SQLite's only writer must not wait inside one of them.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -33,7 +33,7 @@ impl Meter {
         done.map_err(|error| ModelError::Unavailable(format!("its tokens could not be counted: {error}")))
     }
 
-    /// The model as this user pays for it.
+    /// The model with charges to this user.
     pub(crate) fn model(&self, model: &Arc<dyn Model>, owner: &UserId, purpose: Purpose) -> Metered {
         Metered { model: model.clone(), meter: self.clone(), owner: owner.clone(), purpose }
     }
@@ -89,13 +89,13 @@ impl Model for Metered {
     }
 }
 
-/// What one call costs. Dropped before the reply has said it, it charges what was seen of it.
+/// The charge of one call. If it is dropped before the usage is known, it charges an estimate of the received part.
 struct Charge {
     meter: Meter,
-    /// None once it is settled.
+    /// `None` once it is settled.
     reservation: Option<Reservation>,
-    /// What the reply has said so far that it used.
-    told: Option<Usage>,
+    /// The usage that the reply has reported so far.
+    reported: Option<Usage>,
     n_input: u64,
     n_output_bytes: u64,
 }
@@ -106,10 +106,10 @@ impl Charge {
         let reserved = async move { store.reserve_tokens(&owner, purpose, n_input, limits).await };
         match meter.apart(reserved).await? {
             Ok(Ok(reservation)) => {
-                Ok(Self { meter, reservation: Some(reservation), told: None, n_input, n_output_bytes: 0 })
+                Ok(Self { meter, reservation: Some(reservation), reported: None, n_input, n_output_bytes: 0 })
             }
             Ok(Err(limited)) => Err(ModelError::OverBudget(limited.message)),
-            // Without a count there is no limit, so there is no call.
+            // Without a count the limit cannot be checked, so the call fails.
             Err(error) => {
                 error!("The tokens of a user could not be counted: {error}");
                 Err(ModelError::Unavailable("the tokens could not be counted".into()))
@@ -120,12 +120,12 @@ impl Charge {
     async fn see(&mut self, delta: &Delta) {
         match delta {
             Delta::Text(text) | Delta::Reasoning(text) => self.n_output_bytes += text.len() as u64,
-            Delta::Progress { usage } => self.told = Some(*usage),
+            Delta::Progress { usage } => self.reported = Some(*usage),
             Delta::ToolCall { input, .. } => self.n_output_bytes += input.len() as u64,
             Delta::End { usage } => {
                 if let Some(reservation) = self.reservation.take() {
                     let (store, n_used) = (self.meter.store.clone(), usage.input_tokens + usage.output_tokens);
-                    // A task that panicked has said so itself; what it did not settle stays reserved.
+                    // A panic of the task is already logged. A charge that was not settled stays reserved.
                     let _ = self.meter.apart(async move { settle(&store, &reservation, n_used).await }).await;
                 }
             }
@@ -136,17 +136,18 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         let Some(reservation) = self.reservation.take() else { return };
-        // Providers tell the input at the beginning and the output at the end, so what was seen of it counts too.
-        let told = self.told.unwrap_or_default();
+        // Providers report the input tokens at the start and the output tokens at the end, so the received output is
+        // estimated.
+        let reported = self.reported.unwrap_or_default();
         let n_seen = self.n_output_bytes.div_ceil(BYTES_PER_TOKEN);
-        let n_input = if told.input_tokens > 0 { told.input_tokens } else { self.n_input };
-        let n_used = n_input + told.output_tokens.max(n_seen);
+        let n_input = if reported.input_tokens > 0 { reported.input_tokens } else { self.n_input };
+        let n_used = n_input + reported.output_tokens.max(n_seen);
         let store = self.meter.store.clone();
         self.meter.spawned.spawn(async move { settle(&store, &reservation, n_used).await });
     }
 }
 
-/// What cannot be settled stays reserved: the user is charged the estimate.
+/// A charge that cannot be settled stays reserved: the user pays the estimate.
 async fn settle(store: &Store, reservation: &Reservation, n_used: u64) {
     if let Err(error) = store.settle_tokens(reservation, n_used).await {
         error!("The tokens of a reply could not be charged: {error}");

@@ -1,4 +1,4 @@
-//! A list of addresses and networks, as settings spell it: `127.0.0.1, 10.0.0.0/8, fd00::/8`.
+//! A list of IP addresses and networks, as written in settings: `127.0.0.1, 10.0.0.0/8, fd00::/8`.
 
 use std::{net::IpAddr, str::FromStr};
 

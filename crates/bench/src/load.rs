@@ -1,4 +1,4 @@
-//! The load: streams that begin turn after turn, each read to its end and checked.
+//! The load: concurrent streams that run turn after turn. Each turn is read to its end and checked.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ impl Load {
     }
 }
 
-/// One turn, read to its end. True when it was whole: every delta, the tool's result, one end.
+/// Runs one turn and reads it to its end. Returns true if it was complete: every delta, the tool result, one end.
 async fn turn(client: &reqwest::Client, url: &str) -> anyhow::Result<bool> {
     let answer = begin(client, url).await?.bytes().await?;
     let count = |word: &str| answer.windows(word.len()).filter(|window| *window == word.as_bytes()).count();
@@ -62,7 +62,7 @@ async fn begin(client: &reqwest::Client, url: &str) -> anyhow::Result<reqwest::R
     Ok(answer.error_for_status()?)
 }
 
-/// How much the process grows for each stream that is held open in the middle of its turn.
+/// The memory growth of the process per stream that is held open in the middle of its turn.
 pub(crate) async fn memory_per_stream(server: &Server, streams: usize) -> anyhow::Result<f64> {
     let client = reqwest::Client::new();
     let before = server.rss_kib()?;

@@ -1,4 +1,4 @@
-//! What a turn costs: Segue and a bare relay, under the same load, in the same run.
+//! The cost of a turn: Segue and a bare relay, under the same load, in the same run.
 //!
 //! A turn is two model calls: 20 deltas and one tool call with a result of about 10 KB, then 60 deltas and the end.
 
@@ -41,7 +41,7 @@ struct Line {
     kib_per_stream: f64,
 }
 
-/// Rounds are interleaved, so that a busy neighbour costs everyone.
+/// Rounds are interleaved, so that other load on the machine affects all contenders.
 async fn measure(databases: &[Option<&str>]) -> anyhow::Result<Vec<Line>> {
     let fast = upstream::start(Duration::ZERO).await?;
     let slow = upstream::start(Duration::from_millis(500)).await?;

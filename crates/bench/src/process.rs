@@ -22,7 +22,7 @@ pub(crate) async fn relay(upstream: &str) -> anyhow::Result<Server> {
     start(command, None).await
 }
 
-/// Segue with fifty tasks, whose list is the tool result of every turn.
+/// Segue with fifty tasks. Their list is the tool result of every turn.
 pub(crate) async fn segue(upstream: &str, database: Option<&str>) -> anyhow::Result<Server> {
     let data_dir = TempDir::new()?;
     let mut command = Command::new(sibling("segue")?);
@@ -71,7 +71,7 @@ impl Server {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()?))?;
         let fields: Vec<_> = stat.rsplit_once(')').context("a stat line")?.1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-        // The kernel counts in hundredths of a second for everyone.
+        // The kernel always counts in hundredths of a second.
         Ok(ticks as f64 * 10.0)
     }
 

@@ -1,4 +1,5 @@
-//! The limit: a server that only asks the model twice and relays its text. No store, no resume, no tools, no owner.
+//! The baseline: a server that only calls the model twice and relays its text. No store, no resume, no tools, no
+//! users.
 
 use std::convert::Infallible;
 
@@ -50,7 +51,7 @@ async fn chat(State(relay): State<Relay>) -> Response {
     ([("content-type", "text/event-stream")], Body::from_stream(frames)).into_response()
 }
 
-/// The text deltas of the whole lines in the buffer, as our frames.
+/// The text deltas of the complete lines in the buffer, as Segue frames.
 fn relayed(buffer: &mut Vec<u8>) -> Vec<u8> {
     let mut out = Vec::new();
     let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else { return out };

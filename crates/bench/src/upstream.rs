@@ -1,4 +1,4 @@
-//! The scripted model: Anthropic's stream, as fast as it can be written or paced.
+//! The scripted model: Anthropic's stream, at full speed or at a given pace.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ struct Script {
     pace: Duration,
 }
 
-/// Starts it and answers its address.
+/// Starts the server and returns its URL.
 pub(crate) async fn start(pace: Duration) -> anyhow::Result<String> {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "list_tasks", "input": {}});
     let script = Script {

@@ -1,4 +1,4 @@
-//! A world of any size, for measuring: every recording has a title of its own.
+//! A generated world of any size, for measurements. Every recording has a unique title.
 
 use crate::world::{Album, Artist, Id, Item, Piece, World};
 
@@ -11,7 +11,7 @@ const SECOND: [&str; 20] = [
     "Lantern", "Meadow", "Needle", "Orchard", "Pier", "Quarry", "River", "Station", "Tower",
 ];
 
-/// `n` recordings, ten to an album, two albums to an artist; the same for the same `n`.
+/// `n` recordings, ten per album, two albums per artist. Deterministic.
 pub fn crowd(n: u32) -> World {
     let mut world = World::default();
     for n in 0..n {

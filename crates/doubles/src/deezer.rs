@@ -1,4 +1,4 @@
-//! Deezer's public API: whatever goes wrong, the status is 200.
+//! Deezer's public API. Every error has status 200.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ impl DeezerDouble {
         Self(ServiceState::new(world, Some(Limit { n_calls: 50, within: Duration::from_secs(5), refusal: over_quota })))
     }
 
-    /// Never in the way.
+    /// Without limits.
     pub fn generous(world: World) -> Self {
         Self(ServiceState::new(world, None))
     }
@@ -58,7 +58,7 @@ async fn search(state: State<ServiceState>, Query(pairs): Query<Vec<(String, Str
     Json(json!({"data": hits, "total": found.len()})).into_response()
 }
 
-/// What a search gives: no code, no tempo.
+/// A search result: without code and tempo.
 fn hit(state: &ServiceState, piece: &Piece) -> Value {
     json!({
         "id": piece.id, "readable": true, "title": title_of(piece), "title_short": piece.title,
@@ -74,7 +74,7 @@ fn whole(state: &ServiceState, piece: &Piece) -> Value {
     body["isrc"] = json!(piece.isrc);
     body["release_date"] = json!(state.catalogue().release_date(piece));
     body["gain"] = json!(-9.4);
-    // Mostly it does not know.
+    // Most tempos are unknown.
     body["bpm"] = if lot(&piece.isrc) < 30 { json!(118.5) } else { json!(0) };
     body
 }

@@ -1,15 +1,15 @@
-//! A small catalogue of fiction in which every trap has its place.
+//! A small fictional catalogue that contains every special case.
 
 use crate::world::{Album, Artist, Id, Item, Piece, World};
 
 pub const MARLOW: Id = 1001;
 pub const VEY: Id = 1002;
-/// Credited, but never delivered with the tracks that name it.
+/// Credited, but never included with the tracks that reference it.
 pub const GHOST: Id = 1003;
 pub const VARIOUS: Id = 1004;
 pub const KITE: Id = 1005;
 
-/// Ten tracks on one volume, all of them everywhere.
+/// Ten tracks on one volume, available in every country.
 pub const LOW_TIDE: Id = 2001;
 /// 46 tracks on two volumes: three pages.
 pub const LEDGER: Id = 2002;
@@ -19,7 +19,7 @@ pub const ATLAS: Id = 2003;
 pub const GLASS: Id = 2004;
 /// Not available in the US at all.
 pub const NORTH: Id = 2005;
-/// Its second track names an artist nobody delivers; its third is not delivered itself.
+/// The artist of its second track is never included; its third track is not included itself.
 pub const GHOSTS: Id = 2006;
 /// Sixty tracks on three volumes.
 pub const ANTHOLOGY: Id = 2007;
@@ -27,7 +27,7 @@ pub const ANTHOLOGY: Id = 2007;
 /// One recording on 23 releases: its album, its single and 21 compilations.
 pub const HARBOUR_LIGHTS: &str = "XTDBL2600001";
 
-/// Everything above, deterministic to the last digit.
+/// The whole catalogue. Deterministic.
 pub fn world() -> World {
     let mut press = Press::default();
     for (id, name) in [(MARLOW, "Ivy Marlow"), (VEY, "Tomas Vey"), (VARIOUS, "Various Artists"), (KITE, "Кайт и Ветер")]
@@ -143,7 +143,7 @@ impl Press {
         self.piece(GHOSTS, 1, "Stairwell").withheld = true;
     }
 
-    /// The same code again and again, as singles and compilations do it.
+    /// The same code on many releases, as with singles and compilations.
     fn harbour_lights_everywhere(&mut self) {
         self.album(3000, "Harbour Lights", MARLOW, "SINGLE");
         for n in 1..=21 {

@@ -1,8 +1,9 @@
-//! Doubles: local stand-ins for the services Segue asks, faithful to their manners and their traps.
+//! Test doubles: local replacements of the services that Segue calls, with the same behaviour and the same special
+//! cases.
 //!
-//! One folder per service, each a router over the same [`world::World`], so that what one service says about a
-//! recording agrees with what the others say. A double is made with `new`, served with [`serve`], and told to
-//! misbehave through its methods (tests) or its admin routes (a demo).
+//! One folder per service. Each is a router over the same [`world::World`], so that the services agree about a
+//! recording. A double is created with `new` and served with [`serve`]. Its methods (tests) or its admin routes
+//! (demos) switch faults on.
 
 pub mod crowd;
 pub mod deezer;
@@ -22,7 +23,7 @@ use std::net::SocketAddr;
 use axum::Router;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// A double that answers at `addr` until this is dropped.
+/// A double that serves at `addr` until this is dropped.
 pub struct Running {
     pub addr: SocketAddr,
     server: JoinHandle<()>,

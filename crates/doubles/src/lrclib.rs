@@ -18,15 +18,15 @@ use crate::{
 #[derive(Clone)]
 pub struct LrclibDouble(pub ServiceState);
 
-/// What a track shows of this service, by its lot.
+/// What this service has for a track; the track's `lot` decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Not in the database.
     Unknown,
     Instrumental,
-    /// With times and without the plain text.
+    /// Synchronised lyrics without the plain text.
     SyncedOnly,
-    /// A record that someone made and left empty.
+    /// A record without content.
     Empty,
     Plain,
 }

@@ -20,14 +20,14 @@ use tokio::net::TcpListener;
 
 fn command() -> Command {
     Command::new("doubles")
-        .about("Local doubles of the services Segue asks, for a demo without keys or a network")
+        .about("Local doubles of the services that Segue calls, for a demo without API keys or network")
         .arg(
             Arg::new("tidal")
                 .long("tidal")
                 .value_name("ADDRESS")
                 .default_value("127.0.0.1:9101")
                 .value_parser(value_parser!(SocketAddr))
-                .help("Where the Tidal double listens"),
+                .help("Address of the Tidal double"),
         )
         .arg(
             Arg::new("sources")
@@ -35,18 +35,20 @@ fn command() -> Command {
                 .value_name("ADDRESS")
                 .default_value("127.0.0.1:9102")
                 .value_parser(value_parser!(SocketAddr))
-                .help("Where LRCLIB, ReccoBeats, MusicBrainz and Deezer listen"),
+                .help("Address of LRCLIB, ReccoBeats, MusicBrainz and Deezer"),
         )
         .arg(
             Arg::new("sample")
                 .long("sample")
                 .value_name("FOLDER")
                 .value_parser(value_parser!(PathBuf))
-                .help("The sample library; its tracks join the catalogue"),
+                .help("Folder of the sample library; its tracks are added to the catalogue"),
         )
-        .arg(Arg::new("strict-rate").long("strict-rate").action(ArgAction::SetTrue).help(
-            "Enforce the limits of the real services: Tidal's one call in five seconds, MusicBrainz' one a second",
-        ))
+        .arg(
+            Arg::new("strict-rate").long("strict-rate").action(ArgAction::SetTrue).help(
+                "Enforce the limits of the real services: Tidal: one call in 5 s; MusicBrainz: one call per second",
+            ),
+        )
         .subcommand(model_command())
 }
 
@@ -54,13 +56,13 @@ fn model_command() -> Command {
     let families = Family::ALL.map(|(name, _)| name);
     Command::new("model")
         .about("A double of one model server that plays a script")
-        .arg(Arg::new("family").long("family").required(true).value_parser(families).help("Which server it imitates"))
+        .arg(Arg::new("family").long("family").required(true).value_parser(families).help("Model server to imitate"))
         .arg(
             Arg::new("script")
                 .long("script")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("What it says: a JSON list of steps"),
+                .help("Script of replies: a JSON file with a list of steps"),
         )
         .arg(
             Arg::new("listen")
@@ -68,9 +70,9 @@ fn model_command() -> Command {
                 .value_name("ADDRESS")
                 .default_value("127.0.0.1:9103")
                 .value_parser(value_parser!(SocketAddr))
-                .help("Where it listens"),
+                .help("Address to listen on"),
         )
-        .arg(Arg::new("name").long("name").default_value("double").help("The name of its model"))
+        .arg(Arg::new("name").long("name").default_value("double").help("Name of the model"))
 }
 
 async fn serve_model(options: &ArgMatches) -> anyhow::Result<()> {
@@ -79,7 +81,7 @@ async fn serve_model(options: &ArgMatches) -> anyhow::Result<()> {
     let double = ModelDouble::new(family, options.get_one::<String>("name").context("a name")?);
     if let Some(file) = options.get_one::<PathBuf>("script") {
         let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-        double.play(parse_script(&text).with_context(|| format!("{} is no script", file.display()))?);
+        double.play(parse_script(&text).with_context(|| format!("{} is not a script", file.display()))?);
     }
     let (listener, addr) = listen(*options.get_one("listen").context("an address")?).await?;
     let variable = if family == Family::Anthropic { "ANTHROPIC_BASE_URL=http://" } else { "OPENAI_BASE_URL=http://" };
@@ -118,7 +120,7 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-/// The four sources that need no key, side by side.
+/// The four sources that need no key, in one router.
 fn sources(world: &World, is_strict: bool) -> Router {
     let (musicbrainz, deezer) = match is_strict {
         true => (MusicBrainzDouble::strict(world.clone()), DeezerDouble::strict(world.clone())),

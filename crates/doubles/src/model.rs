@@ -1,7 +1,7 @@
-//! A double of a model server, one family at a time: its paths, its shapes, its refusals, and a script of replies.
+//! A double of a model server of one family: its paths, its formats, its errors, and a script of replies.
 //!
-//! Counts tokens like its original would (four characters each, or what a test sets) and refuses a prompt over its
-//! context in the family's own words. It thinks nothing: what it says is the script.
+//! It counts tokens like the original (four characters each, or the ratio that a test sets) and refuses a prompt over
+//! its context with the family's own message. Its replies are the script.
 
 mod families;
 mod frames;
@@ -37,12 +37,12 @@ struct Server {
     model: String,
     context_tokens: usize,
     chars_per_token: f64,
-    /// What this server always does, beside the script.
+    /// Faults that this server always has, beside the script.
     habits: Vec<Fault>,
     script: VecDeque<Step>,
-    /// Bodies of the requests for replies, in order.
+    /// The bodies of the chat requests, in order.
     asked: Vec<Value>,
-    /// Every path that was asked for.
+    /// Every requested path.
     paths: Vec<String>,
 }
 
@@ -69,13 +69,13 @@ impl ModelDouble {
         self
     }
 
-    /// It always does this, whatever the script says.
+    /// Adds a fault that the server always has, independent of the script.
     pub fn always(self, habit: Fault) -> Self {
         self.lock().habits.push(habit);
         self
     }
 
-    /// Replies to come, after those that are still to be played.
+    /// Appends replies to the script.
     pub fn play(&self, steps: impl IntoIterator<Item = Step>) {
         self.lock().script.extend(steps);
     }
@@ -143,7 +143,7 @@ async fn chat(State(double): State<ModelDouble>, uri: Uri, Json(request): Json<V
     answer(StatusCode::OK, "text/event-stream", body)
 }
 
-/// What the server refuses before it looks at the script.
+/// The error that the server returns before it reads the script.
 fn refusal(family: Family, server: &Server, request: &Value, n_prompt: usize) -> Option<(StatusCode, Value)> {
     let refuses = |fault: Fault| server.habits.contains(&fault);
     let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
@@ -182,7 +182,7 @@ async fn document(State(double): State<ModelDouble>, uri: Uri) -> Response {
     server.paths.push(uri.path().to_owned());
     match double.family.document(uri.path(), &server.model, server.context_tokens) {
         Some(document) => Json(document).into_response(),
-        // LM Studio says so with a 200.
+        // LM Studio returns this error with status 200.
         None if double.family == Family::LmStudio => {
             Json(json!({"error": format!("Unexpected endpoint or method. (GET {})", uri.path())})).into_response()
         }

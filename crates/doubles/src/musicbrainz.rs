@@ -1,4 +1,4 @@
-//! MusicBrainz' web service: one call a second, a name under which one comes, and only part of the world's codes.
+//! MusicBrainz' web service: one call per second, a required user agent, and only a part of all codes.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{
 pub struct MusicBrainzDouble(pub ServiceState);
 
 impl MusicBrainzDouble {
-    /// As strict as the real one.
+    /// With the limits of the real service.
     pub fn strict(world: World) -> Self {
         Self(ServiceState::new(
             world,
@@ -29,7 +29,7 @@ impl MusicBrainzDouble {
         ))
     }
 
-    /// Never in the way.
+    /// Without limits.
     pub fn generous(world: World) -> Self {
         Self(ServiceState::new(world, None))
     }
@@ -43,12 +43,12 @@ impl MusicBrainzDouble {
         self.0.guard(routes)
     }
 
-    /// Whether it has this code; many real ones it has not.
+    /// Whether it has this code. The real service lacks many codes.
     pub fn knows(isrc: &str) -> bool {
         lot(isrc) >= 25
     }
 
-    /// A second code of the same recording, which some have.
+    /// A second code of the same recording, for some recordings.
     pub fn sibling(isrc: &str) -> Option<String> {
         lot(isrc).is_multiple_of(3).then(|| format!("ZZ{}", &isrc[2..]))
     }
@@ -83,7 +83,7 @@ async fn recording(state: State<ServiceState>, id: Path<String>, Query(pairs): Q
     }
 }
 
-/// Phrases in quotes are looked for; the names of fields are not.
+/// Searches for phrases in quotes and ignores the names of fields.
 async fn search(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Response {
     let query = pairs.iter().find(|(key, _)| key == "query").map(|(_, value)| value.as_str()).unwrap_or_default();
     let phrases: Vec<&str> = query.split('"').skip(1).step_by(2).collect();
@@ -98,7 +98,7 @@ async fn search(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Respo
         .into_response()
 }
 
-/// Only what `inc` names comes along.
+/// Contains only the parts that `inc` names.
 fn body(state: &ServiceState, piece: &Piece, pairs: &Pairs) -> Value {
     let inc = pairs.iter().find(|(key, _)| key == "inc").map(|(_, value)| value.as_str()).unwrap_or_default();
     let has = |name: &str| inc.split([' ', '+']).any(|part| part == name);

@@ -1,4 +1,4 @@
-//! ReccoBeats: audio features, in an order of its own, without what it does not know.
+//! ReccoBeats: audio features, in its own order, without unknown tracks.
 
 use axum::{
     Json, Router,
@@ -19,14 +19,14 @@ const MAX_IDS: usize = 40;
 #[derive(Clone)]
 pub struct ReccoBeatsDouble(pub ServiceState);
 
-/// What a track shows of this service, by its lot.
+/// What this service has for a track; the track's `lot` decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// Left out of every answer.
+    /// Left out of every response.
     Not,
-    /// Two rows with different numbers; the first is the more popular one, and comes last.
+    /// Two rows with different numbers; the first is more popular and comes last.
     Twice,
-    /// No key, and figures beyond what the scales allow.
+    /// No key, and values outside their documented range.
     OffTheScale,
     Once,
 }
@@ -56,18 +56,18 @@ impl ReccoBeatsDouble {
         self.0.guard(routes)
     }
 
-    /// The Spotify id this double gives a code: 22 letters and digits, like a real one.
+    /// The Spotify id of a code in this double: 22 letters and digits, like a real one.
     pub fn spotify_id(isrc: &str) -> String {
         format!("{isrc}{:010}", seed(isrc) % 10_000_000_000)
     }
 
-    /// What the more popular row of a code says, from 0 to 1.
+    /// A value of the more popular row of a code, from 0 to 1.
     pub fn figure(isrc: &str, name: &str) -> f64 {
         share(isrc, name, 0)
     }
 }
 
-/// A row: a track, and which of its rows.
+/// A row: a track and the number of the row.
 type Row<'a> = (&'a Piece, u32);
 
 type Pairs = Vec<(String, String)>;
@@ -89,7 +89,7 @@ async fn tracks(state: State<ServiceState>, Query(pairs): Query<Pairs>) -> Resul
     Ok(Json(json!({"content": shuffled(&rows).into_iter().map(row).collect::<Vec<_>>()})).into_response())
 }
 
-/// Takes only its own ids.
+/// Accepts only ReccoBeats' own ids.
 async fn features_of_one(state: State<ServiceState>, Path(id): Path<String>) -> Response {
     match by_uuid(&state, &id) {
         Some(row) => Json(feature_row(row)).into_response(),
@@ -97,7 +97,7 @@ async fn features_of_one(state: State<ServiceState>, Path(id): Path<String>) -> 
     }
 }
 
-/// Ids come joined by commas, as repeated parameters, or both.
+/// Ids are joined by commas, sent as repeated parameters, or both.
 fn asked<'a>(state: &'a ServiceState, pairs: &Pairs) -> Result<Vec<Row<'a>>, Refusal> {
     let values = pairs.iter().filter(|(key, _)| key == "ids").flat_map(|(_, value)| value.split(','));
     let ids: Vec<&str> = values.filter(|id| !id.is_empty()).collect();
@@ -134,7 +134,7 @@ fn by_uuid<'a>(state: &'a ServiceState, id: &str) -> Option<Row<'a>> {
     (Known::of(&piece.isrc) != Known::Not && row.1 < 2).then_some(row)
 }
 
-/// Never the order of the question.
+/// Never in the order of the request.
 fn shuffled<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = rows.iter().rev().copied().collect();
     let middle = rows.len() / 2;
@@ -170,7 +170,7 @@ fn share(isrc: &str, name: &str, n: u32) -> f64 {
     (seed(&format!("{isrc}{name}{n}")) % 1000) as f64 / 1000.0
 }
 
-/// An error: the status, its own code, and what is wrong.
+/// An error: the status, ReccoBeats' own code, and the message.
 struct Refusal(StatusCode, u32, &'static str);
 
 impl IntoResponse for Refusal {

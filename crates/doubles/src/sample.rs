@@ -1,4 +1,4 @@
-//! The sample library as part of the world, so that a demo catalogue knows what the listener owns.
+//! The sample library as part of the world, so that a demo catalogue contains the user's tracks.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

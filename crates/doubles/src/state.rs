@@ -1,4 +1,4 @@
-//! What the smaller doubles have in common: a log of requests, faults on demand, a rate, and a world to tell about.
+//! The shared state of the smaller doubles: a request log, planned faults, a rate limit, and the catalogue.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -19,14 +19,14 @@ use crate::{
     world::{Id, Piece, World},
 };
 
-/// Clones are handles to one state.
+/// Clones share one state.
 #[derive(Clone)]
 pub struct ServiceState {
     catalogue: Arc<Catalogue>,
     state: Arc<Mutex<Log>>,
 }
 
-/// At most so many calls in so long a time; what is said to one too many.
+/// The maximum number of calls in a time window, and the response to a call over the limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     pub(crate) n_calls: usize,
@@ -43,12 +43,12 @@ struct Log {
     limit: Option<Limit>,
 }
 
-/// The tracks of a world, found by what these services are asked.
+/// The tracks of a world, with the lookups that these services need.
 pub(crate) struct Catalogue {
     world: World,
     by_isrc: HashMap<String, Id>,
     by_name: HashMap<(String, String), Vec<Id>>,
-    /// What a search looks at, in the order of ids.
+    /// The searchable names, in the order of ids.
     names: Vec<(Id, String)>,
 }
 
@@ -58,17 +58,17 @@ impl ServiceState {
         Self { catalogue: Arc::new(Catalogue::new(world)), state: Arc::new(Mutex::new(log)) }
     }
 
-    /// What happens to the next calls, one each; `None` lets a call pass.
+    /// Plans faults for the next calls, one each; `None` means no fault.
     pub fn plan(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
         self.log().script.extend(faults);
     }
 
-    /// Path and query of every call so far, refused ones too.
+    /// Path and query of every call so far, including rejected ones.
     pub fn requests(&self) -> Vec<String> {
         self.log().requests.clone()
     }
 
-    /// Under which name each call came; empty where it had none.
+    /// The user agent of each call; empty if the call had none.
     pub fn user_agents(&self) -> Vec<String> {
         self.log().user_agents.clone()
     }
@@ -106,7 +106,7 @@ async fn stand_guard(state: State<ServiceState>, request: Request, next: Next) -
 }
 
 impl Log {
-    /// Counts this call. A refused one counts too: that is what makes impatience expensive.
+    /// Counts this call. Rejected calls count too, so retrying too early prolongs the block.
     fn one_too_many(&mut self) -> Option<fn() -> Response> {
         let limit = self.limit?;
         let now = Instant::now();
@@ -142,13 +142,13 @@ impl Catalogue {
         self.world.pieces.get(&id).filter(|piece| !piece.is_video)
     }
 
-    /// Exactly this title by this artist, once both are normalised.
+    /// Tracks with exactly this title and artist, after normalisation.
     pub(crate) fn by_name(&self, title: &str, artist: &str) -> Vec<&Piece> {
         let ids = self.by_name.get(&(normalised(title), normalised(artist)));
         ids.into_iter().flatten().filter_map(|id| self.by_id(*id)).collect()
     }
 
-    /// Every word somewhere in title, artist or album.
+    /// Tracks with every word in title, artist or album.
     pub(crate) fn search(&self, words: &str) -> Vec<&Piece> {
         let words = normalised(words);
         let is_it = |names: &str| !words.is_empty() && words.split(' ').all(|word| names.contains(word));
@@ -180,7 +180,7 @@ fn artist_of(world: &World, piece: &Piece) -> String {
     name.map_or_else(String::new, |artist| artist.name.clone())
 }
 
-/// LRCLIB's rule: lower case, accents folded, apostrophes dropped, other signs a space.
+/// LRCLIB's normalisation: lower case, accents folded, apostrophes removed, other symbols become spaces.
 fn normalised(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
     let folded: String = text
@@ -192,7 +192,7 @@ fn normalised(text: &str) -> String {
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A number from 0 to 99 that a text always has: decides which track shows which trap.
+/// A deterministic number from 0 to 99 for a text. It decides which track shows which special case.
 pub fn lot(text: &str) -> u64 {
     seed(text) % 100
 }

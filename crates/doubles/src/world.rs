@@ -1,8 +1,8 @@
-//! The world every double tells about: artists, albums and recordings, all of them fiction.
+//! The catalogue behind all doubles: fictional artists, albums and recordings.
 
 use std::collections::BTreeMap;
 
-/// Ids are numbers here and text on the wire. Tracks and videos share one sequence, as they do at Tidal.
+/// Ids are numbers here and text in the responses. Tracks and videos share one sequence, as at Tidal.
 pub type Id = u64;
 
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct World {
 pub struct Artist {
     pub id: Id,
     pub name: String,
-    /// Named by others, but never delivered with them.
+    /// Referenced by other resources, but never included with them.
     pub withheld: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Album {
     pub items: Vec<Item>,
 }
 
-/// A place on an album.
+/// A position on an album.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
     pub piece: Id,
@@ -53,7 +53,7 @@ pub struct Piece {
     pub explicit: bool,
     pub popularity: f64,
     pub absent_in: Vec<&'static str>,
-    /// Named by others, but never delivered with them.
+    /// Referenced by other resources, but never included with them.
     pub withheld: bool,
 }
 
@@ -68,7 +68,7 @@ impl World {
         is_there.then_some(piece)
     }
 
-    /// What an album offers in a country; numbers keep their gaps.
+    /// The items of an album that are available in a country; numbers keep their gaps.
     pub fn items(&self, album: &Album, country: &str) -> Vec<Item> {
         album.items.iter().filter(|item| self.piece(item.piece, country).is_some()).copied().collect()
     }
@@ -77,7 +77,7 @@ impl World {
         self.pieces.values().filter(move |piece| !piece.is_video && self.piece(piece.id, country).is_some())
     }
 
-    /// Pieces and albums that have every word of `query` in their names, most popular first.
+    /// Pieces and albums with every word of `query` in their names, most popular first.
     pub fn search(&self, query: &str, country: &str) -> Found {
         let query = query.to_lowercase();
         let words: Vec<&str> = query.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! The files someone gave us: one, a folder, or those inside a ZIP archive, each gathered by itself.
+//! The imported files: one file, a folder, or the members of a ZIP archive. Each file is gathered separately.
 
 use std::{
     cell::Cell,
@@ -12,38 +12,39 @@ use zip::{ZipArchive, read::ZipFile};
 
 use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload};
 
-/// One file and everything it said.
+/// One file and everything that was read from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GatheredFile {
-    /// Its name; inside an archive, its place there.
+    /// The file name; inside an archive, the path in the archive.
     pub name: String,
     pub kind: Kind,
     pub gathered: Gathered,
 }
 
-/// What an archive may cost. More is not a listener's data but an attack.
+/// Limits for archives. An archive that exceeds them is treated as an attack.
 struct Limits {
     n_members: usize,
-    /// What the members may have together when they are unpacked.
+    /// The total unpacked size of all members.
     n_bytes: u64,
-    /// How much larger a member may become.
+    /// The maximum compression ratio of a member.
     ratio: u64,
-    /// Below this size a ratio says nothing.
+    /// Members smaller than this are not checked for their ratio.
     ratio_from: u64,
-    /// What may be read to find and read the table of contents: 46 bytes and a name for each member.
+    /// How much may be read to find and read the central directory: 46 bytes and a name per member.
     directory: u64,
 }
 
-/// A music collection has some thousands of files, a history of many years some thirty. Text shrinks to a tenth, rarely
-/// to a fiftieth.
+/// A music collection has some thousands of files, a history of many years about thirty. Text shrinks to a tenth,
+/// rarely to a fiftieth.
 const LIMITS: Limits =
     Limits { n_members: 5000, n_bytes: 1 << 30, ratio: 200, ratio_from: 1 << 20, directory: 4 << 20 };
 
-const NESTED: &str = "an archive inside an archive, which is not read";
+const NESTED: &str = "an archive inside an archive; nested archives are not read";
 
-/// Everything a path holds. Members of archives are unpacked one at a time into `scratch`.
+/// Everything at a path. Members of archives are unpacked one at a time into `scratch`.
 ///
-/// A broken member refuses its whole archive, so that nothing is half imported; in a folder, files stand for themselves.
+/// A broken member rejects its whole archive, so that no archive is imported in part. Files of a folder are
+/// independent of each other.
 pub fn gather_files(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
     if path.is_dir() {
         return Ok(folder_import::gather_folder(path, scratch));
@@ -70,7 +71,7 @@ pub fn gather_uploaded(mut file: File, name: &str, scratch: &Path) -> Result<Vec
     }
 }
 
-/// Files that are none of ours (a read-me, an address book) are passed over; an archive of nothing else is refused.
+/// Other files (a read-me, an address book) are skipped. An archive without any importable file is rejected.
 fn in_archive(
     file: File,
     archive_name: &str,
@@ -83,7 +84,7 @@ fn in_archive(
     if archive.len() > limits.n_members {
         return Err(broken(archive_name, format!("it has more than {} files", limits.n_members)));
     }
-    // The limit was for the table of contents; members have limits of their own.
+    // The budget limits only the central directory; members have their own limits.
     budget.set(u64::MAX);
     let (mut files, mut left, mut n_nested) = (vec![], limits.n_bytes, 0_u64);
     for n in 0..archive.len() {
@@ -110,8 +111,8 @@ fn in_archive(
     Ok(files)
 }
 
-/// Parsers keep their source, and an archive cannot be read in two places at once: the member goes to disk, into a file
-/// without a name that is gone when it is dropped.
+/// Parsers own their source, and an archive cannot be read at two positions at once. The member is therefore copied
+/// to an unnamed temporary file, which is deleted when it is dropped.
 fn unpack<R: Read>(
     member: &mut ZipFile<'_, R>,
     scratch: &Path,
@@ -148,8 +149,8 @@ impl Unpacking {
     }
 }
 
-/// A file of which only so much may be read. The reader of archives reads the whole table of contents into memory, however
-/// long it claims to be.
+/// A file with a limit on the bytes that may be read. The ZIP reader loads the whole central directory into memory,
+/// with the length that the archive claims.
 struct Metered {
     file: File,
     left: Rc<Cell<u64>>,
@@ -158,7 +159,7 @@ struct Metered {
 impl Read for Metered {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(out)?;
-        let too_large = || io::Error::other("its table of contents is too large");
+        let too_large = || io::Error::other("its central directory is too large");
         self.left.set(self.left.get().checked_sub(n as u64).ok_or_else(too_large)?);
         Ok(n)
     }

@@ -1,4 +1,4 @@
-//! Audio files: what their tags say, code and lyrics included.
+//! Audio files: reads their tags, including ISRC and lyrics.
 
 use std::{
     fs,
@@ -22,20 +22,21 @@ use super::{
 };
 use music::lrc::plain_lyrics;
 
-/// A text file beside an audio file that is longer than this holds no lyrics.
+/// A longer text file beside an audio file does not contain lyrics.
 const LARGEST_LYRICS: u64 = 1 << 20;
 
-/// True when the first bytes are those of an audio file.
+/// True if the first bytes are those of an audio file.
 pub(super) fn looks_like_audio(first: &[u8]) -> bool {
     first.starts_with(b"ID3") || FileType::from_buffer(first).is_some()
 }
 
-/// The track of one file, named by its tags or else by its file name; `line` is its place in the list.
+/// The track of one file. Its names come from the tags, or else from the file name. `line` is its position in the
+/// list.
 pub fn file(line: u64, path: &Path) -> Entry {
     file_in(line, path, Path::new(path.file_name().unwrap_or_default()))
 }
 
-/// The same for a file of a library: `relative` is its path within the library, which names artist and album when the
+/// The same for a file of a library. `relative` is its path within the library, which names artist and album if the
 /// tags do not.
 pub fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
     let unreadable = |why: &dyn std::fmt::Display| LineError::unusable(line, format!("{}: {why}", path.display()));
@@ -50,25 +51,26 @@ pub fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
     named(track, &relative)
 }
 
-/// What the tags leave open is taken from the path within the library, or from the file name alone.
+/// Missing names are taken from the path within the library, or from the file name alone.
 pub(super) fn named(mut track: ImportedTrack, relative: &str) -> Entry {
-    // Tags without an artist are often a lone title by a ripper; with a title and an artist, folders add nothing sure.
+    // Tags without an artist are often only a title that a ripper wrote. If title and artist are there, folder names
+    // add nothing reliable.
     if track.title.is_empty() || track.artists.is_empty() {
         PathNames::of(relative).fill(&mut track);
     }
     track.finish()
 }
 
-/// What the tags of one stream say; the title may be missing.
+/// The tags of one stream; the title may be missing.
 pub fn stream(line: u64, source: impl Read + Seek) -> Entry {
     let read = tags(source).map_err(|why| LineError::unusable(line, why))?;
     Ok(track_of(line, &read, ""))
 }
 
-/// Reads tags and properties by seeking; the audio itself is passed over.
+/// Reads tags and properties by seeking, without reading the audio itself.
 fn tags(mut source: impl Read + Seek) -> Result<TaggedFile, String> {
     tags_and(&mut source, true).or_else(|why| {
-        // A picture that cannot be read, or is too large, must not hide the other tags.
+        // A picture that cannot be parsed, or is too large, must not hide the other tags.
         source.rewind().map_err(|_| why)?;
         tags_and(&mut source, false)
     })
@@ -85,7 +87,7 @@ fn track_of(line: u64, file: &TaggedFile, path: &str) -> ImportedTrack {
     let mut track = ImportedTrack::at(line);
     let seconds = file.properties().duration().as_secs_f64();
     track.duration = (seconds > 0.0).then_some(seconds);
-    // The best tag first; older ones in the same file fill what it leaves open.
+    // The primary tag first; other tags in the same file fill missing fields.
     for tag in file.primary_tag().into_iter().chain(file.tags()) {
         let fields = Fields { tag, path };
         fields.names(&mut track);
@@ -95,10 +97,10 @@ fn track_of(line: u64, file: &TaggedFile, path: &str) -> ImportedTrack {
     track
 }
 
-/// The fields of one tag, with texts in the encoding they were meant in.
+/// The fields of one tag, decoded with the intended encoding.
 struct Fields<'a> {
     tag: &'a Tag,
-    /// What the file is called: it may show which encoding a text is in.
+    /// The path of the file, which helps to detect the encoding of a text.
     path: &'a str,
 }
 
@@ -146,7 +148,7 @@ impl Fields<'_> {
         }
         let ids = &mut track.ids;
         ids.music_brainz = ids.music_brainz.take().or_else(|| self.first(ItemKey::MusicBrainzRecordingId));
-        // Formats disagree about which of the two an ordinary lyrics field is.
+        // Formats disagree about which of the two keys an ordinary lyrics field has.
         let lyrics = || [ItemKey::UnsyncLyrics, ItemKey::Lyrics].into_iter().find_map(|key| self.tag.get_string(key));
         track.lyrics = track.lyrics.take().or_else(|| lyrics().and_then(|text| words(&repaired(text, self.path))));
     }
@@ -176,7 +178,7 @@ impl Fields<'_> {
 
 /// `Song.lrc` next to `Song.flac`.
 fn lyrics_beside(path: &Path) -> Option<String> {
-    // A missing or unreadable companion is the usual case, not a failure of the track.
+    // A missing or unreadable lyrics file is the usual case and not an error of the track.
     let file = fs::File::open(path.with_extension("lrc")).ok()?;
     let mut text = String::new();
     Text::new(file.take(LARGEST_LYRICS), SinceLastEntry::default()).read_to_string(&mut text).ok()?;

@@ -1,4 +1,5 @@
-//! How does a file begin? What every format is recognised by: the content first, the name where the content cannot say.
+//! The start of a file, from which every format is recognised: by its content first, by its name if the content is
+//! not enough.
 
 use std::{cell::OnceCell, io::Read};
 
@@ -12,7 +13,7 @@ use super::{
     text::{SinceLastEntry, Text},
 };
 
-/// How much of a file `recognise` should be shown, if there is that much.
+/// How many bytes of a file `recognise` needs, if the file is that long.
 pub const FIRST_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) struct Head {
 }
 
 impl Beginning {
-    /// Of the first bytes of a file (up to [`FIRST_BYTES`]) and its name.
+    /// From the first bytes of a file (up to [`FIRST_BYTES`]) and its name.
     pub(crate) fn new(first: &[u8], file_name: &str) -> Self {
         let extension = file_name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default();
         let text = decoded(first);
@@ -64,13 +65,13 @@ impl Beginning {
         self.shape == Shape::Xml && lower.match_indices(&opened).any(|(at, _)| ends(&lower[at + opened.len()..]))
     }
 
-    /// True for JSON that has all of these members, at any depth.
+    /// True for JSON with all of these members, at any depth.
     pub(crate) fn has_members(&self, members: &[&str]) -> bool {
         let has = |member: &&str| self.start().contains(&format!("\"{member}\""));
         self.shape == Shape::Json && members.iter().all(has)
     }
 
-    /// The first lines that say something, without comments.
+    /// The first lines that are neither empty nor comments.
     pub(crate) fn written_lines(&self) -> Vec<&str> {
         let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
         if self.shape != Shape::Text {
@@ -79,7 +80,7 @@ impl Beginning {
         self.start().lines().map(str::trim).filter(says).take(50).collect()
     }
 
-    /// The head of a table that names at least a title and something else, or codes and something else.
+    /// The header of a table that has at least a title and another known column, or a code and another known column.
     pub(crate) fn named_head(&self) -> Option<&Head> {
         self.head().filter(|head| {
             let Head { header, columns, .. } = head;
@@ -88,7 +89,7 @@ impl Beginning {
         })
     }
 
-    /// The head of anything that could be a table.
+    /// The header of any possible table.
     pub(crate) fn head(&self) -> Option<&Head> {
         let read = || (self.shape == Shape::Text).then(|| Head::read(self.start())).flatten();
         self.head.get_or_init(read).as_ref()
@@ -108,7 +109,7 @@ impl Head {
         Some(Self { columns: Columns::named(&header), header, row })
     }
 
-    /// True when a column is called this, in any case.
+    /// True if a column has this name, ignoring case.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.header.iter().any(|cell| cell.trim().trim_start_matches('\u{feff}').eq_ignore_ascii_case(name))
     }
@@ -122,7 +123,7 @@ fn shape(first: &[u8], start: &str) -> Shape {
     if first.starts_with(b"PK\x03\x04") {
         return Shape::Zip;
     }
-    // The mark of UTF-16 looks like the start of an MPEG frame.
+    // The byte order mark of UTF-16 looks like the start of an MPEG frame.
     if Encoding::for_bom(first).is_none() && audio::looks_like_audio(first) {
         return Shape::Audio;
     }
@@ -140,7 +141,7 @@ pub(crate) fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// The first bytes as text, up to the last whole line if there is more than one.
+/// The first bytes as text, cut after the last complete line if there is more than one.
 fn decoded(first: &[u8]) -> String {
     let mut text = String::new();
     Text::new(first, SinceLastEntry::default()).read_to_string(&mut text).expect("a slice can always be read");

@@ -1,10 +1,10 @@
-//! Which column of a table means what, in the words of every service that writes one.
+//! The meaning of the columns of a table, for every service that writes one.
 
 use csv::StringRecord;
 
 use super::{formula::without_formula_guard, headers::HEADERS};
 
-/// What a column can tell.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Title,
@@ -15,7 +15,7 @@ pub(super) enum Column {
     Duration,
     AddedAt,
     PlayedAt,
-    /// How long it was listened to, in milliseconds and in seconds.
+    /// How long the track was played, in milliseconds or in seconds.
     PlayedMilliseconds,
     PlayedSeconds,
     PlayCount,
@@ -29,7 +29,7 @@ pub(super) enum Column {
     AppleId,
     MusicBrainzId,
     YouTubeId,
-    /// An id whose owner stands in `Platform`.
+    /// An id; the column `Platform` names its service.
     TrackId,
     Platform,
     /// Favourite, playlist, album, artist …
@@ -55,7 +55,8 @@ pub(super) enum Feature {
     Valence,
 }
 
-/// Exportify's columns in their fixed order: its headers are translated into twelve languages, the order is not.
+/// Exportify's columns in their fixed order. Its headers are translated into twelve languages; the order is always
+/// the same.
 const EXPORTIFY: [Option<Column>; 19] = [
     Some(Column::Link),
     Some(Column::Title),
@@ -78,7 +79,7 @@ const EXPORTIFY: [Option<Column>; 19] = [
     Some(Column::AddedAt),
 ];
 
-/// Exportify's optional columns of features, in order.
+/// Exportify's optional columns of audio features, in order.
 const EXPORTIFY_FEATURES: [Column; 11] = [
     Column::Feature(Feature::Danceability),
     Column::Feature(Feature::Energy),
@@ -93,12 +94,12 @@ const EXPORTIFY_FEATURES: [Column; 11] = [
     Column::Feature(Feature::Tempo),
 ];
 
-/// What each column of one table means; `None` is a column we do not read.
+/// The meaning of each column of one table; `None` for a column that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns(Vec<Option<Column>>);
 
 impl Columns {
-    /// By their headers.
+    /// Determined by the headers.
     pub(super) fn named(header: &StringRecord) -> Self {
         let meaning = |name: &str| {
             let name = name.trim().trim_start_matches('\u{feff}').to_lowercase();
@@ -108,7 +109,7 @@ impl Columns {
         Self(header.iter().map(meaning).collect())
     }
 
-    /// Exportify's, whatever language its headers are in. The headers still count where they can be read.
+    /// Exportify's columns, in every language. Headers that are recognised take precedence.
     pub(super) fn exportify(header: &StringRecord) -> Self {
         let mut columns = Self::named(header).0;
         for (column, known) in columns.iter_mut().zip(EXPORTIFY) {
@@ -129,7 +130,7 @@ impl Columns {
         Self(columns)
     }
 
-    /// `artist, album, track, moment`: what several Last.fm exporters write without any header.
+    /// `artist, album, track, time`: the format of several Last.fm exporters without a header.
     pub(super) fn headerless_scrobbles() -> Self {
         Self([Column::Artist, Column::Album, Column::Title, Column::PlayedAt].map(Some).to_vec())
     }
@@ -142,12 +143,12 @@ impl Columns {
         self.0.iter().flatten().count()
     }
 
-    /// The filled cell that means this, if any.
+    /// The first non-empty cell with this meaning.
     pub(super) fn cell<'r>(&self, record: &'r StringRecord, column: Column) -> Option<&'r str> {
         self.cells(record, column).next()
     }
 
-    /// Every filled cell that means this.
+    /// Every non-empty cell with this meaning.
     pub(super) fn cells<'r>(&self, record: &'r StringRecord, column: Column) -> impl Iterator<Item = &'r str> {
         let cells = self.0.iter().zip(record.iter());
         let filled = cells.filter(move |(known, cell)| **known == Some(column) && !cell.trim().is_empty());

@@ -1,17 +1,16 @@
-//! Which audio is this, whatever its tags and its name? A hash of the sound alone, so that a retagged or moved file is
-//! recognised.
+//! A hash of the audio without its tags and its name, so that a retagged or moved file is recognised.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
-/// How much is hashed at either end of the audio.
+/// How many bytes are hashed at each end of the audio.
 const SAMPLE: u64 = 1 << 20;
 
 /// A hash of the length, the first and the last MiB of the audio without its tags, as 64 hex digits.
 ///
-/// Without tags: MP3, AAC and others with ID3 and APE tags around them, FLAC, MP4, WAV and AIFF. Ogg numbers its pages, so new
-/// tags may change every page: a retagged Ogg file has another hash.
+/// Tags are excluded for MP3, AAC and other formats with ID3 and APE tags, FLAC, MP4, WAV and AIFF. Ogg numbers its
+/// pages, so new tags may change every page: a retagged Ogg file has another hash.
 pub fn content_hash(mut file: impl Read + Seek) -> io::Result<String> {
     let (start, end) = audio_range(&mut file)?;
     let length = end - start;
@@ -57,7 +56,7 @@ fn bytes_at<const N: usize>(file: &mut (impl Read + Seek), at: u64) -> io::Resul
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = vec![];
     file.by_ref().take(N as u64).read_to_end(&mut bytes)?;
-    // A file that is shorter has zeros there, which no mark is made of.
+    // A shorter file is padded with zeros, which match no signature.
     bytes.resize(N, 0);
     Ok(bytes.try_into().expect("it has just been made this long"))
 }
@@ -67,31 +66,31 @@ fn after_id3v2(file: &mut (impl Read + Seek), end: u64) -> io::Result<u64> {
     if !head.starts_with(b"ID3") {
         return Ok(0);
     }
-    // Seven bits of each byte, so that no tag looks like an MPEG frame.
+    // Seven bits of each byte: ID3 sizes never look like an MPEG frame.
     let size = head[6..].iter().fold(0_u64, |size, byte| (size << 7) | u64::from(byte & 0x7f));
     let footer = if head[5] & 0x10 == 0 { 0 } else { 10 };
     Ok((10 + size + footer).min(end))
 }
 
-/// FLAC: blocks of metadata, the last of them marked, then the frames.
+/// FLAC: metadata blocks, the last of which has a flag, then the frames.
 fn after_flac_blocks(file: &mut (impl Read + Seek), mut at: u64, end: u64) -> io::Result<Option<u64>> {
     while at + 4 <= end {
         let head: [u8; 4] = bytes_at(file, at)?;
         at += 4 + u64::from(u32::from_be_bytes([0, head[1], head[2], head[3]]));
         if head[0] & 0x80 != 0 {
-            // A file without frames is told by its description, which is the first block.
+            // A file without frames is identified by its first block, STREAMINFO.
             return Ok((at < end).then_some(at));
         }
     }
     Ok(None)
 }
 
-/// How a container writes its chunks.
+/// How a container stores its chunks.
 struct Chunks {
     /// The chunk with the audio.
     audio: &'static [u8; 4],
     is_big_endian: bool,
-    /// The size comes before the name and counts both.
+    /// The size comes before the name and includes both.
     size_first: bool,
 }
 
@@ -109,7 +108,7 @@ fn chunk(file: &mut (impl Read + Seek), mut at: u64, end: u64, chunks: Chunks) -
         let size = u64::from(if chunks.is_big_endian { u32::from_be_bytes(size) } else { u32::from_le_bytes(size) });
         let (from, to) = match (chunks.size_first, size) {
             (false, size) => (at + 8, at + 8 + size),
-            // To the end of the file, or in the eight bytes after the name.
+            // The chunk extends to the end of the file, or its size is in the eight bytes after the name.
             (true, 0) => (at + 8, end),
             (true, 1) => {
                 let size: [u8; 8] = head[8..].try_into().expect("eight bytes");
@@ -121,7 +120,7 @@ fn chunk(file: &mut (impl Read + Seek), mut at: u64, end: u64, chunks: Chunks) -
         if name == chunks.audio {
             return Ok((from < to).then_some((from, to)));
         }
-        // Chunks of odd length are filled up, except in MP4. A chunk that does not go on would never end.
+        // Chunks of odd length are padded, except in MP4. A chunk that does not advance would cause an endless loop.
         let next = if chunks.size_first { to } else { to + to % 2 };
         if next <= at {
             break;
@@ -131,7 +130,7 @@ fn chunk(file: &mut (impl Read + Seek), mut at: u64, end: u64, chunks: Chunks) -
     Ok(None)
 }
 
-/// ID3v1 and APE tags stand after the audio, the former last.
+/// ID3v1 and APE tags follow the audio; ID3v1 is last.
 fn before_end_tags(file: &mut (impl Read + Seek), start: u64, mut end: u64) -> io::Result<u64> {
     if end >= start + 128 && bytes_at::<3>(file, end - 128)? == *b"TAG" {
         end -= 128;
@@ -141,7 +140,7 @@ fn before_end_tags(file: &mut (impl Read + Seek), start: u64, mut end: u64) -> i
         if footer.starts_with(b"APETAGEX") {
             let number =
                 |at: usize| u64::from(u32::from_le_bytes([footer[at], footer[at + 1], footer[at + 2], footer[at + 3]]));
-            // The size counts the footer, and not the header that a flag tells of.
+            // The size includes the footer, but not the header, whose presence is a flag.
             let header = if number(20) & (1 << 31) == 0 { 0 } else { 32 };
             end = end.saturating_sub(number(12) + header).max(start);
         }

@@ -1,8 +1,8 @@
-//! What tags and DJ programs say about a track beyond its names.
+//! Details of a track from tags and DJ programs, beyond its names.
 
 use serde::{Deserialize, Serialize};
 
-/// What tags and DJ programs say beyond names.
+/// Details of a track from tags and DJ programs, beyond its names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {
@@ -28,13 +28,13 @@ pub struct Details {
     pub replay_gain_track: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_gain_album: Option<f64>,
-    /// The file holds a picture.
+    /// The file contains a picture.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_artwork: bool,
     /// A picture in the same folder: cover.jpg, folder.png.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder_art: Option<String>,
-    /// Where the track begins in its file, in seconds: a CUE sheet cuts one file into tracks.
+    /// The start of the track in its file, in seconds: a CUE sheet divides one file into tracks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
 }

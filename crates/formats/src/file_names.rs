@@ -1,4 +1,4 @@
-//! What does the name of an audio file say, without the words and ids that downloaders add?
+//! Cleans the name of an audio file: removes the words and ids that downloaders add.
 
 /// The name without its extension, with spaces.
 pub(super) fn stem(name: &str) -> String {
@@ -6,7 +6,7 @@ pub(super) fn stem(name: &str) -> String {
         Some((stem, extension)) if !stem.is_empty() && extension.len() <= 5 && !extension.contains(' ') => stem,
         _ => name,
     };
-    // Before underscores become spaces: the ids of videos have underscores.
+    // Must run before underscores become spaces, because video ids contain underscores.
     let stem = without_video_id(stem);
     if stem.contains(' ') { stem.to_owned() } else { stem.replace('_', " ") }
 }
@@ -25,7 +25,7 @@ fn without_video_id(stem: &str) -> &str {
             return rest.trim_end();
         }
     }
-    // Older ones put a hyphen before it: only what no word looks like is taken for an id.
+    // Older downloaders write a hyphen before the id. Only text that does not look like a word is treated as an id.
     match stem.char_indices().rev().nth(11) {
         Some((at, '-')) if at > 0 && is_id(&stem[at + 1..]) && looks_random(&stem[at + 1..]) => stem[..at].trim_end(),
         _ => stem,
@@ -37,7 +37,7 @@ fn looks_random(id: &str) -> bool {
     has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
 }
 
-/// A title without `(Official Video)` and other words about the video.
+/// A title without `(Official Video)` and similar additions.
 pub(super) fn without_video_words(title: &str) -> String {
     const WORDS: &[&str] = &[
         "official",
@@ -80,8 +80,8 @@ pub(super) fn without_video_words(title: &str) -> String {
     }
 }
 
-/// `01 Title`, `1-03 Title`, `01. Title`, `01 - Title`: disc and track, and the rest. A title may begin with a number, so
-/// a number before a mere space counts only when it is written with two digits and could be one of a record.
+/// `01 Title`, `1-03 Title`, `01. Title`, `01 - Title`: disc and track number, and the rest. A title may start with a
+/// number, so a number that is followed by a space only counts if it has two digits and is a plausible track number.
 pub(super) fn numbered(stem: &str) -> (Option<(Option<u32>, u32)>, &str) {
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let n = digits(stem);
@@ -103,7 +103,7 @@ pub(super) fn numbered(stem: &str) -> (Option<(Option<u32>, u32)>, &str) {
     }
 }
 
-/// What follows a number and its mark.
+/// The text after a number and its separator.
 fn title_after(rest: &str) -> Option<&str> {
     let title = rest.trim_start_matches(['.', ' ', '-', '_', ')']);
     (title.len() < rest.len() && !title.is_empty()).then_some(title)

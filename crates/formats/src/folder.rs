@@ -1,4 +1,4 @@
-//! What lies in a folder? Every file with its role, and what is skipped with the reason. Nothing is opened here.
+//! Lists a folder: every file with its role, and every skipped file with the reason. No file is opened here.
 
 use std::{
     collections::VecDeque,
@@ -8,11 +8,11 @@ use std::{
 
 use lofty::file::FileType;
 
-/// What a file in a music folder is there for.
+/// The role of a file in a music folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Audio,
-    /// An export or a playlist, by its extension; its content decides.
+    /// An export or a playlist, by its extension. Its content decides which.
     Export,
     /// `Song.lrc`: the lyrics of the audio file of the same name.
     Lyrics,
@@ -22,45 +22,45 @@ pub enum Role {
     Archive,
 }
 
-/// Why something is not read.
+/// Why a file is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// Traces of systems and programs.
+    /// Files that operating systems and programs leave behind.
     Junk,
-    /// A folder that holds itself would never end.
+    /// Links are not followed, because a folder that contains itself would never end.
     Link,
     UnsupportedAudio,
     Other,
-    /// With what the system said.
+    /// With the message of the operating system.
     Unreadable(String),
 }
 
 impl Skip {
-    /// The reason without details, to count by.
+    /// The reason without details, for counting.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Junk => "files of the system (._*, @eaDir, .Trash, Thumbs.db)",
-            Self::Link => "links, which are not followed",
-            Self::UnsupportedAudio => "audio in a format that cannot be read (WMA, DSD, MIDI and others)",
+            Self::Junk => "system files (._*, @eaDir, .Trash, Thumbs.db)",
+            Self::Link => "links (they are not followed)",
+            Self::UnsupportedAudio => "audio in a format that is not supported (WMA, DSD, MIDI and others)",
             Self::Other => "files that are neither audio nor exports",
             Self::Unreadable(_) => "cannot be read",
         }
     }
 }
 
-/// One thing in a folder.
+/// One item in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub path: PathBuf,
     pub what: Result<Role, Skip>,
 }
 
-/// Everything below `folder`, depth first, in the order of names. A folder that cannot be read is one skipped thing.
+/// Everything below `folder`, depth first, sorted by name. A folder that cannot be read is one skipped item.
 pub fn walk(folder: &Path) -> Walk {
     Walk { pending: VecDeque::from([Pending::Folder(folder.to_owned())]) }
 }
 
-/// See [`walk`]. Holds the names of the folders that are open, not of all files.
+/// See [`walk`]. It holds only the names of the folders that are open, not of all files.
 pub struct Walk {
     pending: VecDeque<Pending>,
 }
@@ -103,7 +103,7 @@ fn pending(entry: &fs::DirEntry) -> Option<Pending> {
         Ok(kind) if kind.is_symlink() => found(Err(Skip::Link)),
         Ok(kind) if kind.is_dir() => Some(Pending::Folder(path)),
         Ok(kind) if kind.is_file() => found(role(&path)),
-        // Sockets, pipes and devices: reading one could wait for ever.
+        // Sockets, pipes and devices: reading one could block forever.
         Ok(_) => found(Err(Skip::Other)),
     }
 }
@@ -125,7 +125,7 @@ fn is_junk(name: &str) -> bool {
         )
 }
 
-/// By the name alone.
+/// Determined by the name alone.
 pub fn role(path: &Path) -> Result<Role, Skip> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -183,10 +183,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                "Album/._01 Rain.flac: Err(\"files\")",
+                "Album/._01 Rain.flac: Err(\"system\")",
                 "Album/01 Rain.flac: Ok(Audio)",
                 "Album/01 Rain.lrc: Ok(Lyrics)",
-                "Album/@eaDir: Err(\"files\")",
+                "Album/@eaDir: Err(\"system\")",
                 "Album/cover.jpg: Ok(Artwork)",
                 "Album/old.wma: Err(\"audio\")",
                 "Album/scan.jpg: Err(\"files\")",
@@ -194,16 +194,16 @@ mod tests {
                 "data.zip: Ok(Archive)",
                 "list.m3u8: Ok(Export)",
                 #[cfg(unix)]
-                "loop: Err(\"links,\")",
+                "loop: Err(\"links\")",
                 "notes.doc: Err(\"files\")",
             ]
         );
         let missing = walk(&at("missing")).next().unwrap();
         assert!(matches!(missing.what, Err(Skip::Unreadable(_))), "{missing:?}");
     }
-    /// The superuser may read every folder, so the test takes one away instead.
+    /// The superuser may read every folder, so the test deletes one instead.
     #[test]
-    fn a_folder_that_cannot_be_read_is_named_and_stops_nothing() {
+    fn an_unreadable_folder_is_reported_and_the_rest_is_read() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a/1.mp3", "b/2.mp3", "c/3.mp3"] {
             fs::create_dir(folder.path().join(&name[..1])).unwrap();

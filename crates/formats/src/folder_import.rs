@@ -1,4 +1,5 @@
-//! How is a folder imported? Its audio files become one gathered file with playlists; each export in it one of its own.
+//! Imports a folder: its audio files become one gathered file with playlists, each export in it one gathered file of
+//! its own.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -18,7 +19,7 @@ use super::{
     track::{Entry, ImportedTrack, LineError},
 };
 
-/// Everything in a folder. Nothing in it stops the rest: what cannot be read is reported by name.
+/// Everything in a folder. A file that cannot be read is reported by name and does not stop the rest.
 pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> {
     let contents = Contents::of(folder);
     let mut audio = contents.audio(folder);
@@ -38,7 +39,7 @@ pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> 
                     }
                 }
             }
-            // Notes and licences lie in music folders too.
+            // Music folders also contain notes and licences.
             Err(ImportError::Unrecognised(_)) => audio.gathered.leave_out(Skip::Other.reason()),
             Err(error) => audio.gathered.complain(&name, &error),
         }
@@ -53,7 +54,7 @@ pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> 
     let kind = Kind::with_id(AUDIO_ID).expect("the list of formats has it");
     let mut files = vec![GatheredFile { name, kind, gathered: audio.gathered }];
     files.extend(others);
-    // Only when it says something: a folder of exports alone has no audio to tell of.
+    // Added only if it is not empty: a folder of exports has no audio.
     let says =
         files[0].gathered != Gathered::default() && files[0].gathered.n_entries + files[0].gathered.n_unusable > 0;
     if files.len() > 1 && !says {
@@ -64,7 +65,7 @@ pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> 
     files
 }
 
-/// One audio file by its path, with what lies beside it; `None` when it is no audio.
+/// One audio file by its path, with the files that belong to it; `None` if it is not audio.
 pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(Kind, Gathered)>, ImportError> {
     let mut first = vec![];
     File::open(path)?.take(FIRST_BYTES as u64).read_to_end(&mut first)?;
@@ -83,7 +84,7 @@ fn export(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError>
     Ok(vec![GatheredFile { name, kind, gathered }])
 }
 
-/// A folder by the roles of its files.
+/// The files of a folder by role.
 #[derive(Default)]
 struct Contents {
     audio: Vec<PathBuf>,
@@ -137,7 +138,7 @@ impl Contents {
         });
         let gathered = gather(entries).unwrap_or_else(Gathered::from_error);
         let at = gathered.tracks.iter().enumerate();
-        // A file that a sheet cuts into tracks is none of them.
+        // A file that a CUE sheet divides into tracks is not a track itself.
         let whole = at.filter(|(_, track)| track.details.start.is_none());
         let positions = whole.filter_map(|(n, track)| Some((track.ids.location.clone()?, n))).collect();
         AudioFiles { gathered, positions }
@@ -149,12 +150,12 @@ fn with_art(mut track: ImportedTrack, art: Option<&PathBuf>) -> ImportedTrack {
     track
 }
 
-/// A sheet that cuts one audio file into several tracks, and the path of that file.
+/// A sheet that divides one audio file into several tracks, and the path of that file.
 fn cutting_sheet(path: &Path) -> Option<(PathBuf, Sheet)> {
     let text = Text::new(File::open(path).ok()?, SinceLastEntry::default());
     let sheet = Sheet::read(BufReader::new(text)).ok()?;
     let named = path.with_file_name(sheet.tracks.first()?.ids.location.as_deref()?);
-    // Sheets name the WAV they were made with; what lies beside them often is a FLAC by now.
+    // Sheets name the original WAV file, which is often converted to FLAC later.
     let audio = [named, path.with_extension("flac"), path.with_extension("ape"), path.with_extension("mp3")];
     let audio = audio.into_iter().find(|path| path.is_file())?;
     (sheet.n_files == 1 && sheet.tracks.len() > 1).then_some((audio, sheet))
@@ -183,12 +184,12 @@ fn tracks_of_sheet(mut sheet: Sheet, whole: &ImportedTrack) -> Vec<Entry> {
 
 struct AudioFiles {
     gathered: Gathered,
-    /// In `gathered.tracks`, by path.
+    /// Positions in `gathered.tracks`, by path.
     positions: HashMap<String, usize>,
 }
 
 impl AudioFiles {
-    /// A playlist of nothing but files of this folder names them; it brings no tracks of its own.
+    /// A playlist that contains only files of this folder refers to their tracks and adds none.
     fn take_playlists(&mut self, file: &Path, from: &Gathered) -> bool {
         let folder = file.parent().unwrap_or(file);
         let position = |track: &ImportedTrack| {
@@ -209,7 +210,7 @@ impl AudioFiles {
     }
 }
 
-/// Without `.` and `..`, as far as names alone can tell.
+/// The path without `.` and `..`, without access to the file system.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

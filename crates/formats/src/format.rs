@@ -1,4 +1,4 @@
-//! What is an import format? A name, a way to recognise it, and a way to read it.
+//! The trait of an import format: its name, its recognition, its parser.
 
 use std::{
     fmt,
@@ -17,26 +17,26 @@ pub(crate) type Entries = Box<dyn Iterator<Item = Entry>>;
 
 /// One format. To add one: a file in `formats/` with an implementation, a line in [`FORMATS`], a fixture in `tests/`.
 pub(crate) trait Format: Sync {
-    /// How databases and programs spell it. An id never changes: rows of earlier imports hold it.
+    /// The id in databases and programs. An id must never change, because rows of earlier imports contain it.
     fn id(&self) -> &'static str;
 
-    /// How reports spell it.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
-    /// In a history the same track comes many times, and each time is a play.
+    /// In a history the same track occurs many times, and each occurrence is a play.
     fn is_history(&self) -> bool {
         false
     }
 
-    /// The whole file is one playlist. If it does not say how it is called, the playlist has the name of the file.
+    /// The whole file is one playlist. If the file does not name it, the playlist has the name of the file.
     fn is_playlist(&self) -> bool {
         false
     }
 
-    /// True when the file begins like this format. Formats that come earlier in [`FORMATS`] have already said no.
+    /// True if the file starts like this format. Formats earlier in [`FORMATS`] have already been ruled out.
     fn recognise(&self, beginning: &Beginning) -> bool;
 
-    /// Streams the entries: what was given is forgotten.
+    /// Streams the entries without keeping them.
     fn entries(&self, source: Source) -> Entries;
 }
 
@@ -114,14 +114,15 @@ impl Serialize for Kind {
 }
 
 impl<'de> Deserialize<'de> for Kind {
-    /// A row may hold the id of a format that was removed, or that a newer version added: its entries are still good.
+    /// A row may contain the id of a format that was removed, or that a newer version added. Its entries are still
+    /// valid.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let id = String::deserialize(deserializer)?;
         Ok(Self::with_id(&id).unwrap_or(Self(&Unknown)))
     }
 }
 
-/// Stands for an id that this version does not have.
+/// Represents an id that this version does not know.
 struct Unknown;
 
 impl Format for Unknown {
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_has_an_id_of_its_own_and_is_stored_as_it() {
+    fn every_format_has_a_unique_id_and_is_stored_by_it() {
         let ids: HashSet<_> = Kind::all().map(Kind::id).collect();
         assert_eq!(ids.len(), FORMATS.len());
         for kind in Kind::all() {
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Databases of version 0.1 hold these.
+    /// Databases of version 0.1 contain these ids.
     #[test]
     fn the_ids_of_earlier_versions_are_still_known() {
         let stored = [

@@ -1,4 +1,4 @@
-//! A whole file as distinct tracks: repeated plays folded into counts, playlists kept in their order.
+//! A whole file as distinct tracks: repeated plays are counted, playlists keep their order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,13 +9,14 @@ use super::{
     track::{Entry, ImportedTrack, LineError, Problem},
 };
 
-/// Everything one file said. Its size follows from the number of different tracks, not from the size of the file.
+/// Everything that was read from one file. Its size depends on the number of distinct tracks, not on the size of the
+/// file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Gathered {
     /// In the order of their first appearance.
     pub tracks: Vec<ImportedTrack>,
-    /// Entries that name a whole album; also counted in `left_out`, because only tracks are matched.
+    /// Entries that name a whole album. They are also counted in `left_out`, because only tracks are matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub albums: Vec<ImportedTrack>,
     /// Positions in `tracks`, in playing order.
@@ -24,24 +25,25 @@ pub struct Gathered {
     /// How many entries were left out on purpose, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
     pub n_unusable: u64,
-    /// The first of the unusable entries; a file of nothing else would otherwise fill the memory with complaints.
+    /// The first unusable entries. The list is limited, so that a file without any usable entry does not fill the
+    /// memory.
     pub unusable: Vec<LineError>,
 }
 
 const MOST_COMPLAINTS: usize = 1000;
 
-/// Different tracks, and places in playlists, that one file may have; plays of a history are folded and not limited.
+/// Maximum number of distinct tracks, and of playlist entries, in one file. Repeated plays are not limited.
 pub const MOST_TRACKS: usize = 200_000;
 
 const TOO_MANY: &str = "beyond the limit of 200,000 tracks for one file";
 const ALBUM: &str = "an album, not a track";
 
-/// Reads to the end. A file that breaks off is refused as a whole, so that nothing is half imported.
+/// Reads all entries. A file that breaks off is rejected as a whole, so that no file is imported in part.
 pub fn gather(entries: impl Iterator<Item = Entry>) -> Result<Gathered, LineError> {
     gather_playlist(entries, None)
 }
 
-/// The same; entries that are in no playlist are put into `playlist`.
+/// The same; entries without a playlist are added to `playlist`.
 pub(crate) fn gather_playlist(
     entries: impl Iterator<Item = Entry>,
     playlist: Option<&str>,
@@ -103,7 +105,7 @@ impl Gathering<'_> {
 }
 
 impl Gathered {
-    /// Why nothing can come of this file, if that is so: an import of nothing is not a success.
+    /// Why this file cannot produce any track, if that is so: an import of nothing is not a success.
     pub fn warning(&self, kind: Kind) -> Option<String> {
         if !self.tracks.is_empty() || !self.albums.is_empty() {
             return None;
@@ -113,7 +115,9 @@ impl Gathered {
         } else if let Some((why, n)) = self.left_out.iter().max_by_key(|(_, n)| **n) {
             format!("{n} of {} entries were left out: {why}", self.n_entries)
         } else {
-            format!("it was read as \"{kind}\", and holds no track; export it again, or as CSV with Title and Artist")
+            format!(
+                "it was read as \"{kind}\" and contains no track; export it again, or as CSV with the columns Title and Artist"
+            )
         };
         Some(format!("no entries found: {why}"))
     }
@@ -150,7 +154,8 @@ impl Gathered {
 }
 
 impl ImportedTrack {
-    /// The same track again: plays add up, gaps are filled; the earliest addition, the first and the last play count.
+    /// Merges a repetition of the same track: plays are added, missing fields are filled, the earliest addition and
+    /// the first and last play are kept.
     fn fold_in(&mut self, again: Self) {
         self.n_plays = self.n_plays.saturating_add(again.n_plays);
         self.first_played_at = [self.first_played_at, again.first_played_at].into_iter().flatten().min();
@@ -165,11 +170,11 @@ impl ImportedTrack {
     }
 }
 
-/// What makes two entries of one file the same: the strongest name both have in common, as the file spells it.
-/// Whether two spellings mean one recording is decided later, by matching.
+/// The key by which two entries of one file are the same: the strongest identifier, as the file spells it. Matching
+/// decides later whether two spellings mean one recording.
 fn key_of(track: &ImportedTrack) -> String {
     if let Some(isrc) = track.isrcs.first() {
-        // Movements of one work share a code.
+        // The movements of one work share a code.
         return format!("isrc {isrc}\n{}", track.title.to_lowercase());
     }
     if let Some(id) = &track.ids.spotify {

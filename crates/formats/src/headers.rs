@@ -1,8 +1,9 @@
-//! How do services and people call the columns of a table?
+//! The names of table columns that services and people use.
 
 use super::columns::{Column, Feature};
 
-/// Headers in lower case, also as people write them in other languages than English. Where two columns of one table mean the same, the first that is filled counts.
+/// Headers in lower case, in English and other languages. If two columns of one table have the same meaning, the
+/// first non-empty cell is used.
 pub(super) const HEADERS: &[(Column, &[&str])] = &[
     (
         Column::Title,

@@ -1,4 +1,4 @@
-//! JSON files, element by element: only the entry at hand is ever in memory, however long the list.
+//! JSON files, read element by element: only the current entry is in memory.
 
 use std::io::{BufRead, Read};
 
@@ -17,7 +17,7 @@ use super::{
 
 pub(super) const NOT_A_TRACK: &str = "not a track";
 
-/// A step on the way to the entries.
+/// A step of the path to the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Into these members of an object.
@@ -26,22 +26,22 @@ pub(super) enum Step {
     Each,
 }
 
-/// One entry: where it begins, what the object around its list is called, and what it says.
+/// One entry: its line, the name of the object around its list, and its value.
 pub(super) struct Element {
     pub(super) line: u64,
     pub(super) list_name: Option<String>,
-    /// The member that the path went through last.
+    /// The last member on the path.
     pub(super) key: &'static str,
     pub(super) value: Value,
 }
 
-/// Walks along `path` and gives every value at its end.
+/// Follows `path` and returns every value at its end.
 pub(super) struct Elements<R: Read> {
     reader: JsonStreamReader<R>,
     path: &'static [Step],
-    /// Which member names a list: `name` or `title`.
+    /// The member that names a list: `name` or `title`.
     name_key: &'static str,
-    /// Containers on the path that are open now; the next value to come belongs to step `n_open`.
+    /// The number of open containers on the path; the next value belongs to step `n_open`.
     n_open: usize,
     list_name: Option<String>,
     key: &'static str,
@@ -51,7 +51,7 @@ pub(super) struct Elements<R: Read> {
 
 impl<R: Read> Elements<R> {
     pub(super) fn new(source: R, path: &'static [Step], name_key: &'static str) -> Self {
-        // The nesting limit is what keeps a hostile file from exhausting the stack.
+        // The nesting limit prevents a stack overflow by a malicious file.
         let settings = ReaderSettings {
             allow_multiple_top_level: true,
             track_path: false,
@@ -65,7 +65,7 @@ impl<R: Read> Elements<R> {
     fn find(&mut self) -> Result<Option<Element>, LineError> {
         loop {
             if self.n_open == 0 {
-                // Files that were glued together are read one after the other; anything else after the end is an error.
+                // Concatenated files are read one after the other; anything else after the end is an error.
                 if self.begun && !self.reader.has_next().map_err(|error| self.broken(error))? {
                     return Ok(None);
                 }
@@ -77,7 +77,7 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    /// Opens the container the next step goes into, or passes over what is no such container.
+    /// Opens the container of the next step, or skips a value that is no such container.
     fn enter(&mut self) -> Result<(), ReaderError> {
         match (self.path[self.n_open], self.reader.peek()?) {
             (Step::Each, ValueType::Array) => self.reader.begin_array()?,
@@ -88,7 +88,7 @@ impl<R: Read> Elements<R> {
         Ok(())
     }
 
-    /// Goes on within the innermost open container. True when the next value is an entry.
+    /// Continues in the innermost open container. True if the next value is an entry.
     fn advance(&mut self) -> Result<bool, ReaderError> {
         let step = self.path[self.n_open - 1];
         if !self.reader.has_next()? {
@@ -119,7 +119,7 @@ impl<R: Read> Elements<R> {
     }
 
     fn element(&mut self) -> Result<Element, LineError> {
-        // Asking for the type moves past the white space, so that the line is the entry's own.
+        // `peek` skips white space, so that the line is the entry's own line.
         self.reader.peek().map_err(|error| self.broken(error))?;
         let line = self.line();
         let value = self.reader.deserialize_next().map_err(|error| match error {
@@ -184,7 +184,7 @@ pub(super) fn lines_or_array(mut source: Source, entry: fn(&Element) -> Entry) -
     }))
 }
 
-/// Where a document keeps the names of a track; an empty pointer is a name it does not have.
+/// Where a document has the names of a track; an empty pointer means that it does not have the name.
 pub(super) struct Names {
     pub(super) title: &'static str,
     pub(super) artist: &'static str,
@@ -193,7 +193,7 @@ pub(super) struct Names {
 }
 
 impl Element {
-    /// A track with the names at these places.
+    /// A track with the names at these pointers.
     pub(super) fn track(&self, names: &Names) -> ImportedTrack {
         let field = |pointer: &str| if pointer.is_empty() { None } else { text(&self.value, pointer) };
         let mut track = ImportedTrack::at(self.line);
@@ -212,12 +212,12 @@ impl Element {
     }
 }
 
-/// A filled text at `/pointer`.
+/// A non-empty text at `/pointer`.
 pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
     value.pointer(pointer)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-/// A number at `/pointer`, also when it is written as text.
+/// A number at `/pointer`, even if it is written as text.
 pub(super) fn number(value: &Value, pointer: &str) -> Option<f64> {
     let value = value.pointer(pointer)?;
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())

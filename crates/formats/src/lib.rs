@@ -1,7 +1,7 @@
 //! Import and playlist files: bytes in, entries out.
 //!
-//! [`recognise`] tells what a file is, [`read`] streams its entries, [`gather`] folds them into distinct tracks.
-//! [`gather_files`] and [`gather_uploaded`] do all of it for a file, a folder or an archive.
+//! [`recognise`] determines the format of a file, [`read`] streams its entries, [`gather`] merges them into distinct
+//! tracks. [`gather_files`] and [`gather_uploaded`] do all of this for a file, a folder or an archive.
 
 mod archive;
 pub mod audio;
@@ -51,7 +51,7 @@ use self::{
     text::{SinceLastEntry, Text},
 };
 
-/// Why nothing of a file was imported.
+/// Why a file was not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error(transparent)]
@@ -65,7 +65,7 @@ pub enum ImportError {
     Unreadable(#[from] io::Error),
 }
 
-/// Everything one file says; tags of audio are read with a seek, never the whole file.
+/// Everything in one file. Tags of audio files are read by seeking, without reading the whole file.
 pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) -> Result<(Kind, Gathered), ImportError> {
     let mut first = vec![];
     source.by_ref().take(FIRST_BYTES as u64).read_to_end(&mut first)?;
@@ -79,17 +79,17 @@ pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) ->
     Ok((kind, gather_playlist(read(kind, source), playlist.as_deref())?))
 }
 
-/// What a playlist is called that only its file names.
+/// The name of a playlist that only the file name provides.
 fn playlist_name(file_name: &str) -> Option<String> {
     let stem = Path::new(file_name).file_stem()?.to_string_lossy();
     let name = if stem.contains(' ') { stem.into_owned() } else { stem.replace('_', " ") };
-    // Not a name but the lack of one: the body of a request came without any.
+    // "upload" is a placeholder for a request without a file name.
     spelling::clean(&name).filter(|name| name != "upload")
 }
 
-/// The entries of a file of a known kind, in bounded memory: what has been given is forgotten.
+/// The entries of a file of a known kind, in bounded memory: returned entries are not kept.
 ///
-/// The last entry may be a [`Problem::Broken`]; then the rest of the file could not be read.
+/// The last entry may be a [`Problem::Broken`]: then the rest of the file could not be read.
 pub fn read(kind: Kind, source: impl Read + 'static) -> impl Iterator<Item = Entry> {
     let since_last_entry = SinceLastEntry::default();
     let source: Box<dyn Read> = Box::new(source);

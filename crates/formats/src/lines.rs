@@ -1,4 +1,4 @@
-//! Files of lines: numbered, without comments, and what kinds of lines a file begins with.
+//! Line-based files: numbered lines without comments, and the kinds of lines at the start of a file.
 
 use std::io::BufRead;
 
@@ -29,7 +29,7 @@ pub(super) fn numbered(mut source: impl BufRead) -> impl Iterator<Item = Result<
     })
 }
 
-/// Every line that says something, without comments. A comment before the first entry names the list.
+/// Every line that is neither empty nor a comment. A comment before the first entry is the name of the list.
 pub(super) fn written_lines(
     source: impl BufRead,
     entry: impl Fn(u64, &str, Option<&str>) -> Entry,
@@ -56,13 +56,13 @@ pub(super) fn written_lines(
     })
 }
 
-/// True when a line holds nothing but codes.
+/// True if a line contains only codes.
 pub(super) fn is_isrcs(text: &str) -> bool {
     let codes = Isrc::all_in(text.trim().trim_matches('"'));
     !codes.is_empty() && codes.iter().all(|code| code.as_ref().is_ok_and(|code| code.doubt().is_none()))
 }
 
-/// How many of the first lines are what.
+/// How many of the first lines are of which kind.
 pub(super) struct ListCounts {
     pub(super) lines: usize,
     pub(super) codes: usize,
@@ -84,7 +84,7 @@ pub(super) fn list_counts(beginning: &Beginning) -> ListCounts {
     }
 }
 
-/// `%20` and its kin as what they stand for.
+/// Decodes `%20` and other percent escapes.
 pub(super) fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);

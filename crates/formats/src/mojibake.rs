@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use encoding_rs::{BIG5, EUC_KR, Encoding, GBK, SHIFT_JIS, WINDOWS_1251};
 
-/// The text as it was meant. It is changed only when another encoding is clearly better: the name of the file agrees, or
-/// the text has no words as it is and only words of one script as it would be.
+/// The text in its intended encoding. It is changed only if another encoding is clearly better: the file name agrees,
+/// or the text contains no words as it is and only words of one script in the other encoding.
 pub(crate) fn repaired<'t>(text: &'t str, file_name: &str) -> Cow<'t, str> {
     let Some(bytes) = latin1_bytes(text) else { return text.into() };
-    // Nothing but UTF-8 reads as UTF-8 by chance.
+    // Other encodings are practically never valid UTF-8 by chance.
     if let Ok(utf8) = std::str::from_utf8(&bytes) {
         return utf8.to_owned().into();
     }
@@ -21,13 +21,13 @@ pub(crate) fn repaired<'t>(text: &'t str, file_name: &str) -> Cow<'t, str> {
     let all = [WINDOWS_1251, SHIFT_JIS, EUC_KR, GBK, BIG5].into_iter().filter_map(decoded);
     let named = all.filter(|text| text.trim().chars().count() > 1).find(is_in_name);
     let better = named.or_else(|| decoded(SHIFT_JIS).filter(|text| is_japanese(text))).or_else(|| {
-        let is_foreign = is_hardly_latin(text);
-        decoded(WINDOWS_1251).filter(|text| is_foreign && is_cyrillic(text))
+        let is_not_latin = is_hardly_latin(text);
+        decoded(WINDOWS_1251).filter(|text| is_not_latin && is_cyrillic(text))
     });
     better.map_or(text.into(), |better| better.into_owned().into())
 }
 
-/// The bytes a text was made from, if it was read as Latin-1 (or Windows-1252, as some programs do) and not plain ASCII.
+/// The original bytes of a text that was decoded as Latin-1 (or Windows-1252, as some programs do); `None` for ASCII.
 fn latin1_bytes(text: &str) -> Option<Vec<u8>> {
     if text.is_ascii() {
         return None;
@@ -39,14 +39,14 @@ fn latin1_bytes(text: &str) -> Option<Vec<u8>> {
     (!has_unmappable).then(|| bytes.into_owned())
 }
 
-/// In every language with Latin letters most letters are plain; accents stand between them.
+/// In every language with a Latin script most letters are plain ASCII letters.
 fn is_hardly_latin(text: &str) -> bool {
     let n_plain = text.chars().filter(char::is_ascii_alphabetic).count();
     let n_accented = text.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
     n_accented >= 4 && n_accented > n_plain * 2
 }
 
-/// Words of Cyrillic letters, with capitals only where words begin or throughout.
+/// Words of Cyrillic letters, with capitals only at the start of words or throughout.
 fn is_cyrillic(text: &str) -> bool {
     let is_letter =
         |c: char| matches!(c, 'А'..='я' | 'ё' | 'Ё' | 'і' | 'І' | 'ї' | 'Ї' | 'є' | 'Є' | 'ґ' | 'Ґ' | 'ў' | 'Ў');
@@ -60,7 +60,7 @@ fn is_cyrillic(text: &str) -> bool {
     n_letters >= 3 && !text.chars().any(odd) && text.split(|c: char| !c.is_alphabetic()).all(is_word)
 }
 
-/// Kana are what makes bytes Japanese beyond doubt; half-width ones are what other encodings look like.
+/// Kana prove Japanese text. Half-width kana are excluded, because other encodings look like them.
 fn is_japanese(text: &str) -> bool {
     let is_kana = |c: char| matches!(c, '\u{3041}'..='\u{30ff}');
     let is_expected = |c: char| {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_the_wrong_encoding_is_read_as_it_was_meant() {
+    fn a_text_in_the_wrong_encoding_is_repaired() {
         let meant = [
             ("Северный причал", WINDOWS_1251, ""),
             ("ВЕЧЕР", WINDOWS_1251, ""),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_right_stays_as_it_is() {
+    fn a_correct_text_is_not_changed() {
         let right = [
             "Björn Åle",
             "Café Nord",

@@ -1,4 +1,4 @@
-//! What does the path of an audio file say? `Artist/Album/01 Title.mp3`, `Artist - Title [video id].m4a` and their kin.
+//! Names from the path of an audio file: `Artist/Album/01 Title.mp3`, `Artist - Title [video id].m4a` and similar.
 
 use super::{
     file_names::{numbered, stem, without_video_words},
@@ -15,11 +15,11 @@ pub struct PathNames {
     pub album: Option<String>,
     pub track_number: Option<u32>,
     pub disc_number: Option<u32>,
-    /// The file name is `one thing - another`, and no folder says which of them is the artist.
+    /// The file name is `A - B`, and no folder decides which of them is the artist.
     pub either_way: bool,
 }
 
-/// Folders that hold libraries; what is above them says nothing about music.
+/// Folders that contain libraries. The folders above them say nothing about music.
 const ROOTS: &[&str] = &[
     "music",
     "musik",
@@ -59,27 +59,27 @@ const ROOTS: &[&str] = &[
     "playlists",
 ];
 
-/// The folder below one of these has the name of a person.
+/// The folder below one of these has the name of a user.
 const HOMES: &[&str] = &["home", "users", "documents and settings"];
 
-/// Folders in the place of an artist that name none.
+/// Folders at the position of an artist that do not name one.
 const NOT_AN_ARTIST: &[&str] =
     &["various artists", "various", "va", "v.a.", "compilations", "compilation", "unknown artist", "soundtracks"];
 
 const NO_ALBUM: &[&str] = &["unknown album", "singles", "unsorted", "misc", "other"];
 
 impl PathNames {
-    /// Of a path or an address. Best with a path relative to the folder that holds the library.
+    /// From a path or a URL. Best with a path relative to the folder of the library.
     pub fn of(path: &str) -> Self {
         let (is_local, path) = without_scheme(path);
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "..")).collect();
         let Some((name, folders)) = parts.split_last() else { return Self::default() };
-        // The folders of an address are those of a server's program, not of a library.
+        // The folders of a URL belong to a server, not to a library.
         let folders = if is_local { Folders::of(folders) } else { Folders::default() };
         folders.names(name)
     }
 
-    /// Fills what the file or playlist itself leaves open.
+    /// Fills the fields that the file or playlist itself lacks.
     pub(crate) fn fill(self, track: &mut ImportedTrack) {
         let same = |a: &str, b: &Option<String>| b.as_ref().is_some_and(|b| a.to_lowercase() == b.to_lowercase());
         let is_its_artist = track.artists.is_empty() || same(&track.artist(), &self.artist);
@@ -103,7 +103,7 @@ impl PathNames {
 struct Folders {
     artist: Option<String>,
     album: Option<String>,
-    /// The only folder: of an artist, or of an album.
+    /// The only folder: an artist or an album.
     single: Option<String>,
     disc: Option<u32>,
 }
@@ -156,7 +156,7 @@ impl Folders {
             disc_number: number.and_then(|(disc, _)| disc).or(self.disc),
             ..PathNames::default()
         };
-        // Files with numbers lie in the folder of an album, others in that of an artist.
+        // Files with numbers are in the folder of an album, others in the folder of an artist.
         let (mut artist, mut album) = (self.artist, self.album);
         match number {
             Some(_) => album = album.or(self.single),
@@ -202,14 +202,15 @@ fn without_scheme(path: &str) -> (bool, String) {
     (is_local, percent_decoded(rest))
 }
 
-/// `CD1`, `Disc 2`: a part of the album above it.
+/// `CD1`, `Disc 2`: a part of the album in the folder above.
 fn disc_folder(name: &str) -> Option<u32> {
     let lower = name.to_lowercase();
     let number = ["cd", "disc", "disk"].iter().find_map(|word| lower.strip_prefix(word))?;
     number.trim_start_matches([' ', '_', '-']).split(' ').next()?.parse().ok()
 }
 
-/// `Ivy Marlow - Low Tide (2019)` in the folder of Ivy Marlow is called `Low Tide`; `2019 - Low Tide` too.
+/// `Ivy Marlow - Low Tide (2019)` in the folder of Ivy Marlow means the album `Low Tide`, and so does `2019 - Low
+/// Tide`.
 fn album_name<'a>(album: &'a str, artist: &str) -> &'a str {
     let is_year = |text: &str| text.len() == 4 && text.bytes().all(|c| c.is_ascii_digit());
     let mut name = album.strip_prefix(artist).and_then(|rest| rest.strip_prefix(" - ")).unwrap_or(album);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_file_names_say_artist_album_number_and_title() {
+    fn folders_and_file_names_give_artist_album_number_and_title() {
         let paths = [
             ("Ivy Marlow/Low Tide/01 Paper Lanterns.flac", "Ivy Marlow|Low Tide|.1|Paper Lanterns"),
             ("/data/music/Ivy Marlow/2019 - Low Tide/CD2/03 - Rain.mp3", "Ivy Marlow|Low Tide|2.3|Rain"),

@@ -1,4 +1,4 @@
-//! Playlist files: a playlist as M3U8, XSPF, JSPF or CSV, ready to save.
+//! Writes playlist files: M3U8, XSPF, JSPF or CSV.
 
 use quick_xml::{Writer, events::BytesText};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::formula::formula_guarded;
 use music::{Isrc, TrackId};
 
-/// What a playlist file can tell.
+/// The content of a playlist file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Playlist {
     pub title: String,
@@ -15,9 +15,9 @@ pub struct Playlist {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Absent where the track has none.
+    /// `None` if the track has no code.
     pub isrc: Option<Isrc>,
-    /// Our own id of the recording.
+    /// Our id of the recording.
     pub id: TrackId,
     pub title: String,
     pub artist: String,
@@ -25,9 +25,9 @@ pub struct Entry {
     /// Seconds.
     pub duration: Option<f64>,
     pub tidal_id: Option<String>,
-    /// Path or address of the audio, for players.
+    /// Path or URL of the audio, for players.
     pub location: Option<String>,
-    /// Why this track is here.
+    /// Why this track is in the playlist.
     pub note: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub enum Format {
 impl Format {
     pub const ALL: [Self; 4] = [Self::M3u8, Self::Xspf, Self::Jspf, Self::Csv];
 
-    /// By its name in a URL: `?format=m3u8`.
+    /// By the name in a URL: `?format=m3u8`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(name))
     }
@@ -81,7 +81,7 @@ impl Entry {
         self.location.clone().or_else(|| self.tidal_id.as_deref().map(tidal_page))
     }
 
-    /// What it is, wherever it may be.
+    /// The identity of the track, independent of its location.
     fn identifier(&self) -> String {
         match &self.isrc {
             Some(isrc) => format!("urn:isrc:{isrc}"),
@@ -90,14 +90,14 @@ impl Entry {
     }
 
     fn duration_ms(&self) -> Option<u64> {
-        // A negative or absurd length becomes 0 or the largest number, never a panic.
+        // A negative or very large length becomes 0 or the largest number, without a panic.
         self.duration.map(|seconds| (seconds * 1000.0).round() as u64)
     }
 }
 
 fn tidal_page(id: &str) -> String {
-    let mut page = url::Url::parse("https://tidal.com/browse/track/").expect("a constant address is well formed");
-    page.path_segments_mut().expect("an https address has a path").pop_if_empty().push(id);
+    let mut page = url::Url::parse("https://tidal.com/browse/track/").expect("a constant URL is valid");
+    page.path_segments_mut().expect("an https URL has a path").pop_if_empty().push(id);
     page.into()
 }
 
@@ -111,7 +111,7 @@ fn m3u8(playlist: &Playlist) -> String {
         }
         match entry.location() {
             Some(location) => file += &format!("{}\n", one_line(&location)),
-            // Players skip what they cannot open; importers, ours among them, read the code.
+            // Players skip an entry that they cannot open; importers, including ours, read the code.
             None => file += &format!("# No audio is known here for this recording.\n{}\n", entry.identifier()),
         }
     }
@@ -152,7 +152,7 @@ fn xspf_track(file: &mut Writer<Vec<u8>>, entry: &Entry) -> std::io::Result<()> 
 }
 
 fn element(file: &mut Writer<Vec<u8>>, name: &str, text: &str) -> std::io::Result<()> {
-    // XML 1.0 has no way to write these, not even escaped.
+    // XML 1.0 does not allow these characters, not even escaped.
     let is_allowed = |c: &char| (!c.is_control() || matches!(c, '\t' | '\n')) && !matches!(c, '\u{fffe}' | '\u{ffff}');
     let text: String = text.chars().filter(is_allowed).collect();
     file.create_element(name).write_text_content(BytesText::new(&text)).map(|_| ())
@@ -207,7 +207,7 @@ fn csv(playlist: &Playlist) -> String {
     String::from_utf8(bytes).expect("made of strings")
 }
 
-/// M3U8 is a format of lines: a line break inside a title would start a track that is not there.
+/// M3U8 is line-based: a line break inside a title would start another entry.
 fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn m3u8_names_the_audio_when_it_is_known() {
+    fn m3u8_contains_the_audio_location_if_it_is_known() {
         let mut playlist = playlist();
         playlist.tracks[0].location = Some("/music/Ivy Marlow/Low Tide/01.flac".into());
         playlist.tracks[1].location = Some("https://music.example/a\n#EXTINF".into());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_is_quoted_and_runs_nothing() {
+    fn csv_is_quoted_and_formulas_are_guarded() {
         assert_eq!(
             Format::Csv.write(&playlist()),
             "Title,Artist,Album,ISRC,Duration (s),Tidal ID,Note\r\n\

@@ -1,11 +1,11 @@
-//! Which format is this file, and if none, what can its owner do about it?
+//! Determines the format of a file, or explains to its owner what to do instead.
 
 use super::{
     beginning::{Beginning, Shape},
     format::Kind,
 };
 
-/// Why a file cannot be imported, and what its owner can do about it.
+/// Why a file cannot be imported, and what its owner can do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     #[error("the file is empty")]
@@ -14,13 +14,13 @@ pub enum Unrecognised {
     Archive,
     #[error("this is a spreadsheet; save its sheet as CSV and import that")]
     Spreadsheet,
-    #[error("this is a web page, not an export; perhaps the download needed a sign-in")]
+    #[error("this is a web page, not an export; the download may have required a sign-in")]
     WebPage,
     #[error("{0}")]
     Unknown(&'static str),
 }
 
-/// Tells the format from the first bytes of a file (up to [`super::FIRST_BYTES`]) and its name.
+/// Determines the format from the first bytes of a file (up to [`super::FIRST_BYTES`]) and its name.
 pub fn recognise(first: &[u8], file_name: &str) -> Result<Kind, Unrecognised> {
     let beginning = Beginning::new(first, file_name);
     Kind::of(&beginning).ok_or_else(|| refusal(&beginning))
@@ -33,7 +33,7 @@ fn refusal(beginning: &Beginning) -> Unrecognised {
         Shape::Zip => Unrecognised::Archive,
         Shape::Xml => xml(beginning),
         Shape::Json => Unrecognised::Unknown(
-            "this JSON is no export we know; importable are Spotify, Apple Music, ListenBrainz, YouTube watch history, \
+            "this JSON is not a known export; supported are Spotify, Apple Music, ListenBrainz, YouTube watch history, \
              beets and JSPF, and any program's export as CSV with columns Title and Artist",
         ),
         Shape::Binary | Shape::Audio => Unrecognised::Unknown("this is neither text nor an audio file"),
@@ -44,7 +44,7 @@ fn refusal(beginning: &Beginning) -> Unrecognised {
 fn xml(beginning: &Beginning) -> Unrecognised {
     let lower = beginning.start().to_lowercase();
     let is_page = lower.contains("<!doctype html") || beginning.has_element("html");
-    // Google's page of activities, whatever its language: cells of one design, each with a link to a video.
+    // Google's activity page in any language: cells with the same CSS class, each with a link to a video.
     let is_history = lower.contains("content-cell mdl-cell") || lower.contains("youtube.com/watch");
     if is_page && is_history {
         return Unrecognised::Unknown(
@@ -56,16 +56,16 @@ fn xml(beginning: &Beginning) -> Unrecognised {
         return Unrecognised::WebPage;
     }
     Unrecognised::Unknown(
-        "this XML is none of the importable ones: Apple Music or iTunes library, Rekordbox, Traktor, XSPF, WPL",
+        "this XML is not a known export; supported are Apple Music or iTunes library, Rekordbox, Traktor, XSPF, WPL",
     )
 }
 
 fn text(beginning: &Beginning) -> Unrecognised {
-    // https://support.google.com/accounts/answer/3024190: playlists of Takeout are lists of video ids.
+    // https://support.google.com/accounts/answer/3024190: Takeout playlists are lists of video ids.
     let has_only_ids = |head: &super::beginning::Head| head.has("Video ID") && head.header.len() <= 3;
     if beginning.head().is_some_and(has_only_ids) {
         return Unrecognised::Unknown(
-            "this Takeout playlist holds only ids of videos, no titles; import \"music library songs.csv\" of the same \
+            "this Takeout playlist contains only video ids, no titles; import \"music library songs.csv\" of the same \
              Takeout, or export the playlist with Soundiiz or TuneMyMusic",
         );
     }

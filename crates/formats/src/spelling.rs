@@ -1,12 +1,12 @@
-//! How people and programs spell names, lengths and moments, and what each spelling means.
+//! Parses and cleans names, lengths and times in the spellings that people and programs use.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 
-/// Longer names are not names; the longest real titles have some 400 characters.
+/// The longest real titles have about 400 characters.
 const LONGEST_NAME: usize = 1000;
 
-/// A text from outside as one line: no control characters, none that turn the direction of what follows, no byte
-/// order marks. `None` when nothing is left.
+/// A text from an external source as one line: without control characters, direction marks and byte order marks.
+/// `None` if nothing is left.
 pub fn clean(text: &str) -> Option<String> {
     let visible = text.chars().filter(|c| !is_unwanted(*c)).take(LONGEST_NAME * 2).collect::<String>();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -14,7 +14,7 @@ pub fn clean(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Lyrics keep their lines.
+/// Like [`clean`], but keeps the lines, for lyrics.
 pub fn clean_lines(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().take(2000).map(|line| clean(line).unwrap_or_default()).collect();
     let text = lines.join("\n").trim_matches('\n').to_owned();
@@ -26,14 +26,14 @@ fn is_unwanted(c: char) -> bool {
     (c.is_control() && !c.is_whitespace()) || turns_direction || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// The first dash that stands between spaces: hyphens inside names have none.
+/// The first dash between spaces. Hyphens inside names have no spaces around them.
 pub(super) fn split_at_dash(text: &str) -> Option<(&str, &str)> {
     let dashes = [" - ", " – ", " — "];
     let (at, dash) = dashes.iter().filter_map(|dash| Some((text.find(dash)?, dash))).min()?;
     Some((text[..at].trim(), text[at + dash.len()..].trim())).filter(|(a, b)| !a.is_empty() && !b.is_empty())
 }
 
-/// A length as people and programs write it: `221`, `221s`, `3:41`, `1:02:03`, `PT3M41S`, or milliseconds.
+/// A length in any common spelling: `221`, `221s`, `3:41`, `1:02:03`, `PT3M41S`, or milliseconds.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let length = if let Some(iso) = text.strip_prefix("PT") {
@@ -42,7 +42,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         text.split(':').try_fold(0.0, |sum, part| Some(sum * 60.0 + part.parse::<f64>().ok()?))?
     } else {
         let number: f64 = text.trim_end_matches(['s', ' ']).parse().ok()?;
-        // Nothing lasts three hours in most libraries, and nothing lasts ten seconds in milliseconds.
+        // Few tracks are longer than three hours, and none is shorter than ten seconds in milliseconds.
         if number >= 10_000.0 { number / 1000.0 } else { number }
     };
     plausible(length)
@@ -74,13 +74,13 @@ fn iso_seconds(text: &str) -> Option<f64> {
     number.is_empty().then_some(sum)
 }
 
-/// A moment in any of the spellings the exports use; without a zone it is UTC, as their makers say.
+/// A time in any spelling that the exports use. Without a time zone it is UTC, as the exporters document.
 pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
         return Some(moment.to_utc());
     }
-    // As a number of seconds, a day written without hyphens would lie in 1970.
+    // A date without hyphens would be a time in 1970 if it were read as seconds.
     if text.len() == 8 && text.bytes().all(|c| c.is_ascii_digit()) {
         return Some(NaiveDate::parse_from_str(text, "%Y%m%d").ok()?.and_hms_opt(0, 0, 0)?.and_utc());
     }
@@ -94,7 +94,7 @@ pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
     Some(with_time.or_else(day)?.and_utc())
 }
 
-/// Seconds since 1970, or milliseconds when seconds would lie in the far future. Zero means "not known".
+/// Seconds since 1970, or milliseconds if the value is too large for seconds. Zero means unknown.
 pub(super) fn unix_moment(unix: i64) -> Option<DateTime<Utc>> {
     match unix {
         ..=0 => None,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_outside_carry_no_hidden_characters() {
+    fn external_names_are_cleaned_of_hidden_characters() {
         assert_eq!(clean("\u{feff} Paper\u{202e}\u{0} \t Lanterns\r\n").as_deref(), Some("Paper Lanterns"));
         assert_eq!(clean("می‌خواهم").as_deref(), Some("می‌خواهم"));
         assert_eq!(clean("\u{200b} "), None);

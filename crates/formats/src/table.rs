@@ -1,4 +1,4 @@
-//! Tables: comma, semicolon, tab or bar separated files of every service that writes them.
+//! Tables: files of every service with comma, semicolon, tab or bar as separator.
 
 use std::io::{BufRead, Read};
 
@@ -12,22 +12,22 @@ use super::{
 };
 use music::AudioFeatures;
 
-/// Shorter plays are skips, by the rule the services themselves use.
+/// Shorter plays are skips, by the rule that the services themselves use.
 pub(super) const SHORTEST_PLAY_MS: f64 = 30_000.0;
 
 pub(super) const PLAYED_TOO_SHORT: &str = "played for less than 30 seconds";
 
-/// How one format writes its table, where it differs from others.
+/// How the table of one format differs from the default.
 #[derive(Clone, Copy)]
 pub(super) struct Dialect {
     pub(super) is_history: bool,
-    /// What the columns mean, from the header.
+    /// The meaning of the columns, from the header.
     pub(super) columns: fn(&StringRecord) -> Columns,
-    /// The table begins with its first row.
+    /// Set if the table has no header row.
     pub(super) without_header: Option<fn() -> Columns>,
-    /// Lines before the header.
+    /// Number of lines before the header.
     pub(super) n_lines_before: u64,
-    /// Reads what this service spells in its own way, after the common columns were read.
+    /// Reads the columns that are specific to this service, after the common columns.
     pub(super) adjust: fn(&Row, &mut ImportedTrack),
 }
 
@@ -48,13 +48,13 @@ pub(super) fn entries(mut source: Source, dialect: Dialect) -> Entries {
     Box::new(Table::new(dialect, delimiter, source))
 }
 
-/// What is buffered of the first line; a failure to read comes again, and is told, when the entries are read.
+/// The buffered part of the first line. A read error occurs again when the entries are read, and is reported then.
 fn first_line(text: &mut impl BufRead) -> String {
     let buffered = text.fill_buf().unwrap_or_default();
     String::from_utf8_lossy(buffered).trim_start().lines().next().unwrap_or_default().to_owned()
 }
 
-/// Whichever of comma, semicolon, tab and bar the first line has most of, outside quotes.
+/// The most frequent of comma, semicolon, tab and bar in the first line, outside quotes.
 pub(super) fn delimiter(start: &str) -> u8 {
     const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
     let (mut counts, mut quoted) = ([0_usize; 4], false);
@@ -65,7 +65,7 @@ pub(super) fn delimiter(start: &str) -> u8 {
             counts[n] += 1;
         }
     }
-    // Among equals the first counts, so that a line without any is read as one cell of a comma separated table.
+    // The first of equals wins, so that a line without a separator is one cell of a comma-separated table.
     let best = (0..counts.len()).rev().max_by_key(|n| counts[*n]).unwrap_or_default();
     DELIMITERS[best] as u8
 }
@@ -176,7 +176,7 @@ impl Row<'_> {
                 track.set_artists(artist);
                 track.set_title(title);
             }
-            // Videos have no artist: their name says both.
+            // Videos have no artist: their title contains both.
             None => track.set_both(title),
         }
     }
@@ -190,8 +190,8 @@ impl Row<'_> {
         }
         let platform = self.cell(Column::Platform).unwrap_or_default().to_lowercase();
         let id = |own: Column, name: &str| {
-            let foreign = self.cell(Column::TrackId).filter(|_| platform.starts_with(name));
-            self.cell(own).or(foreign).and_then(clean)
+            let platform_id = self.cell(Column::TrackId).filter(|_| platform.starts_with(name));
+            self.cell(own).or(platform_id).and_then(clean)
         };
         let ids = &mut track.ids;
         ids.spotify = id(Column::SpotifyId, "spotify").or(ids.spotify.take());
@@ -225,7 +225,7 @@ impl Row<'_> {
         self.columns.cell(self.record, column)
     }
 
-    /// Every filled cell that means this, in the order of the columns.
+    /// Every non-empty cell with this meaning, in the order of the columns.
     pub(super) fn cells(&self, column: Column) -> impl Iterator<Item = &str> {
         self.columns.cells(self.record, column)
     }

@@ -1,4 +1,4 @@
-//! Text of unknown encoding as UTF-8: whatever a person's spreadsheet program wrote, read in small pieces.
+//! Decodes text of unknown encoding to UTF-8, in small pieces.
 
 use std::{
     io::{self, BufRead, Read},
@@ -12,10 +12,10 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_16BE, UTF_16LE, WINDOWS_12
 
 const PIECE: usize = 16 * 1024;
 
-/// No entry of any format comes near this; a file that claims otherwise would only fill the memory.
+/// No entry of any format is nearly as large. The limit protects the memory.
 const LARGEST_ENTRY: usize = 32 * 1024 * 1024;
 
-/// Counts what was read since the last entry, shared between the text and whoever cuts it into entries.
+/// Counts the bytes since the last entry. The decoder and the parser that splits the text into entries share it.
 #[derive(Clone, Default)]
 pub(super) struct SinceLastEntry(Arc<AtomicUsize>);
 
@@ -25,13 +25,13 @@ impl SinceLastEntry {
     }
 }
 
-/// Reads bytes, gives UTF-8. A byte order mark decides; without one, UTF-16 is seen by its zeros, and everything else
-/// is UTF-8 in which bytes that cannot be UTF-8 are read as Windows-1252. So a Latin-1 file whose first umlaut comes
-/// after a hundred megabytes is read as well as one that two programs wrote in two encodings.
+/// Reads bytes and returns UTF-8. A byte order mark decides the encoding. Without one, UTF-16 is detected by its zero
+/// bytes, and everything else is UTF-8 in which invalid bytes are decoded as Windows-1252. This also works for a
+/// Latin-1 file whose first umlaut comes after a hundred megabytes, and for a file with two encodings.
 pub(super) struct Text<R> {
     source: R,
     encoding: Option<Decoding>,
-    /// Undecoded bytes: the beginning of a character whose end has not been read yet.
+    /// Undecoded bytes: the start of an incomplete character.
     pending: Vec<u8>,
     decoded: Vec<u8>,
     at: usize,
@@ -65,7 +65,7 @@ impl<R: Read> Text<R> {
 
     fn fill(&mut self) -> io::Result<()> {
         let start = self.pending.len();
-        // The first piece is filled up even when bytes trickle in: the guess needs something to look at.
+        // The first piece is filled up even if bytes arrive slowly, because the detection needs enough bytes.
         let wanted = if self.encoding.is_none() { 512 } else { 1 };
         self.pending.resize(start + PIECE, 0);
         let mut end = start;
@@ -110,7 +110,7 @@ impl<R: Read> Read for Text<R> {
     }
 }
 
-/// Looks at the first bytes and takes a byte order mark away.
+/// Detects the encoding from the first bytes and removes a byte order mark.
 fn guess(first: &mut Vec<u8>) -> Decoding {
     if let Some((encoding, mark)) = Encoding::for_bom(first) {
         first.drain(..mark);
@@ -126,7 +126,7 @@ fn guess(first: &mut Vec<u8>) -> Decoding {
     }
 }
 
-/// In UTF-16 text of any European language every second byte is zero, nearly always; elsewhere none is.
+/// In UTF-16 text of any European language nearly every second byte is zero; in other encodings none is.
 fn utf16_by_its_zeros(first: &[u8]) -> Option<&'static Encoding> {
     let pairs = first[..first.len().min(256)].chunks_exact(2);
     let n_pairs = pairs.len();
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives one byte at a time, the way a slow upload does.
+    /// Returns one byte at a time, like a slow upload.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_people_have_gives_the_same_text() {
+    fn every_common_encoding_gives_the_same_text() {
         let said = "Björn – Café;Ñandú\n".repeat(3000);
         let (latin1, _, _) = WINDOWS_1252.encode(&said);
         let files: [Vec<u8>; 7] = [
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_entry_is_refused_before_it_fills_the_memory() {
+    fn an_endless_entry_is_rejected_before_it_fills_the_memory() {
         let error = io::copy(&mut Text::new(io::repeat(b'x'), SinceLastEntry::default()), &mut io::sink()).unwrap_err();
         assert!(error.to_string().starts_with("one entry is larger than 32 MB"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What a file says about one track, before anyone has asked which recording that is.
+//! A track as one file describes it, before it is matched to a recording.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,20 @@ use super::{
 };
 use music::{AudioFeatures, Isrc, isrc::Doubt};
 
-/// One track as a file names it. Everything but the line may be missing; an entry has at least a title, a code or an
-/// id of some service.
+/// One track of a file. Everything except the line may be missing; an entry has at least a title, a code or an id of
+/// some service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ImportedTrack {
-    /// An album has its name in `title` and in `album`.
+    /// For an album, `title` and `album` contain its name.
     #[serde(skip_serializing_if = "EntryKind::is_track")]
     pub kind: EntryKind,
-    /// Where it stands in the file, from 1; for a folder of audio files, its place in the list.
+    /// The line in the file, from 1; in a folder of audio files, the position in the list.
     pub line: u64,
     pub title: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artists: Vec<String>,
-    /// The line was `one thing - another`: artist and title may be the other way round.
+    /// The line was `A - B`: artist and title may be swapped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub either_way: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,16 +36,16 @@ pub struct ImportedTrack {
     pub release_date: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isrcs: Vec<Isrc>,
-    /// What stood where a code should be, and why it is none.
+    /// The value in place of a code, and why it is not a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_isrc: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub playlist: Option<String>,
-    /// How often a history mentions it; 0 in files that are no history.
+    /// How many plays a history contains; 0 in other files.
     pub n_plays: u32,
-    /// The earliest play a history mentions; the latest is `played_at`.
+    /// The earliest play in a history; the latest is `played_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct ImportedTrack {
     pub ids: Ids,
 }
 
-/// What an entry names.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EntryKind {
@@ -76,7 +76,7 @@ impl EntryKind {
     }
 }
 
-/// What other services call the track.
+/// The ids of the track at other services.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Ids {
@@ -94,12 +94,12 @@ pub struct Ids {
     /// The recording's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub music_brainz: Option<String>,
-    /// Path or address of the audio.
+    /// Path or URL of the audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-/// A place in a file that gave no track.
+/// A line of a file that gave no track.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LineError {
@@ -110,10 +110,10 @@ pub struct LineError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 pub enum Problem {
-    /// Nothing is wrong: this is no track, or one the listener would not want counted.
+    /// Not an error: the entry is not a track, or a track that should not be counted.
     #[error("left out: {0}")]
     LeftOut(&'static str),
-    /// The owner of the file can mend this entry; the others are fine.
+    /// The owner of the file can correct this entry; the others are valid.
     #[error("{0}")]
     Unusable(String),
     /// The rest of the file cannot be read, so nothing of it may be imported.
@@ -142,7 +142,7 @@ impl ImportedTrack {
         Self { line, ..Self::default() }
     }
 
-    /// One play in a history.
+    /// Sets one play of a history.
     pub(super) fn set_played(&mut self, at: Option<DateTime<Utc>>) {
         self.n_plays = 1;
         self.played_at = at;
@@ -157,7 +157,7 @@ impl ImportedTrack {
         self.album = Some(self.title.clone()).filter(|title| !title.is_empty());
     }
 
-    /// All artists as one text, the first first.
+    /// All artists as one text, in order.
     pub fn artist(&self) -> String {
         self.artists.join(", ")
     }
@@ -166,12 +166,12 @@ impl ImportedTrack {
         self.title = clean(text).unwrap_or_default();
     }
 
-    /// A list joined by semicolons; other separators are part of names such as "Salt, Rope & Tar".
+    /// A list joined by semicolons. Other separators are part of names such as "Salt, Rope & Tar".
     pub(super) fn set_artists(&mut self, text: &str) {
         self.artists = text.split(';').filter_map(clean).collect();
     }
 
-    /// `Artist - Title`, where either side may be the artist.
+    /// `Artist - Title`; either side may be the artist.
     pub(super) fn set_both(&mut self, text: &str) {
         match split_at_dash(text) {
             Some((artist, title)) => {
@@ -183,7 +183,7 @@ impl ImportedTrack {
         }
     }
 
-    /// Barcodes and placeholders are refused here; a code that is merely odd is kept for a catalogue to judge.
+    /// Barcodes and placeholders are rejected here. An unusual code is kept, and a catalogue decides.
     pub(super) fn set_isrcs(&mut self, field: &str) {
         if matches!(field.trim().to_lowercase().as_str(), "n/a" | "na" | "none" | "null" | "unknown" | "-") {
             return;
@@ -205,7 +205,7 @@ impl ImportedTrack {
         }
     }
 
-    /// Reads what a link or URI names: `spotify:track:…`, a page at Tidal, a MusicBrainz recording, an ISRC.
+    /// Reads the id in a link or URI: `spotify:track:…`, a page at Tidal, a MusicBrainz recording, an ISRC.
     pub(super) fn set_link(&mut self, link: &str) {
         let Some(link) = clean(link) else { return };
         let after = |mark: &str| {
@@ -234,7 +234,7 @@ impl ImportedTrack {
         }
     }
 
-    /// The track, if there is anything to know it by.
+    /// The track, if it can be identified.
     pub(super) fn finish(self) -> Entry {
         let has_id = self.ids.spotify.is_some() || self.ids.tidal.is_some() || self.ids.music_brainz.is_some();
         if !self.title.is_empty() || !self.isrcs.is_empty() || has_id {
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_says_whose_id_it_holds() {
+    fn a_link_is_read_as_the_id_of_its_service() {
         let ids = |link: &str| {
             let mut track = ImportedTrack::default();
             track.set_link(link);

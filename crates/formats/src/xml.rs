@@ -12,15 +12,15 @@ use super::{
     track::{Entry, LineError},
 };
 
-/// What a format makes of the elements it is shown.
+/// Receives the elements of a file and produces entries.
 pub(super) trait Listener {
-    /// An element begins. Entries go into `found`.
+    /// An element begins. Entries are appended to `found`.
     fn open(&mut self, element: &Opened, found: &mut VecDeque<Entry>);
-    /// An element ends, with all the text in it; `depth` counts the elements around it.
+    /// An element ends. `text` is all text in it; `depth` is the number of elements around it.
     fn close(&mut self, name: &str, text: &str, depth: usize, found: &mut VecDeque<Entry>);
 }
 
-/// An element that begins.
+/// The start of an element.
 pub(super) struct Opened {
     pub(super) name: String,
     pub(super) line: u64,
@@ -29,7 +29,7 @@ pub(super) struct Opened {
 
 impl Opened {
     fn new(start: &BytesStart<'_>, line: u64) -> Self {
-        // An attribute that cannot be read is as good as absent; the element around it still counts.
+        // An attribute that cannot be parsed is treated as absent; the element is still read.
         let mut attributes = start.attributes();
         let attributes = attributes.with_checks(false).flatten().map(|attribute| {
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
@@ -39,7 +39,7 @@ impl Opened {
         Self { name: start.local_name().into_inner().to_owned(), line, attributes: attributes.collect() }
     }
 
-    /// A filled attribute.
+    /// A non-empty attribute.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.trim().is_empty())
@@ -106,7 +106,7 @@ impl<R: BufRead, L: Listener> Document<R, L> {
             Event::Eof => {
                 self.ended = true;
                 if self.depth > 0 {
-                    return Err(LineError::broken(self.line, "the file ends in the middle"));
+                    return Err(LineError::broken(self.line, "the file ends in the middle of an element"));
                 }
             }
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
@@ -130,7 +130,8 @@ impl<R: BufRead, L: Listener> Iterator for Document<R, L> {
     }
 }
 
-/// What `&name;` stands for. Only what XML itself defines: a document's own entities are how such files do harm.
+/// The value of `&name;`. Only the entities of XML itself are supported, because a document's own entities can be
+/// used for attacks.
 fn referred(name: &str) -> String {
     let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),

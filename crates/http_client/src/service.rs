@@ -1,4 +1,4 @@
-//! Asking a public service politely: at its pace, under our name, and not at all while it is unwell.
+//! A client for one public service: rate limit, user agent, and a pause after repeated failures.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -14,40 +14,40 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
-/// Under which name we come: operators of free services block those who hide it.
+/// Operators of free services block clients that hide their user agent.
 pub const USER_AGENT: &str = concat!("segue/", env!("CARGO_PKG_VERSION"));
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Twenty pages of lyrics or forty rows of features have well under 1 MB.
+/// Responses are well below 1 MB: twenty pages of lyrics, or forty rows of audio features.
 const MAX_BODY: usize = 4 << 20;
 
-/// That many failures in a row, and the service is left in peace for a while.
+/// After this many consecutive failures, requests to the service are paused.
 const FAILURES_TO_PAUSE: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// Why a service gave no answer. The variants say who can do something about it.
+/// Why a request to a service failed. The variants say who can fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// Time can: network, timeout, 429, 5xx, or the service is being left in peace.
+    /// May succeed later: network error, timeout, 429, 5xx, or requests to the service are paused.
     #[error("{service} is not available: {reason}")]
     Unavailable {
         service: &'static str,
         reason: String,
-        /// When to ask again, if the service said so or we have decided so.
+        /// When to retry: from the service's `Retry-After`, or the rest of our own pause.
         retry_after: Option<Duration>,
     },
-    /// We or the operator can: the request is not accepted, and asking again would change nothing.
+    /// The service rejects the request, and a retry gets the same answer. The operator or the developers must act.
     #[error("{service} refused: {reason}")]
     Refused { service: &'static str, reason: String },
-    /// Nobody here can: an answer that is no answer.
-    #[error("{service} answered in a way that cannot be read: {reason}")]
+    /// The service sent a response that cannot be parsed.
+    #[error("{service} sent a response that cannot be parsed: {reason}")]
     Broken { service: &'static str, reason: String },
 }
 
 impl SourceError {
-    /// Whether the same question may be answered later.
+    /// Whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. })
     }
@@ -60,20 +60,20 @@ impl SourceError {
     }
 }
 
-/// How often a service may be asked.
+/// How often a service may be called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     pub per_second: f64,
-    /// How many calls may go out at once after a rest.
+    /// How many calls may start at once after an idle period.
     pub burst: u32,
 }
 
 impl Rate {
-    /// For doubles on the same machine.
+    /// For test doubles on the same machine.
     pub const UNLIMITED: Self = Self { per_second: 1e6, burst: u32::MAX };
 }
 
-/// A service we ask, with our manners towards it.
+/// A public service with its rate limit and its pause after failures.
 pub struct Service {
     service: &'static str,
     http: Client,
@@ -84,13 +84,14 @@ pub struct Service {
 
 #[derive(Default)]
 struct State {
-    /// When the last booked call would be paid for, at the agreed rate.
+    /// When the rate limit has room for the calls that were booked so far.
     paid_until: Option<Instant>,
     n_failures: u32,
-    silent_until: Option<Instant>,
+    paused_until: Option<Instant>,
+    last_failure: String,
 }
 
-/// What came back: a success or a refusal, read to its end.
+/// A response with its complete body. The status may be a success or a 4xx.
 pub struct Answer {
     pub status: StatusCode,
     body: Vec<u8>,
@@ -99,16 +100,20 @@ pub struct Answer {
 
 impl Service {
     pub fn new(service: &'static str, base: &str, rate: Rate) -> anyhow::Result<Self> {
-        // An error only says that somebody has already installed one, which is just as good.
+        // Fails only if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http =
             Client::builder().user_agent(USER_AGENT).connect_timeout(CONNECT_TIMEOUT).timeout(TIMEOUT).build()?;
-        let base = Url::parse(base.trim_end_matches('/')).with_context(|| format!("{service}: no address: {base}"))?;
-        anyhow::ensure!(matches!(base.scheme(), "http" | "https"), "{service}: not an http address: {base}");
+        let base = Url::parse(base.trim_end_matches('/')).with_context(|| format!("{service}: {base} is not a URL"))?;
+        anyhow::ensure!(
+            matches!(base.scheme(), "http" | "https"),
+            "{service}: {base} is not an http:// or https:// URL"
+        );
         Ok(Self { service, http, base, rate, state: Mutex::default() })
     }
 
-    /// Waits for its turn and asks. A 4xx is an answer, except 429: what it means depends on the question.
+    /// Waits for the rate limit, then sends the request. A 4xx status is returned as a response, because its meaning
+    /// depends on the request. The exception is 429, which is an error.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Answer, SourceError> {
         sleep(self.next_turn()?).await;
         let url = self.url(path, query);
@@ -122,7 +127,7 @@ impl Service {
 
     fn url(&self, path: &[&str], query: &[(&str, &str)]) -> Url {
         let mut url = self.base.clone();
-        url.path_segments_mut().expect("http addresses have paths").pop_if_empty().extend(path);
+        url.path_segments_mut().expect("http URLs have paths").pop_if_empty().extend(path);
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
@@ -154,13 +159,15 @@ impl Service {
         Ok(body)
     }
 
-    /// Books the next call: how long to wait for it, or that now is not the time.
+    /// Books the next call and returns how long to wait for it. Fails while the service is paused.
     fn next_turn(&self) -> Result<Duration, SourceError> {
         let now = Instant::now();
         let mut state = self.state();
-        if let Some(until) = state.silent_until.filter(|until| *until > now) {
+        if let Some(until) = state.paused_until.filter(|until| *until > now) {
             let wait = until - now;
-            return Err(self.unavailable("it is left in peace for a while".into(), Some(wait)));
+            return Err(
+                self.unavailable(format!("requests are paused (last failure: {})", state.last_failure), Some(wait))
+            );
         }
         let per_call = Duration::from_secs_f64(1.0 / self.rate.per_second);
         let credit = per_call.saturating_mul(self.rate.burst.saturating_sub(1));
@@ -169,16 +176,17 @@ impl Service {
         Ok(earliest - now)
     }
 
-    /// A word from the service closes the door at once; silence and failures only after a few of them.
+    /// A `Retry-After` pauses the service at once. Other failures pause it after [`FAILURES_TO_PAUSE`] in a row.
     fn remember(&self, error: &SourceError) {
         let SourceError::Unavailable { reason, retry_after, .. } = error else { return };
         let mut state = self.state();
         state.n_failures += 1;
         let pause = retry_after.or_else(|| pause_after(state.n_failures));
         if let Some(pause) = pause {
-            state.silent_until = Some(Instant::now() + pause);
+            state.paused_until = Some(Instant::now() + pause);
+            state.last_failure.clone_from(reason);
             let (service, seconds) = (self.service, pause.as_secs());
-            warn!(source.name = service, reason, "{service} is left in peace for {seconds} s: {reason}");
+            warn!(source.name = service, reason, "Requests to {service} are paused for {seconds} s: {reason}");
         }
     }
 
@@ -186,7 +194,8 @@ impl Service {
         SourceError::Unavailable { service: self.service, reason, retry_after }
     }
 
-    /// Says so when a service hides its "too many requests" in a success, and keeps to it.
+    /// For services that report "too many requests" inside a successful response: pauses the service and returns the
+    /// error.
     pub fn throttled(&self, reason: &str, pause: Duration) -> SourceError {
         let error = self.unavailable(reason.into(), Some(pause));
         self.remember(&error);
@@ -194,7 +203,7 @@ impl Service {
     }
 
     fn unreachable(&self, error: reqwest::Error) -> SourceError {
-        // The address may hold what a listener owns; logs have no use for it.
+        // The URL may contain personal data (a title from a user's library), so it is not logged.
         self.unavailable(crate::root_cause(&error.without_url()), None)
     }
 
@@ -204,7 +213,7 @@ impl Service {
 }
 
 impl Answer {
-    /// The body of a success; `None` for a 404; any other status is a refusal.
+    /// The parsed body of a success; `None` for 404; an error for any other status.
     pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, SourceError> {
         match self.status {
             StatusCode::NOT_FOUND => Ok(None),
@@ -223,7 +232,7 @@ impl Answer {
     }
 }
 
-/// How long to stay away after so many failures in a row, if at all.
+/// How long to pause after this many consecutive failures; `None` for no pause.
 fn pause_after(n_failures: u32) -> Option<Duration> {
     let n_pauses = n_failures.checked_sub(FAILURES_TO_PAUSE)?;
     Some(FIRST_PAUSE.saturating_mul(1 << n_pauses.min(10)).min(LONGEST_PAUSE))
@@ -246,51 +255,51 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn polite(per_second: f64, burst: u32) -> Service {
+    fn service(per_second: f64, burst: u32) -> Service {
         Service::new("Test", "http://127.0.0.1:9", Rate { per_second, burst }).unwrap()
     }
 
-    fn turns(polite: &Service, n: usize) -> Vec<u64> {
-        (0..n).map(|_| polite.next_turn().unwrap().as_millis() as u64).collect()
+    fn turns(service: &Service, n: usize) -> Vec<u64> {
+        (0..n).map(|_| service.next_turn().unwrap().as_millis() as u64).collect()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_line_up_at_the_agreed_rate() {
-        let one_a_second = polite(1.0, 1);
+    async fn calls_are_spaced_at_the_configured_rate() {
+        let one_a_second = service(1.0, 1);
         assert_eq!(turns(&one_a_second, 3), [0, 1000, 2000]);
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert_eq!(turns(&one_a_second, 2), [0, 1000], "a rest earns no more than the burst");
-        assert_eq!(turns(&polite(10.0, 3), 5), [0, 0, 0, 100, 200]);
-        assert_eq!(turns(&Service { rate: Rate::UNLIMITED, ..polite(1.0, 1) }, 3), [0, 0, 0]);
+        assert_eq!(turns(&one_a_second, 2), [0, 1000], "idle time never allows more than the burst");
+        assert_eq!(turns(&service(10.0, 3), 5), [0, 0, 0, 100, 200]);
+        assert_eq!(turns(&Service { rate: Rate::UNLIMITED, ..service(1.0, 1) }, 3), [0, 0, 0]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_word_from_the_service_closes_the_door_for_everybody() {
-        let polite = polite(10.0, 1);
-        polite.remember(&polite.unavailable("429".into(), Some(Duration::from_secs(7))));
-        let closed = polite.next_turn().unwrap_err();
-        assert_eq!(closed.retry_after(), Some(Duration::from_secs(7)));
+    async fn retry_after_pauses_all_calls() {
+        let service = service(10.0, 1);
+        service.remember(&service.unavailable("429".into(), Some(Duration::from_secs(7))));
+        let paused = service.next_turn().unwrap_err();
+        assert_eq!(paused.retry_after(), Some(Duration::from_secs(7)));
         tokio::time::advance(Duration::from_secs(7)).await;
-        assert!(polite.next_turn().is_ok());
+        assert!(service.next_turn().is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn failures_in_a_row_open_the_circuit_for_longer_and_longer() {
-        let polite = polite(10.0, 1);
-        let fail = || polite.remember(&polite.unavailable("503".into(), None));
+    async fn consecutive_failures_pause_the_service_for_longer_and_longer() {
+        let service = service(10.0, 1);
+        let fail = || service.remember(&service.unavailable("503".into(), None));
         (0..4).for_each(|_| fail());
-        assert!(polite.next_turn().is_ok());
+        assert!(service.next_turn().is_ok());
         fail();
-        assert_eq!(polite.next_turn().unwrap_err().retry_after(), Some(FIRST_PAUSE));
+        assert_eq!(service.next_turn().unwrap_err().retry_after(), Some(FIRST_PAUSE));
         tokio::time::advance(FIRST_PAUSE).await;
-        assert!(polite.next_turn().is_ok(), "one call may try whether it is well again");
+        assert!(service.next_turn().is_ok(), "after the pause one call may try again");
         fail();
-        assert_eq!(polite.next_turn().unwrap_err().retry_after(), Some(FIRST_PAUSE * 2));
+        assert_eq!(service.next_turn().unwrap_err().retry_after(), Some(FIRST_PAUSE * 2));
         assert_eq!(pause_after(1000), Some(LONGEST_PAUSE));
     }
 
     #[test]
-    fn an_address_that_is_none_is_refused_at_the_start() {
+    fn an_invalid_base_url_is_rejected_at_start() {
         for base in ["", "lrclib", "mailto:lrclib"] {
             assert!(Service::new("Test", base, Rate::UNLIMITED).is_err(), "{base}");
         }

@@ -1,14 +1,14 @@
-//! Identity: are these two tracks the same recording, whatever their codes say?
+//! Identity: whether two tracks are the same recording, even if their codes differ.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Recordings that differ by more than this are different takes. Seconds.
+/// Maximum difference in length of the same recording, in seconds.
 const SAME_LENGTH: f64 = 2.0;
 
-/// What a recording is called, with spelling differences gone. Two catalogues that mean the same recording give the
-/// same name; a live take, a remix, a remaster or a karaoke version has another one.
+/// The normalised name of a recording. Two catalogues that mean the same recording produce the same name. A live
+/// take, a remix, a remaster or a karaoke version has a different name.
 ///
-/// The text form is stable and fit for a database column.
+/// The text form is stable, so it can be stored in a database column.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordingName {
     title: String,
@@ -17,7 +17,7 @@ pub struct RecordingName {
 }
 
 impl RecordingName {
-    /// `artist` may be a joined list; only the first counts, because catalogues disagree about the rest.
+    /// `artist` may be a joined list. Only the first artist counts, because catalogues disagree about the rest.
     pub fn new(title: &str, version: Option<&str>, artist: &str) -> Self {
         let (title, mut versions) = split_title(title);
         versions.extend(version.map(str::to_owned));
@@ -36,7 +36,7 @@ impl RecordingName {
         &self.artist
     }
 
-    /// Empty for the plain recording, else sorted words such as `2011 remaster`.
+    /// Empty for the original recording, else sorted words such as `2011 remaster`.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -56,7 +56,7 @@ impl std::fmt::Display for RecordingName {
     }
 }
 
-/// A length that is not known contradicts nothing.
+/// An unknown length matches every length.
 pub fn same_length(a: Option<f64>, b: Option<f64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => (a - b).abs() <= SAME_LENGTH,
@@ -64,9 +64,10 @@ pub fn same_length(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Groups positions of `recordings` that are the same recording: groups by first appearance, members in order.
+/// Groups the positions of `recordings` that are the same recording. Groups are ordered by first appearance, members
+/// by position.
 ///
-/// Being two seconds apart is not transitive, so every member is within reach of its group's first.
+/// A difference of two seconds is not transitive, so each member is compared with the first member of its group.
 pub fn recording_groups(recordings: &[(RecordingName, Option<f64>)]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_name: std::collections::HashMap<&RecordingName, Vec<usize>> = std::collections::HashMap::new();
@@ -119,7 +120,7 @@ const VERSION_WORDS: &[&str] = &[
     "version",
 ];
 
-/// Said of the plain recording itself. "Explicit" and "clean" are the same take with and without a word.
+/// Versions that mean the original recording. "Explicit" and "clean" are the same take, with some words muted.
 const PLAIN_VERSIONS: &[&str] = &[
     "album version",
     "bonus track",
@@ -135,17 +136,17 @@ const PLAIN_VERSIONS: &[&str] = &[
     "stereo version",
 ];
 
-/// Carry no meaning inside a version: "Live at the Quay" and "Live from the Quay" are one.
+/// Ignored inside a version: "Live at the Quay" and "Live from the Quay" are equal.
 const FILLER: &[&str] = &["a", "an", "at", "by", "from", "in", "of", "on", "the", "version"];
 
-/// Takes versions and guests out of a title: `Tide (Live) [feat. Ann]` is `Tide` and `Live`.
+/// Separates versions and featured artists from a title: `Tide (Live) [feat. Ann]` becomes `Tide` and `Live`.
 fn split_title(title: &str) -> (String, Vec<String>) {
     let (mut rest, mut versions) = (String::new(), Vec::new());
     let mut text = title;
     while let Some((open, inside, close)) = next_bracket(text) {
         rest.push_str(&text[..open]);
         match kind_of(inside) {
-            Aside::Guests => {}
+            Aside::Featured => {}
             Aside::Version => versions.push(inside.to_owned()),
             Aside::Title => rest.push_str(&text[open..close]),
         }
@@ -158,11 +159,11 @@ fn split_title(title: &str) -> (String, Vec<String>) {
         versions.push(suffix.to_owned());
         rest = title.to_owned();
     }
-    (without_guests(&rest).to_owned(), versions)
+    (without_featured(&rest).to_owned(), versions)
 }
 
 enum Aside {
-    Guests,
+    Featured,
     Version,
     Title,
 }
@@ -171,13 +172,13 @@ fn kind_of(aside: &str) -> Aside {
     let folded = fold(aside);
     let mut words = folded.split(' ');
     if matches!(words.next(), Some("feat" | "ft" | "featuring" | "with")) {
-        return Aside::Guests;
+        return Aside::Featured;
     }
     let is_version = PLAIN_VERSIONS.contains(&folded.as_str()) || folded.split(' ').any(|w| VERSION_WORDS.contains(&w));
     if is_version { Aside::Version } else { Aside::Title }
 }
 
-/// Where the next `(…)` or `[…]` opens, what it says, and where it ends.
+/// The next `(…)` or `[…]`: its start, its content and its end.
 fn next_bracket(text: &str) -> Option<(usize, &str, usize)> {
     let open = text.find(['(', '['])?;
     let closing = if text[open..].starts_with('(') { ')' } else { ']' };
@@ -185,7 +186,7 @@ fn next_bracket(text: &str) -> Option<(usize, &str, usize)> {
     Some((open, &text[open + 1..open + 1 + length], open + length + 2))
 }
 
-fn without_guests(text: &str) -> &str {
+fn without_featured(text: &str) -> &str {
     let lower = text.to_ascii_lowercase();
     let cut = [" feat. ", " feat ", " ft. ", " ft ", " featuring "].iter().filter_map(|mark| lower.find(mark)).min();
     cut.map_or(text, |at| &text[..at])
@@ -213,14 +214,14 @@ fn plain_form(word: &str) -> &str {
     }
 }
 
-/// Cutting "Earth, Wind & Fire" down to "earth" does no harm: it happens on both sides of every comparison.
+/// "Earth, Wind & Fire" becomes "earth". This is harmless, because both sides of a comparison are shortened.
 fn primary_artist(artist: &str) -> String {
-    let first = without_guests(artist).split([',', ';', '&', '/']).find(|name| !name.trim().is_empty());
+    let first = without_featured(artist).split([',', ';', '&', '/']).find(|name| !name.trim().is_empty());
     let folded = fold(first.unwrap_or(artist));
     folded.strip_prefix("the ").map_or(folded.clone(), str::to_owned)
 }
 
-/// Lower case, accents and apostrophes gone, everything that is not a letter or digit a single space.
+/// Lower case, without accents and apostrophes. Every run of other characters becomes one space.
 pub fn fold(text: &str) -> String {
     let text = text.replace('&', " and ");
     let folded: String = text
@@ -231,7 +232,7 @@ pub fn fold(text: &str) -> String {
         .map(|c| if c.is_alphanumeric() { c } else { ' ' })
         .collect();
     let words = folded.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A title of signs alone ("÷", "?!") is told apart by its signs.
+    // A title without letters and digits ("÷", "?!") is compared by its symbols.
     if words.is_empty() { text.trim().to_lowercase() } else { words }
 }
 
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_holds_what_is_within_two_seconds_of_its_first() {
+    fn a_group_holds_recordings_within_two_seconds_of_its_first_member() {
         let tide = name("Low Tide", "", "Ivy Marlow");
         let other = name("High Tide", "", "Ivy Marlow");
         let recordings = [

@@ -1,4 +1,4 @@
-//! ISRC: the code of a recording, accepted as people write it and kept in one form.
+//! ISRC: the code of a recording. Parsed from every common spelling and stored in one form.
 
 use std::{fmt, str::FromStr};
 
@@ -8,26 +8,26 @@ use unicode_normalization::UnicodeNormalization;
 
 /// Twelve characters, upper case, no separators: `USRC12345678`.
 ///
-/// Any twelve letters and digits pass: the parts of a code carry no meaning, and catalogues hold codes that break the
-/// standard's pattern. What looks wrong all the same is told by [`Isrc::doubt`].
+/// Any twelve letters and digits are accepted: the parts of a code carry no meaning, and catalogues contain codes
+/// that violate the standard's pattern. [`Isrc::doubt`] reports codes that look wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Isrc(String);
 
-/// Why a text is not an ISRC, for the person who typed it.
+/// Why a text is not an ISRC, for the user who typed it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAnIsrc(pub String);
 
-/// Why a code of the right length is probably not what was meant.
+/// Why a code of the right length is probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
     #[error("twelve digits are a barcode (UPC), not an ISRC")]
     Barcode,
     #[error("this is a placeholder, not the code of a recording")]
     Placeholder,
-    /// Letters and digits that look alike were mixed up. Use the candidate only if a catalogue knows it.
-    #[error("letters and digits look mixed up; perhaps {0} is meant")]
+    /// Letters and digits that look alike were confused. Use the candidate only if a catalogue contains it.
+    #[error("letters and digits look confused; did you mean {0}?")]
     Misread(Isrc),
     #[error("an ISRC is two letters, three letters or digits, then seven digits")]
     Unusual,
@@ -38,9 +38,10 @@ impl Isrc {
         &self.0
     }
 
-    /// Every code in a field that may hold several, such as `QZES71234567;QZES71234568`: each once, in order.
+    /// Every code in a field that may hold several, such as `QZES71234567;QZES71234568`: without repetitions, in
+    /// order.
     pub fn all_in(field: &str) -> Vec<Result<Self, NotAnIsrc>> {
-        // A link contains slashes, so only a field without one is split at them.
+        // A URL contains slashes, so slashes are separators only in other fields.
         let separators: &[char] = if field.contains("://") { &[';', ',', '|'] } else { &[';', ',', '|', '/'] };
         let mut codes = Vec::new();
         for part in field.split(separators).filter(|part| !part.trim().is_empty()) {
@@ -52,7 +53,7 @@ impl Isrc {
         codes
     }
 
-    /// What speaks against this code, if anything. Looking it up is still allowed.
+    /// Why this code is probably wrong, if there is a reason. It may still be looked up.
     pub fn doubt(&self) -> Option<Doubt> {
         if is_placeholder(&self.0) {
             return Some(Doubt::Placeholder);
@@ -109,10 +110,10 @@ fn refusal(code: &str) -> Option<String> {
         return Some("empty: an ISRC has 12 letters and digits".into());
     }
     if code.contains([';', ',', '|']) {
-        return Some("more than one code in one place; give them one by one".into());
+        return Some("more than one code; enter one code at a time".into());
     }
     if let Some(odd) = code.chars().find(|c| !c.is_ascii_alphanumeric()) {
-        return Some(format!("'{odd}' cannot stand in an ISRC, which has 12 letters and digits"));
+        return Some(format!("'{odd}' is not allowed in an ISRC, which has 12 letters and digits"));
     }
     if matches!(n_chars, 13 | 14) && code.bytes().all(|b| b.is_ascii_digit()) {
         return Some(format!("{n_chars} digits are a barcode (EAN), not an ISRC"));
@@ -120,7 +121,7 @@ fn refusal(code: &str) -> Option<String> {
     (n_chars != 12).then(|| format!("has {n_chars} letters and digits; an ISRC has 12"))
 }
 
-/// The code inside `urn:isrc:USRC12345678` or `https://…/isrc/USRC12345678?x=y`; any other text unchanged.
+/// The code inside `urn:isrc:USRC12345678` or `https://…/isrc/USRC12345678?x=y`. Other texts are returned unchanged.
 fn last_segment(text: &str) -> &str {
     let is_urn = text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("urn:"));
     if !is_urn && !text.contains("://") {
@@ -152,7 +153,7 @@ fn is_placeholder(code: &str) -> bool {
     one_letter_repeated || code.starts_with("XXXXX") || (&code[2..5] == "000" && &code[7..] == "00000")
 }
 
-/// Reads look-alikes as what their place asks for: letters at the front, digits at the back.
+/// Replaces look-alikes by what their position requires: letters at the start, digits at the end.
 fn swap_lookalikes(code: &str) -> String {
     let swap = |(i, c)| match (i, c) {
         (0 | 1, '0') => 'O',
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_read_however_it_is_written() {
+    fn a_code_is_parsed_from_every_common_spelling() {
         let spellings = [
             ("us-rc1-23-45678", "USRC12345678"),
             ("us rc1 23 45678", "USRC12345678"),
@@ -196,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_wrong() {
+    fn an_error_says_what_is_wrong() {
         let refusals = [
             ("", "empty: an ISRC has 12 letters and digits"),
             (" - ", "empty: an ISRC has 12 letters and digits"),
-            ("N/A", "'/' cannot stand in an ISRC, which has 12 letters and digits"),
+            ("N/A", "'/' is not allowed in an ISRC, which has 12 letters and digits"),
             ("USRC1234567", "has 11 letters and digits; an ISRC has 12"),
             ("USRC123456789", "has 13 letters and digits; an ISRC has 12"),
             ("0602475093060", "13 digits are a barcode (EAN), not an ISRC"),
-            ("QZES71234567;QZES71234568", "more than one code in one place; give them one by one"),
-            ("USRC1234567é", "'é' cannot stand in an ISRC, which has 12 letters and digits"),
+            ("QZES71234567;QZES71234568", "more than one code; enter one code at a time"),
+            ("USRC1234567é", "'é' is not allowed in an ISRC, which has 12 letters and digits"),
         ];
         for (written, reason) in refusals {
             assert_eq!(written.parse::<Isrc>(), Err(NotAnIsrc(reason.into())), "{written}");
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_wrong_is_doubted_and_never_changed_silently() {
+    fn a_suspicious_code_is_reported_and_never_changed() {
         let misread = |code: &str| Some(Doubt::Misread(Isrc(code.into())));
         let codes = [
             ("USRC12345678", None),

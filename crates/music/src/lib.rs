@@ -1,4 +1,4 @@
-//! Music: recording codes, the identity of a recording, and what a track is. Types and pure functions.
+//! Music: ISRCs, the identity of a recording, and the track. Types and pure functions.
 
 pub mod identity;
 pub mod isrc;

@@ -1,13 +1,13 @@
-//! LRC: lyrics with the time of each line, and how to read them as plain words.
+//! LRC: lyrics with a time for each line, and their conversion to plain text.
 
-/// The words without times and headers; `None` when there are none. Plain lyrics come back as they are.
+/// The text without times and headers; `None` if nothing is left. Plain lyrics are returned unchanged.
 pub fn plain_lyrics(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().filter_map(words_of).collect();
     let words = lines.join("\n").trim_matches('\n').to_owned();
     (!words.trim().is_empty()).then_some(words)
 }
 
-/// `[00:17.12] Words` says `Words`; `[ar: Name]` says nothing; `[Chorus]` has no colon and is part of the words.
+/// `[00:17.12] Words` becomes `Words`; `[ar: Name]` is removed; `[Chorus]` has no colon and is part of the lyrics.
 fn words_of(line: &str) -> Option<&str> {
     let (mut rest, mut is_header) = (line.trim(), false);
     while let Some((stamp, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {

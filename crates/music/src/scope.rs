@@ -1,36 +1,36 @@
-//! Scope: which documents a search may see. A document carries the marks of its readers; a scope names marks.
+//! Scope: which documents a search may return. A document carries the marks of its readers; a scope names marks.
 //!
-//! The marks are indexed like any other field, so the embedded engine and Qdrant apply a scope before they rank, and a
+//! The marks are indexed like any other field, so the embedded engine and Qdrant apply a scope before they rank. A
 //! document that is out of scope never counts towards a limit.
 
-/// On a document: one user may read it.
+/// On a document: this user may read it.
 pub fn reader(user: &str) -> String {
     format!("u:{user}")
 }
 
-/// On a public document: this user has a private one in its place.
+/// On a public document: this user has a private document that replaces it.
 pub fn shadowed(user: &str) -> String {
     format!("x:{user}")
 }
 
-/// On a public document: everyone reads it where users share their catalogued tracks.
+/// On a public document: every user may read it, if users share their catalogued tracks.
 pub const PUBLIC: &str = "public";
 /// On a document of the sample library.
 pub const SAMPLE: &str = "sample";
 
-/// What a search may see.
+/// Which documents a search may return.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// For measurements and maintenance; never for a caller.
     #[default]
     Everything,
-    /// Documents with one of the first marks and without the last.
+    /// Documents with at least one mark of `any` and without the mark `none`.
     Marked { any: Vec<String>, none: String },
 }
 
 impl Scope {
-    /// What one user may see: what they have, the sample unless they removed it, and with `shared` what others have
-    /// that a catalogue confirmed.
+    /// What one user may see: their own documents, the sample library unless they removed it, and with `shared` the
+    /// tracks of other users that a catalogue confirmed.
     pub fn of(user: &str, with_sample: bool, shared: bool) -> Self {
         let mut any = vec![reader(user)];
         if with_sample {

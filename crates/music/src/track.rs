@@ -1,4 +1,4 @@
-//! A track as we know it: names, words, meaning and sound, with an id of our own.
+//! A track: names, lyrics, meaning and sound, with an id of our own.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{Isrc, TrackId, identity::RecordingName};
 pub struct Track {
     #[serde(rename = "trackId")]
     pub id: TrackId,
-    /// Absent where neither a file nor a catalogue tells.
+    /// `None` if neither a file nor a catalogue has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isrc: Option<Isrc>,
     pub title: String,
@@ -30,7 +30,7 @@ pub struct Track {
     pub artwork_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tidal_id: Option<String>,
-    /// Absent for instrumentals and where no source had them.
+    /// `None` for instrumentals, and if no source has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lyrics: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,15 +41,15 @@ pub struct Track {
     pub tags: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub genres: Vec<String>,
-    /// ISO 639-1 code of the language that is sung.
+    /// ISO 639-1 code of the language of the lyrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Whether a catalogue or a file marks it so.
+    /// Whether a catalogue or a file marks it as explicit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explicit: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio_features: Option<AudioFeatures>,
-    /// Where each field came from: `{"lyrics": "lrclib 2026-11-15"}`.
+    /// The source of each field: `{"lyrics": "lrclib 2026-11-15"}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub provenance: BTreeMap<String, String>,
     /// Part of the sample library.
@@ -58,17 +58,17 @@ pub struct Track {
 }
 
 impl Track {
-    /// The code, or nothing, as results spell it.
+    /// The code, or an empty text, for results.
     pub fn isrc_text(&self) -> &str {
         self.isrc.as_ref().map_or("", Isrc::as_str)
     }
 
-    /// A track of which no more is known than its names.
+    /// A track with a code and names only.
     pub fn named(isrc: Isrc, title: String, artist: String, album: String) -> Self {
         Self { isrc: Some(isrc.clone()), ..Self::with_id(TrackId::of_isrc(&isrc), title, artist, album) }
     }
 
-    /// A track without a code, of which no more is known than its names.
+    /// A track without a code, with names only.
     pub fn with_id(id: TrackId, title: String, artist: String, album: String) -> Self {
         Self {
             id,
@@ -95,7 +95,7 @@ impl Track {
     }
 }
 
-/// A track as it is read. Rows from before there were ids are known by their code.
+/// A track as it is stored. Old rows have no id; their id is computed from the code.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredTrack {
@@ -154,7 +154,7 @@ impl TryFrom<StoredTrack> for Track {
     }
 }
 
-/// The eleven audio features, each of which may be unknown.
+/// The eleven audio features. Each may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AudioFeatures {
@@ -187,12 +187,12 @@ impl Track {
         RecordingName::new(&self.title, None, &self.artist)
     }
 
-    /// The year of its release.
+    /// The release year.
     pub fn year(&self) -> Option<i32> {
         self.release_date.as_deref()?.get(..4)?.parse().ok().filter(|year| *year > 0)
     }
 
-    /// Whether nobody sings; `None` when nothing tells.
+    /// Whether the track has no vocals; `None` if unknown.
     pub fn is_instrumental(&self) -> Option<bool> {
         const FROM: f64 = 0.5;
         if self.lyrics.as_deref().is_some_and(|lyrics| !lyrics.trim().is_empty()) {
@@ -203,7 +203,7 @@ impl Track {
         measured.map(|share| share >= FROM).or(tagged.then_some(true))
     }
 
-    /// The language that is sung; [`NO_LANGUAGE`] for an instrumental, whatever the catalogue says.
+    /// The language of the lyrics; [`NO_LANGUAGE`] for an instrumental, even if the catalogue names a language.
     pub fn sung_language(&self) -> Option<&str> {
         if self.is_instrumental() == Some(true) { Some(NO_LANGUAGE) } else { self.language.as_deref() }
     }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_track_says_when_it_is_from_and_what_is_sung() {
+    fn a_track_reports_its_year_and_its_language() {
         let isrc = "ZZSEG2600001".parse().expect("a code");
         let mut track = Track::named(isrc, "Slack Water".into(), "Tidewrack".into(), String::new());
         assert_eq!((track.year(), track.is_instrumental(), track.sung_language()), (None, None, None));

@@ -1,4 +1,4 @@
-//! What a recording is called here: an id of our own, and the two ways in which a caller may name it.
+//! Track ids, and the two ways in which a caller refers to a recording.
 
 use std::{fmt, str::FromStr};
 
@@ -8,26 +8,26 @@ use uuid::Uuid;
 
 use crate::{Isrc, identity::RecordingName};
 
-/// A recording's own id. ISRC, MusicBrainz id, file and server id are names of a recording and never its key.
+/// The id of a recording. ISRC, MusicBrainz id, file and server id are attributes of a recording and never its key.
 ///
-/// The first recording with an ISRC has an id that follows from the code, so that every node, every user and the
-/// migration in SQL agree on it without asking each other. A recording without a code is known to its owner only.
+/// The id of the first recording with an ISRC is computed from the code, so that every node, every user and the SQL
+/// migration get the same id without coordination. A recording without a code belongs to one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct TrackId(pub Uuid);
 
-/// One description of a recording in the index: the public one, or what one user's own file says about it.
+/// The id of one document about a recording in the index: the public one, or one made from a user's own file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DocumentId(pub Uuid);
 
 impl DocumentId {
-    /// The description that is shared by everyone who has the recording.
+    /// The document that all users with the recording share.
     pub fn public(track: TrackId) -> Self {
         Self(track.0)
     }
 
-    /// What one user's file or export says about the recording.
+    /// A document made from one user's file or export.
     pub fn private() -> Self {
         Self(Uuid::now_v7())
     }
@@ -46,16 +46,16 @@ impl FromStr for DocumentId {
     }
 }
 
-/// Twelve bytes of the code, four bits at a time around the version and variant of a UUID.
+/// The twelve bytes of the code, stored in the bits of a UUID that are not its version and variant.
 const CODE_BYTES: usize = 12;
 
 impl TrackId {
-    /// The id of the recording that a code means. Also computed in SQL: see migration 0008.
+    /// The id of the recording with this code. Migration 0008 computes the same in SQL.
     pub fn of_isrc(isrc: &Isrc) -> Self {
         Self(with_code(isrc, [0; 3]))
     }
 
-    /// The code that this id follows from, if it is the first recording's.
+    /// The code from which this id was computed, if it is the first recording with the code.
     pub fn isrc(self) -> Option<Isrc> {
         let mut nibbles: Vec<u8> = self.0.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 15]).collect();
         let (variant, version) = (nibbles.remove(16), nibbles.remove(12));
@@ -65,20 +65,20 @@ impl TrackId {
         std::str::from_utf8(code).ok().filter(|_| is_code)?.parse().ok()
     }
 
-    /// The id of a recording that the Tidal catalogue shows without a code.
+    /// The id of a recording that the Tidal catalogue lists without a code.
     pub fn of_tidal(id: &str) -> Self {
         Self(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("tidal\n{id}").as_bytes()))
     }
 
-    /// The id of a further recording with the same code: movements of one work share one.
+    /// The id of a further recording with the same code: the movements of one work may share a code.
     pub fn of_shared_isrc(isrc: &Isrc, name: &RecordingName) -> Self {
         let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.to_string().as_bytes());
         let [a, b, c, ..] = *hash.as_bytes();
-        // Three zeros are the first recording.
+        // Three zeros mark the first recording.
         Self(with_code(isrc, [a | 1, b, c]))
     }
 
-    /// The id of a recording that only its owner's file or export names.
+    /// The id of a recording that is only known from its owner's file or export.
     pub fn of_owner(owner: &str, says: &str) -> Self {
         Self(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("recording\n{owner}\n{says}").as_bytes()))
     }
@@ -89,7 +89,7 @@ fn with_code(isrc: &Isrc, tail: [u8; 3]) -> Uuid {
     for byte in isrc.as_str().bytes().take(CODE_BYTES).chain(tail) {
         nibbles.extend([byte >> 4, byte & 15]);
     }
-    // 8-4-4-4-12 digits, of which the first of the third group is the version and of the fourth the variant.
+    // 8-4-4-4-12 digits; the first digit of the third group is the version, of the fourth group the variant.
     nibbles.insert(12, 8);
     nibbles.insert(16, 8);
     let mut bytes = [0; 16];
@@ -112,7 +112,7 @@ impl FromStr for TrackId {
     }
 }
 
-/// How a caller names a recording: by its ISRC or by its `trackId`.
+/// How a caller refers to a recording: by its ISRC or by its `trackId`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TrackRef {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_gives_an_id_that_other_codes_and_other_movements_do_not_have() {
+    fn ids_differ_between_codes_and_between_movements_with_one_code() {
         let isrc: Isrc = "XSGUE2600001".parse().unwrap();
         let id = TrackId::of_isrc(&isrc);
         assert_eq!(id.to_string(), "58534755-4532-8363-8030-303031000000");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_names_a_recording_by_code_or_id() {
+    fn a_caller_refers_to_a_recording_by_code_or_id() {
         let isrc: Isrc = "XSGUE2600001".parse().unwrap();
         assert_eq!("xs-gue-26-00001".parse(), Ok(TrackRef::Isrc(isrc.clone())));
         let id = TrackId::of_isrc(&isrc);

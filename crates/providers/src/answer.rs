@@ -1,4 +1,4 @@
-//! One answer of a provider: from the first try to the last delta.
+//! One reply of a provider, from the first attempt to the last delta.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -17,15 +17,16 @@ use super::{
     sse::{FrameTooLong, Frames},
 };
 
-/// Turns the frames of one vendor into deltas. Pure: it never waits.
+/// Turns the frames of one vendor into deltas. Implementations are pure and never wait.
 pub(crate) trait Reader: Default + Send + 'static {
-    /// One frame. Everything it adds goes to the end of `deltas`.
+    /// Reads one frame and appends its deltas to `deltas`.
     fn read(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure>;
 
-    /// A whole reply in one JSON document.
+    /// Reads a complete reply from one JSON document.
     fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure>;
 
-    /// The body is over. An answer that has not ended by now was cut, unless its server never says that it ends.
+    /// Called at the end of the body. A reply that has not ended by then was cut, except with `ends_unmarked`: such a
+    /// server never marks the end.
     fn close(&mut self, ends_unmarked: bool, deltas: &mut VecDeque<Delta>) -> Result<(), Failure>;
 
     /// Why the reply has ended.
@@ -35,7 +36,7 @@ pub(crate) trait Reader: Default + Send + 'static {
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Stop {
-    /// The model said what it had to say.
+    /// The model finished its reply.
     #[default]
     Complete,
     TooLong,
@@ -43,7 +44,7 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
-    /// What a person should read under an answer that ends early; an answer that just stops explains nothing.
+    /// A remark for the user below a reply that ended early, so that the user knows why.
     pub(crate) fn remark(self, has_text: bool) -> Option<Delta> {
         let remark = match self {
             Stop::Complete => return None,
@@ -54,21 +55,21 @@ impl Stop {
     }
 }
 
-/// One question to a provider, in every form its server may want.
+/// One request to a provider, in every form that its server may accept.
 pub(crate) struct Question {
     pub(crate) http: Http,
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) learned: Arc<Learned>,
-    /// The body in a form.
+    /// The request body in a given form.
     pub(crate) body: Box<dyn Fn(Form) -> Bytes + Send + Sync>,
-    /// What the model may call now.
+    /// The tools that the model may call in this reply.
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) n_prompt_chars: usize,
 }
 
-/// Asks and gives out the answer as it comes. Dropping the stream closes the connection to the provider.
+/// Sends the request and streams the reply. Dropping the stream closes the connection to the provider.
 ///
-/// Tried again only until something was said: after that someone has seen text, and would see it twice.
+/// Retries stop after the first visible delta, because the user would see the same text twice.
 pub(crate) fn ask<R: Reader>(question: Question) -> BoxStream<'static, Result<Delta, ModelError>> {
     let deltas = stream! {
         let mut tries = Tries::default();
@@ -106,13 +107,14 @@ pub(crate) fn ask<R: Reader>(question: Question) -> BoxStream<'static, Result<De
     deltas.boxed()
 }
 
-/// The tools whose calls may come as text, also when none may be made now: a call is never the answer. The vendors' own
-/// models call natively, and are asked about such spellings.
+/// The tools whose calls may be written as text. They are included when no call is allowed, because a call must never
+/// be shown as the answer. The vendors' own models call tools natively, and users ask them about such spellings, so
+/// for these the list is empty.
 pub(crate) fn callable(prompt: &Prompt, is_the_vendor: bool) -> Arc<[ToolSpec]> {
     if is_the_vendor { Arc::default() } else { prompt.tools.clone() }
 }
 
-/// Deltas that no one sees.
+/// Deltas that users do not see.
 fn is_sign_of_life(delta: &Delta) -> bool {
     match delta {
         Delta::Text(text) => text.is_empty(),
@@ -127,11 +129,11 @@ struct Tries {
     n_forms: u32,
 }
 
-/// More forms than there are rules cannot help.
+/// There are fewer rules than this, so more forms cannot help.
 const MAX_FORMS: u32 = 6;
 
 impl Tries {
-    /// How long to wait before asking again, perhaps in another form; or the error that remains.
+    /// How long to wait before the next attempt, possibly in another form; or the final error.
     fn next(&mut self, question: &Question, failure: Failure, has_said: bool) -> Result<Duration, ModelError> {
         let Question { http, endpoint, learned, .. } = question;
         self.n_tries += 1;
@@ -144,32 +146,32 @@ impl Tries {
         if let Some(form) = quirks::adapted(learned.facts().form, &failure).filter(|_| self.n_forms < MAX_FORMS) {
             self.n_forms += 1;
             self.n_tries -= 1;
-            tracing::info!(?form, "Asking the model in another form: {}", endpoint.redacted(failure.error));
+            tracing::info!(?form, "Retrying the model request in another form: {}", endpoint.redacted(failure.error));
             learned.update(|facts| facts.form = form);
             return Ok(Duration::ZERO);
         }
         let Some(wait) = http.wait_after(self.n_tries, &failure.retry) else {
             return Err(endpoint.redacted(failure.error));
         };
-        tracing::info!(self.n_tries, "Asking the model again: {}", endpoint.redacted(failure.error));
+        tracing::info!(self.n_tries, "Retrying the model request: {}", endpoint.redacted(failure.error));
         Ok(wait)
     }
 }
 
-/// A body read to its end leaves its connection to the next call. Servers close it right after the last frame;
-/// one that does not is not worth a person's waiting.
+/// The connection can be reused only after the body was read to its end. Servers end the body right after the last
+/// frame. The wait is short because the user waits too.
 const LAST_BYTES: Duration = Duration::from_millis(20);
-/// A reply in one piece that is longer than this is none.
+/// A JSON document longer than this is not a reply.
 const MAX_WHOLE_BYTES: usize = 4 << 20;
 
 struct Answer<R> {
-    /// None once the body was read, or when it came as one document.
+    /// `None` once the body was read, or if it came as one document.
     response: Option<Response>,
     frames: Frames,
     reader: R,
     filter: Filter,
     learned: Arc<Learned>,
-    /// From the reader, not yet filtered.
+    /// Deltas from the reader, not yet filtered.
     read: VecDeque<Delta>,
     ready: VecDeque<Delta>,
     failure: Option<Failure>,
@@ -222,20 +224,19 @@ impl<R: Reader> Answer<R> {
                 is_over = true;
                 self.reader.close(ends_unmarked, &mut self.read)
             }
-            // Whatever broke, a reply that was complete stays complete.
+            // If the reply was already complete, a broken connection after it is not an error.
             Err(error) => self.reader.close(false, &mut self.read).map_err(|_| Failure::network(error)),
         };
         self.filter_what_was_read();
         if let Err(failure) = read {
-            // Kept until what was said before it has been given out.
+            // The failure is reported after the deltas that came before it.
             self.response = None;
             self.filter.break_off(&mut self.ready);
             self.failure = Some(failure);
         } else if is_over {
             self.response = None;
         } else if self.ready.is_empty() {
-            // Pings and pieces of a call say nothing, but the provider is alive: an empty text tells the timer that counts
-            // the silence.
+            // Pings and parts of a call produce no delta. An empty text resets the timeout for silent providers.
             self.ready.push_back(Delta::Text(String::new()));
         }
     }
@@ -255,13 +256,13 @@ impl<R: Reader> Answer<R> {
         }
     }
 
-    /// Nothing counts after the end.
+    /// Ignores everything after the end of the reply.
     async fn finish(&mut self) {
         self.ready.clear();
         self.failure = None;
         if let Some(mut response) = self.response.take() {
             let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-            // Late or not, the answer is whole.
+            // The reply is complete, so a timeout here does not matter.
             let _ = timeout(LAST_BYTES, rest).await;
         }
     }

@@ -1,4 +1,4 @@
-//! Anthropic's Messages API: where it is, and what we send.
+//! Anthropic's Messages API: the endpoint and the request body.
 
 mod reader;
 
@@ -22,16 +22,16 @@ use super::{
 pub struct AnthropicModel {
     http: Http,
     endpoint: Arc<Endpoint>,
-    /// `anthropic:` and the model's name.
+    /// `anthropic:` followed by the model's name.
     id: String,
     is_the_vendor: bool,
     learned: Arc<Learned>,
 }
 
 const VENDOR: &str = "anthropic";
-/// The version every compatible server knows. Our request holds nothing that the one of 2026-10-21 took away.
+/// The version that every compatible server knows. Our request uses nothing that version 2026-10-21 removed.
 const VERSION: &str = "2023-06-01";
-/// Room for a playlist of fifty songs with a reason for each, twice over.
+/// Twice the length of a playlist of fifty songs with a reason for each.
 const MAX_TOKENS: u32 = 16_384;
 
 impl AnthropicModel {
@@ -52,7 +52,7 @@ impl AnthropicModel {
         (&self.http, &self.endpoint, &self.learned)
     }
 
-    /// The body of the call for this prompt.
+    /// The request body for this prompt.
     pub fn request(&self, prompt: &Prompt) -> Bytes {
         let may_cache = |is_last: bool| is_last.then_some(CacheControl::Ephemeral);
         let n_tools = prompt.tools.len();
@@ -62,7 +62,7 @@ impl AnthropicModel {
         });
         let system = (!prompt.system.trim().is_empty())
             .then(|| Cached { it: Part::Text { text: &prompt.system }, cache_control: may_cache(true) });
-        // The tools stay when they may not be called: without them the cached prefix would be another one.
+        // The tools are sent even if calls are not allowed: without them the cached prefix would change.
         let must_answer = !prompt.may_call_tools && n_tools > 0;
         let request = Request {
             model: self.id.strip_prefix("anthropic:").unwrap_or(&self.id),
@@ -97,7 +97,7 @@ impl Model for AnthropicModel {
             http: self.http.clone(),
             endpoint: self.endpoint.clone(),
             learned: self.learned.clone(),
-            // The Messages API has no options that servers differ in.
+            // The Messages API has no options that servers implement differently.
             body: Box::new(move |_| body.clone()),
             tools: callable(prompt, self.is_the_vendor),
             n_prompt_chars: prompt_chars(prompt),
@@ -119,7 +119,7 @@ struct Request<'a> {
     messages: Vec<WireMessage<'a>>,
 }
 
-/// Something after which the provider may keep the prefix.
+/// A block after which the provider may cache the prefix.
 #[derive(Serialize)]
 struct Cached<T> {
     #[serde(flatten)]
@@ -172,7 +172,7 @@ enum Part<'a> {
     },
 }
 
-/// Results open the user message that follows their calls; the user's own words come after them.
+/// Results are the first blocks of the user message after their calls; the user's text follows them.
 fn messages(prompt: &Prompt) -> Vec<WireMessage<'_>> {
     let mut messages = Vec::new();
     for entry in unfold(&prompt.messages) {
@@ -185,7 +185,7 @@ fn messages(prompt: &Prompt) -> Vec<WireMessage<'_>> {
             }
         }
     }
-    // The moving end of the prefix: the next call of this conversation begins with everything up to here.
+    // Marks the end of the prefix: the next request of this conversation begins with everything up to here.
     if let Some(last) = messages.last_mut().and_then(|message| message.content.last_mut()) {
         last.cache_control = Some(CacheControl::Ephemeral);
     }

@@ -1,6 +1,7 @@
-//! Discovery: which model servers run on this machine?
+//! Discovery: finds the model servers that run on this machine.
 //!
-//! Loopback only, and only questions about the server itself: no word of a user leaves before someone says so.
+//! It sends requests to the loopback only, and only about the server itself. No user text is sent before the operator
+//! chooses a server.
 
 use std::time::Duration;
 
@@ -10,22 +11,23 @@ use serde::Serialize;
 
 use super::{Http, servers};
 
-/// Ollama, llama.cpp, LM Studio, vLLM.
+/// The default ports of Ollama, llama.cpp, LM Studio and vLLM.
 pub const USUAL_PORTS: [u16; 4] = [11434, 8080, 1234, 8000];
 
-/// A server that is there answers within this; one that is not refuses the connection at once.
+/// A running server answers within this time. Without a server the connection is refused at once.
 const WITHIN: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Found {
     pub family: servers::Family,
-    /// As `OPENAI_BASE_URL` wants it.
+    /// In the form that `OPENAI_BASE_URL` expects.
     pub base_url: String,
     pub models: Vec<String>,
 }
 
-/// The model servers on these loopback ports, in their order. `own_port` is never asked: Segue would ask itself.
+/// The model servers on these loopback ports, in the order of the ports. `own_port` is skipped, because Segue listens
+/// there.
 pub async fn discover(http: &Http, ports: &[u16], own_port: Option<u16>) -> Vec<Found> {
     let others = ports.iter().filter(|port| Some(**port) != own_port);
     let found = join_all(others.map(async |port| {

@@ -1,4 +1,4 @@
-//! What went wrong at a provider: who can do something about it, and whether asking again may help.
+//! A failed request to a provider: who can fix it, and whether a retry may help.
 
 use std::time::Duration;
 
@@ -19,19 +19,19 @@ pub(crate) const STREAM_WAS_CUT: &str = "its stream was cut";
 pub(crate) struct Failure {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
-    /// Of an answer that was no stream.
+    /// The HTTP status, if the response was not a stream.
     pub(crate) status: Option<u16>,
-    /// In the provider's own words.
+    /// The provider's own message.
     pub(crate) said: String,
 }
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Retry {
     No,
-    /// A second try, and no third.
+    /// One retry.
     Once,
     Soon,
-    /// The provider said when.
+    /// The provider named a delay.
     After(Duration),
 }
 
@@ -45,30 +45,30 @@ impl Failure {
         if error.is_timeout() {
             return Self::new(ModelError::TimedOut, Retry::Soon);
         }
-        // The address stays out of the message: it may carry a password.
+        // The URL is removed from the message: it may contain a password.
         let cause = anyhow::Error::from(error.without_url());
         Self::passing(format!("{cause:#}"))
     }
 
-    /// The provider answered, and its stream is not one we can go on reading.
+    /// The provider answered, but the rest of its stream cannot be read. A retry may help.
     pub(crate) fn passing(why: impl Into<String>) -> Self {
         Self::new(ModelError::Unavailable(why.into()), Retry::Soon)
     }
 
-    /// What answers is not a model's server.
+    /// The server is not a model server.
     pub(crate) fn no_server(why: impl Into<String>) -> Self {
         Self::new(ModelError::NotAModelServer(why.into()), Retry::No)
     }
 
-    /// The provider answered with something other than a stream.
+    /// The provider answered with an error status instead of a stream.
     pub(crate) fn status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let complaint = Complaint::in_body(body);
         let why = format!("{} {}", status.as_u16(), complaint.message);
         let said = complaint.message.clone();
         let error = match status.as_u16() {
-            // The provider's words on a bad key quote parts of it.
-            401 => ModelError::Unauthorized("401 the key was not accepted".into()),
-            403 => ModelError::Unauthorized("403 this key may not do that".into()),
+            // A provider's message about a wrong key quotes parts of the key, so it is not used.
+            401 => ModelError::Unauthorized("401 the API key was not accepted".into()),
+            403 => ModelError::Unauthorized("403 the API key lacks this permission".into()),
             _ if complaint.overflow.is_some() => complaint.into_overflow(),
             404 if complaint.is_about_the_model() => ModelError::NoSuchModel(why),
             404 | 405 if !complaint.is_an_error => ModelError::NotAModelServer(why),
@@ -86,7 +86,7 @@ impl Failure {
         Self { error, retry, status: Some(status.as_u16()), said }
     }
 
-    /// The provider began a stream and then put an error into it.
+    /// The provider started a stream and then sent an error in it.
     pub(crate) fn in_stream(error: &Value) -> Self {
         let complaint = Complaint::read(error);
         let why = complaint.message.clone();
@@ -112,15 +112,15 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     Some((date.to_utc() - now).to_std().unwrap_or(Duration::ZERO))
 }
 
-/// An error in the words of a provider. Both vendors write `{"error": {"type", "code", "message"}}`; local servers
-/// shorten it in every way.
+/// An error message of a provider. Both vendors write `{"error": {"type", "code", "message"}}`; local servers leave
+/// out any of these fields.
 struct Complaint {
     kind: String,
     code: String,
     message: String,
-    /// Whether the body was an error in JSON, and not a page of something else.
+    /// Whether the body is an error in JSON, as opposed to an HTML page or other content.
     is_an_error: bool,
-    /// The limit of the context, as far as it is named, when the prompt was too long.
+    /// Set if the prompt was too long; the inner value is the context limit, if the message contains it.
     overflow: Option<Option<u32>>,
 }
 
@@ -139,7 +139,7 @@ impl Complaint {
         ModelError::ContextOverflow { limit: self.overflow.flatten(), detail: self.message }
     }
 
-    /// The vendor's code, Anthropic's kind, or the words of Ollama and vLLM.
+    /// The vendor's code, Anthropic's kind, or the message texts of Ollama and vLLM.
     fn is_about_the_model(&self) -> bool {
         let said = self.message.to_lowercase();
         let is_missing = ["not found", "does not exist", "not exist", "no models loaded", "unknown model"];
@@ -163,13 +163,13 @@ impl Complaint {
         };
         let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let (kind, code) = (field("type"), field("code"));
-        // llama.cpp puts the limit beside its words.
+        // llama.cpp sends the limit in a field beside the message.
         let named = error.get("n_ctx").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
         let overflow = quirks::overflow(&kind, &code, &message).map(|limit| named.or(limit));
         Self { kind, code, message, is_an_error: true, overflow }
     }
 
-    /// Whether the operator must act: waiting mends neither a key nor a bill nor a malformed request.
+    /// Whether the operator must act: a wrong key, an unpaid bill or a malformed request do not go away with time.
     fn is_ours(&self) -> bool {
         const OURS: [&str; 9] = [
             "invalid_request",
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_or_seconds_say_when_to_come_back() {
+    fn retry_after_is_read_as_seconds_or_as_a_date() {
         let now = DateTime::parse_from_rfc2822("Sun, 06 Nov 1994 08:49:30 GMT").expect("a date").to_utc();
         let cases = [
             ("3", Some(3_000)),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_inside_a_stream_says_who_can_act() {
+    fn an_error_inside_a_stream_is_classified_by_who_can_fix_it() {
         let cases = [
             (json!({"type": "overloaded_error", "message": "Overloaded"}), "Unavailable(\"Overloaded\")"),
             (json!({"type": "rate_limit_error", "message": "Slow down"}), "RateLimited(\"Slow down\")"),

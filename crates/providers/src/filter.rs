@@ -1,4 +1,4 @@
-//! Filter: from what a server sent to what the model said: answer, thinking, calls, in that order of suspicion.
+//! Filter: separates what a server sent into answer, thinking and calls.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,7 +21,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// `tools`: those the model may call now; without any, no text is taken for a call.
+    /// `tools`: the tools that the model may call now. Without tools, no text is read as a call.
     pub(crate) fn new(tools: Arc<[ToolSpec]>, learned: Arc<Learned>, n_prompt_chars: usize) -> Self {
         let Facts { thinks_unseen, .. } = learned.facts();
         let reasoning = if thinks_unseen { Reasoning::begun_in_the_prompt() } else { Reasoning::default() };
@@ -29,7 +29,7 @@ impl Filter {
         Self { reasoning, text_calls, learned, n_prompt_chars, has_text: false, has_calls: false }
     }
 
-    /// One delta of the reader. `stop`: why the reply ended, for its last one.
+    /// Takes one delta of the reader. `stop` is the reason why the reply ended; it is used with the last delta.
     pub(crate) fn push(&mut self, delta: Delta, stop: Stop, out: &mut VecDeque<Delta>) {
         match delta {
             Delta::Text(text) => {
@@ -39,7 +39,7 @@ impl Filter {
             }
             Delta::Reasoning(text) => self.think(text, out),
             Delta::ToolCall { name, input } => {
-                // A server that sends a call both ways means one call.
+                // A server that sends the same call natively and as text means one call.
                 let (text, _) = self.text_calls.finish();
                 self.say(text, out);
                 self.has_calls = true;
@@ -59,12 +59,12 @@ impl Filter {
         }
     }
 
-    /// Whether an answer that is over said nothing at all.
+    /// Whether a finished reply contained nothing at all.
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_text && !self.has_calls
     }
 
-    /// The reply is over, or breaks off: what was held back is given out.
+    /// The reply has ended: releases the text that was held back.
     pub(crate) fn finish(&mut self, out: &mut VecDeque<Delta>) {
         let mut pieces = Vec::new();
         self.reasoning.finish(&mut pieces);
@@ -80,7 +80,7 @@ impl Filter {
         }
     }
 
-    /// The reply breaks off. A call that was held back may be half a call, so it is only text.
+    /// The connection broke. A call that was held back may be incomplete, so it is released as text.
     pub(crate) fn break_off(&mut self, out: &mut VecDeque<Delta>) {
         let mut pieces = Vec::new();
         self.reasoning.finish(&mut pieces);

@@ -1,4 +1,4 @@
-//! Reaching a provider: one pool of connections, where it is and with which key, and trying again while nothing was said.
+//! HTTP access to providers: one connection pool, endpoints with their keys, and the delay between retries.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ use http_client::client_builder;
 /// What was learned, by endpoint and model.
 type Known = HashMap<(String, String), Arc<Learned>>;
 
-/// The connections to all providers. Cheap to clone; clones share the pool.
+/// The connections to all providers. Clones are cheap and share the pool.
 #[derive(Clone)]
 pub struct Http {
     client: Client,
@@ -36,52 +36,52 @@ pub struct Http {
 
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is known is known by URL, and a URL may carry a password.
+        // `known` is left out: its keys are URLs, and a URL may contain a password.
         f.debug_struct("Http").field("pause", &self.pause).finish_non_exhaustive()
     }
 }
 
-/// A setting that cannot work. The operator reads this at the start.
+/// A setting that cannot work. It is reported to the operator at start.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("the base URL of {0} is not an http:// or https:// address")]
+    #[error("the base URL of {0} is not an http:// or https:// URL")]
     BadUrl(&'static str),
-    #[error("the API key of {0} has characters that no key has")]
+    #[error("the API key of {0} contains characters that are not allowed in a header")]
     BadKey(&'static str),
-    #[error("no connection can be made from here: {0}")]
+    #[error("the HTTP client cannot be created: {0}")]
     NoClient(String),
 }
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_TRIES: u32 = 3;
-/// Longer than this, the person is told at once instead of being kept waiting.
+/// If the provider asks for a longer wait than this, the user gets the error at once.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(10);
-/// Lists of models and their properties.
+/// For lists of models and their properties.
 const MAX_DOCUMENT_BYTES: usize = 4 << 20;
 const MIN_SECRET_BYTES: usize = 6;
 const MAX_ERROR_BYTES: usize = 16 * 1024;
-/// How much of a provider's own words goes into our log.
+/// How many characters of a provider's message go into our log.
 const MAX_WHY_CHARS: usize = 300;
 
 impl Http {
     pub fn new() -> Result<Self, SetupError> {
         let client = client_builder()
             .connect_timeout(CONNECT_TIMEOUT)
-            // A redirect would carry the key to another host.
+            // A redirect would send the key to another host.
             .redirect(redirect::Policy::none())
-            // Compressed deltas wait in the compressor.
+            // Compression delays deltas.
             .no_gzip()
             .build()
             .map_err(|error| SetupError::NoClient(format!("{:#}", anyhow::Error::from(error))))?;
         Ok(Self { client, pause: Duration::from_millis(500), known: Arc::default() })
     }
 
-    /// How long to wait before a second try when the provider does not say; doubled before the third.
+    /// The delay before the second attempt if the provider names none. It doubles before the third.
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    /// Sends once. What comes back is the beginning of a stream.
+    /// Sends the request once and returns the start of the stream.
     pub(crate) async fn post(&self, endpoint: &Endpoint, body: Bytes) -> Result<Response, Failure> {
         let request = self.client.post(endpoint.url.clone()).headers(endpoint.headers.clone()).body(body);
         let response = request.send().await.map_err(Failure::network)?;
@@ -91,13 +91,14 @@ impl Http {
         }
         match content_type(&response) {
             Some("text/html") => {
-                Err(Failure::no_server("it answered with text/html instead of a stream; is the base URL right?"))
+                Err(Failure::no_server("it answered with text/html instead of a stream; check the base URL"))
             }
             _ => Ok(response),
         }
     }
 
-    /// A small JSON document of the same server, asked for within `within`. None when there is no such thing.
+    /// A small JSON document from the same server, with a timeout of `within`. `None` if the server has no such
+    /// document.
     pub(crate) async fn json(&self, request: RequestBuilder, within: Duration) -> Option<Value> {
         let read = async {
             let response = request.timeout(within).send().await.ok()?;
@@ -113,13 +114,13 @@ impl Http {
         &self.client
     }
 
-    /// What is known about this model of this endpoint.
+    /// What is known about this model at this endpoint.
     pub(crate) fn learned(&self, endpoint: &Endpoint, model: &str) -> Arc<Learned> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry((endpoint.url.to_string(), model.to_owned())).or_default().clone()
     }
 
-    /// How long to wait before the next try, if there is one.
+    /// The delay before the next attempt; `None` if there is none.
     pub(crate) fn wait_after(&self, n_tries: u32, retry: &Retry) -> Option<Duration> {
         match retry {
             _ if n_tries >= MAX_TRIES => None,
@@ -131,12 +132,12 @@ impl Http {
     }
 }
 
-/// Whether the server sent one JSON document where a stream was asked for.
+/// Whether the server sent one JSON document instead of the requested stream.
 pub(crate) fn is_json(response: &Response) -> bool {
     content_type(response) == Some("application/json")
 }
 
-/// A whole body, unless it is longer than that or breaks off.
+/// The complete body; `None` if it is longer than `max_bytes` or the connection breaks.
 pub(crate) async fn read_up_to(mut response: Response, max_bytes: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
@@ -153,7 +154,7 @@ fn content_type(response: &Response) -> Option<&str> {
     value.split(';').next().map(str::trim)
 }
 
-/// Enough of a refusal to read its reason. One that breaks off is read as far as it came.
+/// The start of an error body, enough to contain the reason. If the connection breaks, the part received so far.
 async fn beginning_of(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -165,7 +166,7 @@ async fn beginning_of(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// Where a provider is and what opens its door.
+/// A provider's URL and key.
 pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
@@ -224,12 +225,12 @@ impl Endpoint {
         Ok(self)
     }
 
-    /// The error without the key, should a server have repeated it, and no longer than a log line. In this order: a
-    /// key cut in half would not be found.
+    /// Removes the key from the error, in case the server repeated it, then truncates it to the length of a log line.
+    /// The order matters: half a key would not be found.
     pub(crate) fn redacted(&self, error: ModelError) -> ModelError {
         let clean = |why: String| -> String {
             let why = match &self.secret {
-                // A short key is no secret, and would be found inside words.
+                // A short key is not a secret, and would be found inside ordinary words.
                 Some(secret) if secret.len() >= MIN_SECRET_BYTES => why.replace(secret, "[key]"),
                 Some(_) => why,
                 None => why,
@@ -255,12 +256,12 @@ impl Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The URL may carry a password, so only the host is shown.
+        // The URL may contain a password, so only the host is printed.
         f.debug_struct("Endpoint").field("host", &self.url.host_str()).finish_non_exhaustive()
     }
 }
 
-/// Reads a base URL and lets `vendor` say what its path is.
+/// Parses a base URL; `path` computes the vendor's path from the path of the base.
 pub(crate) fn url_under(base: &str, vendor: &'static str, path: impl Fn(&str) -> String) -> Result<Url, SetupError> {
     let mut url = Url::parse(base.trim()).map_err(|_| SetupError::BadUrl(vendor))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_grows_and_ends() {
+    fn the_delay_doubles_and_the_retries_end() {
         let http = Http::new().expect("a client").with_pause(Duration::from_millis(500));
         let after = |seconds| Retry::After(Duration::from_secs(seconds));
         let cases = [

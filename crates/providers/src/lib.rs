@@ -1,4 +1,4 @@
-//! Model providers: Anthropic, and everything that speaks OpenAI's Chat Completions API.
+//! Model providers: Anthropic, and every server with an OpenAI Chat Completions API.
 
 mod answer;
 mod anthropic;

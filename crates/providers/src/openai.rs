@@ -1,5 +1,5 @@
-//! OpenAI's Chat Completions, as the vendor and everyone who imitates it speak them (Ollama, vLLM, llama.cpp): where,
-//! and what we send.
+//! OpenAI's Chat Completions API, as implemented by the vendor and by compatible servers (Ollama, vLLM, llama.cpp):
+//! the endpoint and the request body.
 
 mod reader;
 
@@ -24,7 +24,7 @@ use super::{
 pub struct OpenAiModel {
     http: Http,
     endpoint: Arc<Endpoint>,
-    /// `openai:` and the model's name.
+    /// `openai:` followed by the model's name.
     id: String,
     is_the_vendor: bool,
     learned: Arc<Learned>,
@@ -38,7 +38,7 @@ impl OpenAiModel {
 
     /// Local servers need no key.
     pub fn new(http: Http, base_url: &str, api_key: Option<&str>, model: &str) -> Result<Self, SetupError> {
-        // The vendor's own base URL ends in /v1; a bare host and port is what people copy from a local server.
+        // The vendor's base URL ends in /v1. For a local server, users often copy only the host and port.
         let url = url_under(base_url, VENDOR, |base| {
             format!("{}/chat/completions", if base.is_empty() { "/v1" } else { base })
         })?;
@@ -51,7 +51,7 @@ impl OpenAiModel {
         Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
     }
 
-    /// The body of the call for this prompt, in the form its server takes.
+    /// The request body for this prompt, in the form that the server accepts.
     pub fn request(&self, prompt: &Prompt) -> Bytes {
         request(self.model(), prompt, self.learned.facts().form)
     }
@@ -90,10 +90,10 @@ impl Model for OpenAiModel {
         &self.id
     }
 
-    /// Local servers are mostly run with a small window, and cut what is over it without a word.
+    /// Local servers are usually run with a small context, and silently cut a longer prompt.
     fn history_tokens(&self) -> usize {
         match self.learned.facts().context_tokens {
-            // The turn trims to what really fits.
+            // The turn trims the history to this size.
             Some(context) => usize::try_from(context).unwrap_or(usize::MAX),
             None if self.is_the_vendor => 100_000,
             None => 12_000,
@@ -164,7 +164,7 @@ enum WireMessage<'a> {
         content: String,
     },
     Assistant {
-        /// Null beside calls when nothing was said.
+        /// Null beside calls if there is no text.
         content: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<WireCall<'a>>,
@@ -202,7 +202,7 @@ fn messages(prompt: &Prompt, form: Form) -> Vec<WireMessage<'_>> {
     }
     let mut in_user = (form.system_in_user && !system.trim().is_empty()).then(|| system.clone());
     if !system.trim().is_empty() && in_user.is_none() {
-        // As it was written: a prefix that differs in one blank is another prefix.
+        // Unchanged: a prefix that differs by one space misses the provider's cache.
         let content = if let Cow::Borrowed(_) = system { Cow::Borrowed(&*prompt.system) } else { system };
         messages.push(WireMessage::System { content });
     }
@@ -230,7 +230,7 @@ fn messages(prompt: &Prompt, form: Form) -> Vec<WireMessage<'_>> {
     messages
 }
 
-/// Two messages of the user in a row are one: many templates refuse them.
+/// Joins two consecutive user messages, because many chat templates refuse them.
 fn push_user(messages: &mut Vec<WireMessage<'_>>, text: String) {
     match messages.last_mut() {
         Some(WireMessage::User { content }) => {
@@ -243,7 +243,7 @@ fn push_user(messages: &mut Vec<WireMessage<'_>>, text: String) {
 
 fn call_and_result(call: CallWithResult<'_>) -> (WireCall<'_>, WireMessage<'_>) {
     let CallWithResult { id, name, input, result, is_error } = call;
-    // There is no flag for failures here, so the text says it.
+    // The API has no field for failed calls, so the text says it.
     let content = if is_error { Cow::Owned(format!("Error: {result}")) } else { result };
     let function = CalledFunction { name, arguments: input };
     (WireCall { id, kind: "function", function }, WireMessage::Tool { tool_call_id: id, content })

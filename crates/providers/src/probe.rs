@@ -1,4 +1,5 @@
-//! Probe: what can this model do? One tiny request with one tool, and what its server says about it.
+//! Probe: finds out what a model can do, with one tiny request with one tool and with the server's description of
+//! itself.
 
 use std::{
     fmt,
@@ -26,12 +27,12 @@ pub struct Capabilities {
     pub family: Family,
     pub streams: bool,
     pub tools: ToolCalling,
-    /// Prompt and answer together; none when the server does not say.
+    /// Prompt and answer together; `None` if the server does not report it.
     pub context_tokens: Option<u32>,
     pub tokens_per_second: Option<f64>,
-    /// Whether it thinks aloud before it answers.
+    /// Whether it sends its reasoning before the answer.
     pub reasons: bool,
-    /// Whether its streams end without saying so.
+    /// Whether its streams end without an end mark.
     #[serde(default)]
     pub ends_unmarked: bool,
     /// Whether the server refuses tools, so that they are described in the prompt.
@@ -43,9 +44,9 @@ pub struct Capabilities {
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalling {
     Native,
-    /// Written into the answer, in a spelling Segue reads.
+    /// Written into the answer, in a spelling that Segue reads.
     Text,
-    /// It made no call although it was asked for one.
+    /// It made no call although it was asked to.
     None,
 }
 
@@ -99,10 +100,10 @@ impl Probed for AnthropicModel {
     }
 }
 
-/// Questions about the server itself.
+/// Timeout for requests about the server itself.
 const ABOUT_ITSELF: Duration = Duration::from_secs(3);
 
-/// Asks the model for one call of one tool and its server about itself. What it learns is used from then on.
+/// Asks the model for one call of one tool, and asks its server about itself. Later requests use the result.
 pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
     let Target { http, endpoint, learned, model: name, is_anthropic } = model.probed();
     learned.update(|facts| {
@@ -112,7 +113,7 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
         facts.answered_whole = false;
     });
     let tokens_per_second = match one_call(model).await {
-        // A reply this short that is "cut" twice is whole: its server never says that it ends.
+        // A reply this short that is "cut" twice is complete: this server never marks the end of a stream.
         Err(ModelError::Unavailable(why)) if !is_anthropic && why == STREAM_WAS_CUT => {
             learned.update(|facts| facts.ends_unmarked = true);
             let again = one_call(model).await;
@@ -151,7 +152,7 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
 }
 
 impl OpenAiModel {
-    /// Takes over what an earlier probe has found, so that a restart need not ask again.
+    /// Restores the result of an earlier probe, so that a restart does not probe again.
     pub fn remember(&self, known: &Capabilities) {
         self.parts().2.update(|facts| {
             facts.context_tokens = known.context_tokens;
@@ -161,7 +162,7 @@ impl OpenAiModel {
     }
 }
 
-/// Asks for the call and measures how fast the model writes, as far as that can be told.
+/// Requests the call. Returns the model's speed in tokens per second, if it can be measured.
 async fn one_call(model: &impl Model) -> Result<Option<f64>, ModelError> {
     let number = json!({"type": "integer", "description": "The number to report."});
     let tool = ToolSpec {
@@ -178,8 +179,8 @@ async fn one_call(model: &impl Model) -> Result<Option<f64>, ModelError> {
         messages: vec![Message::user("Call the tool report_number with the number 7.")],
         may_call_tools: true,
     };
-    let patience = Duration::from_secs(if model.is_local() { 180 } else { 30 });
-    tokio::time::timeout(patience, measured(model, &prompt)).await.unwrap_or(Err(ModelError::TimedOut))
+    let timeout = Duration::from_secs(if model.is_local() { 180 } else { 30 });
+    tokio::time::timeout(timeout, measured(model, &prompt)).await.unwrap_or(Err(ModelError::TimedOut))
 }
 
 async fn measured(model: &impl Model, prompt: &Prompt) -> Result<Option<f64>, ModelError> {
@@ -204,7 +205,7 @@ async fn measured(model: &impl Model, prompt: &Prompt) -> Result<Option<f64>, Mo
     Err(ModelError::Unavailable(STREAM_WAS_CUT.into()))
 }
 
-/// Too few tokens, or all at once, say nothing about speed.
+/// Too few tokens, or tokens that arrive all at once, are not enough to measure a speed.
 fn per_second(n_tokens: u64, took: Duration) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
     (n_tokens >= 4 && took >= Duration::from_millis(5)).then(|| n_tokens as f64 / took.as_secs_f64())

@@ -1,14 +1,14 @@
-//! Prompted tools: how does a model call tools when its server does not know any?
+//! Prompted tools: lets a model call tools when its server does not support them.
 //!
-//! The tools are described in the instructions, in the words of the Hermes format, which most open models have seen;
-//! calls are read from the text; earlier calls and results are written back the same way.
+//! The tools are described in the instructions in the Hermes format, which most open models know. Calls are read from
+//! the text; earlier calls and results are written back in the same format.
 
 use engine::Prompt;
 use serde_json::json;
 
 use super::unfold::CallWithResult;
 
-/// The instructions with the tools after them.
+/// The instructions followed by the tool descriptions.
 pub(crate) fn with_tools(system: &str, prompt: &Prompt) -> String {
     let tools = prompt.tools.iter().map(|tool| {
         json!({"name": tool.name, "description": tool.description, "parameters": tool.input_schema}).to_string()
@@ -24,7 +24,7 @@ pub(crate) fn with_tools(system: &str, prompt: &Prompt) -> String {
     format!("{system}\n\n# Tools\n\n<tools>\n{}\n</tools>\n\n{how}", tools.join("\n")).trim_start().to_owned()
 }
 
-/// A reply with its calls, and the results the user's side gives to them.
+/// A reply with its calls as text, and the user message with their results.
 pub(crate) fn as_text(texts: &[&str], calls: &[CallWithResult<'_>]) -> (String, String) {
     let said = calls
         .iter()

@@ -1,47 +1,47 @@
-//! Quirks: how do servers differ, and what is done about each difference?
+//! Quirks: how servers differ, and how each difference is handled.
 //!
 //! | difference | rule | where |
 //! |---|---|---|
-//! | a JSON body answers a request for a stream | read as one whole reply | `answer.rs` |
-//! | `message` in place of `delta`, content as a list of parts | read the same | `openai/reader.rs` |
+//! | the response to a stream request is one JSON body | read as one complete reply | `answer.rs` |
+//! | `message` in place of `delta`, content as a list of parts | read the same way | `openai/reader.rs` |
 //! | no `[DONE]`, or no `finish_reason` | either one ends the reply | `openai/reader.rs` |
-//! | neither of both | a failure ("cut"), unless the probe saw that this server never says it | `openai/reader.rs` |
+//! | neither of them | a failure ("cut"), unless the probe found that this server marks no end | `openai/reader.rs` |
 //! | no usage | estimated from the characters sent and received | `engine` |
-//! | calls written as text, thinking in the text | read as calls, given out as reasoning | `text_calls.rs`, `reasoning.rs` |
-//! | several system messages, parallel calls | never asked for: one system message, no `parallel_tool_calls` | `openai.rs` |
-//! | `stream_options`, streams, `tool_choice`, tools or the system role refused | asked again without | [`REFUSALS`] |
+//! | calls written as text, thinking in the text | read as calls and as reasoning | `text_calls.rs`, `reasoning.rs` |
+//! | several system messages, parallel calls | not used: one system message, no `parallel_tool_calls` | `openai.rs` |
+//! | `stream_options`, streams, `tool_choice`, tools or the system role refused | retried without it | [`REFUSALS`] |
 //! | no tools at all | tools described in the prompt, calls as text | `prompted_tools.rs` |
-//! | an empty reply | asked once more, then `EmptyReply` | `answer.rs` |
-//! | an error inside the stream | like the same error as a status, and asked again while nothing was said | `failure.rs` |
-//! | a prompt over the context, in eight spellings | `ContextOverflow` with the limit, where one is named | [`OVERFLOWS`] |
+//! | an empty reply | one retry, then `EmptyReply` | `answer.rs` |
+//! | an error inside the stream | treated like the same error as a status; retried before the first text | `failure.rs` |
+//! | a prompt over the context, in eight spellings | `ContextOverflow`, with the limit if it is named | [`OVERFLOWS`] |
 //!
-//! What was learned is kept per endpoint and model as long as the process runs.
+//! What was learned is kept per endpoint and model until the process ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::failure::Failure;
 
-/// How a request must look so that this server takes it.
+/// The form of a request that this server accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Form {
     pub(crate) without_stream_options: bool,
     pub(crate) without_stream: bool,
     pub(crate) without_tool_choice: bool,
-    /// The instructions stand in the first message of the user.
+    /// The instructions are part of the first user message.
     pub(crate) system_in_user: bool,
     /// Tools are described in the instructions; calls and results are text.
     pub(crate) tools_as_text: bool,
 }
 
-/// A refusal that another form of the same request avoids.
+/// An error that another form of the same request avoids.
 struct Refusal {
     statuses: &'static [u16],
-    /// Any of these, in lower case.
+    /// The error text contains one of these, in lower case.
     says: &'static [&'static str],
     set: fn(&mut Form) -> &mut bool,
 }
 
-/// Tried in this order; a form that is already in use does not help again.
+/// Tried in this order. A rule whose form is already in use is skipped.
 const REFUSALS: &[Refusal] = &[
     Refusal {
         statuses: &[400, 422],
@@ -97,7 +97,7 @@ const REFUSALS: &[Refusal] = &[
     },
 ];
 
-/// The form to ask in after this refusal; none when no other form would help.
+/// The form to use after this error; `None` if no other form helps.
 pub(crate) fn adapted(form: Form, failure: &Failure) -> Option<Form> {
     let status = failure.status?;
     let said = failure.said.to_lowercase();
@@ -109,7 +109,7 @@ pub(crate) fn adapted(form: Form, failure: &Failure) -> Option<Form> {
     })
 }
 
-/// How servers say that the prompt is longer than the context, and what stands before the limit.
+/// A server's message that the prompt is longer than the context, and the text before the limit in it.
 struct Overflow {
     says: &'static str,
     limit_after: &'static str,
@@ -128,7 +128,7 @@ const OVERFLOWS: &[Overflow] = &[
     Overflow { says: "loaded with context length of only", limit_after: "context length of only " },
     // LM Studio 0.3.30 and newer: "… greater than the context length (n_keep: 10247 >= n_ctx: 4096)."
     Overflow { says: "greater than the context length", limit_after: "n_ctx: " },
-    // Ollama: "input length exceeds the context length", "prompt is too long" of its cloud.
+    // Ollama: "input length exceeds the context length"; its cloud: "prompt is too long".
     Overflow { says: "exceeds the context length", limit_after: "" },
     Overflow { says: "exceeds maximum context", limit_after: "" },
     // llama-cpp-python: "Requested tokens (2285) exceed context window of 2048"
@@ -136,11 +136,11 @@ const OVERFLOWS: &[Overflow] = &[
     // Anthropic: "prompt is too long: 205000 tokens > 200000 maximum", "… exceed context limit: 190000 + 16384 > 200000"
     Overflow { says: "prompt is too long", limit_after: "tokens > " },
     Overflow { says: "exceed context limit", limit_after: " > " },
-    // vLLM before 0.15, when nothing is left for the answer: "max_tokens must be at least 1, got -186."
+    // vLLM before 0.15, if no tokens are left for the answer: "max_tokens must be at least 1, got -186."
     Overflow { says: "max_tokens must be at least 1, got -", limit_after: "" },
 ];
 
-/// The limit, when this text says that the prompt was too long: `Some(None)` when it names none.
+/// `Some` if this text says that the prompt was too long. The inner value is the limit, if the text contains it.
 pub(crate) fn overflow(kind: &str, code: &str, said: &str) -> Option<Option<u32>> {
     let is_coded = [kind, code].iter().any(|word| {
         matches!(*word, "exceed_context_size_error" | "context_length_exceeded" | "context_window_exceeded")
@@ -155,16 +155,16 @@ pub(crate) fn overflow(kind: &str, code: &str, said: &str) -> Option<Option<u32>
     (is_coded || known.is_some()).then_some(limit)
 }
 
-/// What is known about one model of one endpoint.
+/// What is known about one model at one endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Learned(Mutex<Facts>);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) form: Form,
-    /// Its template begins the thinking in the prompt.
+    /// The chat template opens the thinking in the prompt, so the reply has no opening tag.
     pub(crate) thinks_unseen: bool,
-    /// Its streams end without a word; seen by the probe, whose reply is known to be whole.
+    /// Its streams end without an end mark. Set by the probe, which knows that its reply is complete.
     pub(crate) ends_unmarked: bool,
     pub(crate) context_tokens: Option<u32>,
     pub(crate) chars_per_token: f64,
@@ -181,7 +181,7 @@ impl Default for Facts {
             thinks_unseen: false,
             ends_unmarked: false,
             context_tokens: None,
-            // Between prose (4) and the JSON of results (2 to 3); replaced by what is measured.
+            // Between prose (4) and the JSON of results (2 to 3). Measured values replace it.
             chars_per_token: 3.0,
             wrote_calls_as_text: false,
             called_natively: false,
@@ -200,7 +200,8 @@ impl Learned {
         change(&mut self.lock());
     }
 
-    /// Moves the ratio towards what a reply has shown. A tiny prompt says little: the template weighs too much in it.
+    /// Moves the ratio towards a measured reply. Small prompts are ignored, because the chat template dominates their
+    /// size.
     pub(crate) fn measured(&self, n_chars: usize, n_tokens: u64) {
         if n_chars < 200 || n_tokens < 50 {
             return;
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_overflow_is_recognised_in_every_servers_words() {
+    fn an_overflow_is_recognised_in_every_known_error_text() {
         let cases = [
             ("This model's maximum context length is 4096 tokens. However, you requested 6616 tokens", Some(4096)),
             ("This model's maximum context length is 128,000 tokens.", Some(128_000)),

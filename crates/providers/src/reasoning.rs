@@ -1,8 +1,8 @@
-//! Reasoning: which part of a reply's text is the model thinking, and which is template noise?
+//! Reasoning: separates a model's thinking and template tokens from the answer.
 //!
-//! Pure and incremental. Text goes on at once; only what may still become a tag waits for the next piece.
+//! Pure and incremental. Text is passed on at once; only a possible start of a tag waits for the next piece.
 
-/// Openings and endings of thinking, as reasoning models write them into their text.
+/// Opening and closing tags of thinking, as reasoning models write them into their text.
 const THINKING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -10,7 +10,7 @@ const THINKING: &[(&str, &str)] = &[
     ("<reasoning>", "</reasoning>"),
     ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
-/// Tokens of chat templates that say: the reply is over.
+/// Chat template tokens that mark the end of the reply.
 const END_TOKENS: &[&str] = &[
     "<|im_end|>",
     "<|eot_id|>",
@@ -21,11 +21,11 @@ const END_TOKENS: &[&str] = &[
     "<|return|>",
     "<end_of_turn>",
 ];
-/// Tokens that open a message, the role after them.
+/// Tokens that open a message; the role follows them.
 const ROLE_TOKENS: &[&str] = &["<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "<|start|>"];
-/// Tokens without a meaning of their own.
+/// Tokens that are removed.
 const EMPTY_TOKENS: &[&str] = &["<|end_header_id|>", "<|channel|>final<|message|>", "<|begin_of_text|>"];
-/// Also HTML: a token only where the reply ends.
+/// Also valid HTML, so it is a token only at the end of a reply.
 const CLOSING_S: &str = "</s>";
 
 #[derive(Debug, PartialEq)]
@@ -37,14 +37,14 @@ pub(crate) enum Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Reasoning {
     state: State,
-    /// Not yet decided.
+    /// Text that is not yet decided.
     held: String,
     has_answered: bool,
-    /// What the last character given out was.
+    /// The last character that was passed on.
     last: Option<char>,
     n_backticks: u32,
     in_fence: bool,
-    /// A tag ended thinking that no tag had begun: this model's template begins it in the prompt.
+    /// Set when a closing tag came without an opening tag: this model's template opens the thinking in the prompt.
     began_unseen: bool,
 }
 
@@ -52,29 +52,29 @@ pub(crate) struct Reasoning {
 enum State {
     #[default]
     Answer,
-    /// Whitespace after a tag says nothing.
+    /// Whitespace after a tag; it is removed.
     Gap,
     Thinking {
         close: &'static str,
     },
-    /// Perhaps thinking: it is, if `close` comes.
+    /// Possibly thinking: it is, if `close` follows.
     Waiting {
         open: &'static str,
         close: &'static str,
     },
-    /// The role's name after a token that opens a message.
+    /// The role name after a token that opens a message.
     Role,
-    /// The model goes on with a message of the user that it makes up.
+    /// The model continues with a user message that it invented; it is dropped.
     Over,
 }
 
 impl Reasoning {
-    /// For a model whose template begins the thinking in the prompt, so that only its end is seen.
+    /// For a model whose template opens the thinking in the prompt, so that the reply contains only the closing tag.
     pub(crate) fn begun_in_the_prompt() -> Self {
         Self { state: State::Waiting { open: "", close: "</think>" }, ..Self::default() }
     }
 
-    /// Whether the next reply of this model begins with thinking that no tag announces.
+    /// Whether the next reply of this model starts with thinking that has no opening tag.
     pub(crate) fn began_unseen(&self) -> bool {
         self.began_unseen
     }
@@ -95,7 +95,7 @@ impl Reasoning {
         self.held = rest;
     }
 
-    /// The reply is over: what still waits is what it looks like.
+    /// The reply has ended: the rest is passed on as what it looks like.
     pub(crate) fn finish(&mut self, out: &mut Vec<Piece>) {
         let held = std::mem::take(&mut self.held);
         match self.state {
@@ -111,12 +111,12 @@ impl Reasoning {
         }
     }
 
-    /// How many bytes were read; none when more must come first.
+    /// How many bytes were read; `None` if more text is needed first.
     fn read_answer(&mut self, rest: &str, out: &mut Vec<Piece>) -> Option<usize> {
         if matches!(self.state, State::Gap) || !self.has_answered {
             let n_blank = rest.len() - rest.trim_start().len();
             if n_blank == rest.len() {
-                // Before the first word, blanks may belong to a tag that comes.
+                // Before the first word, blanks may belong to a tag that follows.
                 return matches!(self.state, State::Gap).then_some(n_blank);
             }
             if n_blank > 0 && (matches!(self.state, State::Gap) || self.tag_at(rest.trim_start()).is_some()) {
@@ -142,9 +142,9 @@ impl Reasoning {
         }
     }
 
-    /// What begins at the `<` that `rest` starts with.
+    /// The tag at the start of `rest`, which begins with `<`.
     fn tag_at(&mut self, rest: &str) -> Option<Tag> {
-        // Someone who writes about a token quotes it.
+        // Text about a token contains it in quotes; such a token is not removed.
         if self.in_fence || matches!(self.last, Some('`' | '"' | '\'')) {
             return None;
         }
@@ -217,7 +217,7 @@ impl Reasoning {
 }
 
 enum Tag {
-    /// More must come before it can be told.
+    /// More text is needed to decide.
     Unfinished,
     Read {
         n_bytes: usize,
@@ -225,7 +225,7 @@ enum Tag {
     },
 }
 
-/// How many bytes at the end of `text` may be the beginning of `tag`.
+/// How many bytes at the end of `text` may be the start of `tag`.
 fn unfinished_suffix(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|n| text.ends_with(&tag[..*n])).unwrap_or(0)
 }
@@ -234,7 +234,7 @@ fn unfinished_suffix(text: &str, tag: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// `answer|thought`, whatever the pieces.
+    /// `answer|thought`, independent of the size of the pieces.
     fn read(mut reasoning: Reasoning, text: &str, n_chars: usize) -> String {
         let mut out = Vec::new();
         let signs: Vec<char> = text.chars().collect();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_that_begins_in_the_prompt_is_known_from_the_second_reply_on() {
+    fn thinking_that_begins_in_the_prompt_is_recognised_from_the_second_reply_on() {
         let mut first = Reasoning::default();
         let mut out = Vec::new();
         first.push("Hm.</think>Hello", &mut out);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_become_a_tag_waits() {
+    fn only_a_possible_start_of_a_tag_is_held_back() {
         let (mut reasoning, mut out) = (Reasoning::default(), Vec::new());
         reasoning.push("Hello <", &mut out);
         assert_eq!(out, [Piece::Answer("Hello ".into())]);

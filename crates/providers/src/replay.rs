@@ -1,4 +1,4 @@
-//! A provider's bytes without a provider: what fuzzing feeds to the readers.
+//! Feeds recorded bytes to the readers without a provider, for fuzzing.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use engine::Delta;
 
 use super::{answer::Reader, anthropic::AnthropicReader, openai::OpenAiReader, sse::Frames};
 
-/// What a body of Anthropic becomes, whole or cut or broken, given out in these pieces.
+/// The deltas of an Anthropic body, which may be complete, cut or malformed, split into these pieces.
 pub fn anthropic<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Delta> {
     replay::<AnthropicReader>(pieces)
 }
@@ -26,7 +26,7 @@ fn replay<'a, R: Reader>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Delt
             }
         }
     }
-    // A body that ends too early fails here, and that is an answer too.
+    // A body that ends too early fails here, which is expected.
     let _ = reader.close(false, &mut deltas);
     deltas.into()
 }

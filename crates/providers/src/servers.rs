@@ -1,13 +1,13 @@
-//! Servers: what does a local server say about itself? Its family, its models, how much they can read.
+//! Servers: what a local server reports about itself: its family, its models and their context sizes.
 //!
-//! | family | asked | published at |
+//! | family | endpoints | documented at |
 //! |---|---|---|
 //! | Ollama | `/api/tags`, `/api/show`, `/api/ps` | github.com/ollama/ollama/blob/main/docs/api.md |
 //! | llama.cpp | `/props`, `/v1/models` | github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md |
 //! | LM Studio | `/api/v0/models` | lmstudio.ai/docs/api/rest-api |
 //! | vLLM | `/v1/models` with `max_model_len` | docs.vllm.ai, `ModelCard` |
 //!
-//! None of these requests carries a word of a user.
+//! None of these requests contains user text.
 
 use std::{fmt, time::Duration};
 
@@ -30,7 +30,7 @@ pub enum Family {
     LlamaCpp,
     LmStudio,
     Vllm,
-    /// Anything else that speaks Chat Completions, the vendor included.
+    /// Any other server with a Chat Completions API, including the vendor.
     OpenAi,
     Anthropic,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Server {
     documents: Documents,
 }
 
-/// Its own words, by path.
+/// The documents that a server returned, by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Documents {
     props: Option<Value>,
@@ -65,7 +65,7 @@ struct Documents {
     models: Option<Value>,
 }
 
-/// Where a server's own paths begin: what stands before `/v1`.
+/// The root of a server's own paths: the URL before `/v1`.
 pub(crate) fn root_of(chat_url: &Url) -> Url {
     let path = chat_url.path();
     let path = path.strip_suffix("/chat/completions").unwrap_or(path);
@@ -81,7 +81,8 @@ fn under(root: &Url, path: &str) -> Url {
     url
 }
 
-/// The names of the models a server offers, the loaded one first where it says so. Empty when it does not tell.
+/// The names of a server's models; the loaded one is first if the server reports it. Empty if the server does not
+/// list them.
 pub async fn list_models(http: &Http, base_url: &str, api_key: Option<&str>) -> Result<Vec<String>, SetupError> {
     let url = url_under(base_url, "openai", |base| format!("{base}/chat/completions"))?;
     let mut endpoint = Endpoint::new(url);
@@ -92,7 +93,7 @@ pub async fn list_models(http: &Http, base_url: &str, api_key: Option<&str>) -> 
     Ok(server.map(|server| server.models).unwrap_or_default())
 }
 
-/// What answers at `root`, if it is a model's server.
+/// The server at `root`; `None` if it is not a model server.
 pub(crate) async fn look(http: &Http, root: &Url, headers: &HeaderMap, within: Duration) -> Option<Server> {
     let get = |path: &str| {
         let mut headers = headers.clone();
@@ -106,7 +107,7 @@ pub(crate) async fn look(http: &Http, root: &Url, headers: &HeaderMap, within: D
 
 impl Server {
     fn of(documents: Documents) -> Option<Self> {
-        // LM Studio answers unknown paths with 200 and an error inside, so only the shape counts.
+        // LM Studio answers unknown paths with 200 and an error in the body, so only the shape of the body counts.
         let is_list = |document: &Option<Value>, field: &str| {
             document.as_ref().is_some_and(|document| document.get(field).is_some_and(Value::is_array))
         };
@@ -129,7 +130,7 @@ impl Server {
         Some(Self { family, models, documents })
     }
 
-    /// How many tokens the model can read and write together, as it runs now.
+    /// How many tokens the model can read and write together with its current settings.
     pub(crate) async fn context_tokens(&self, http: &Http, root: &Url, model: &str, within: Duration) -> Option<u32> {
         let model_card = || list(self.documents.models.as_ref(), "data").find(|card| card["id"] == model);
         match self.family {
@@ -168,11 +169,11 @@ impl Documents {
     }
 }
 
-/// Ollama runs a model with less than it was trained for unless it is told otherwise.
+/// The context size that Ollama uses by default, even if the model was trained for more.
 const OLLAMA_DEFAULT: u32 = 4_096;
 
 async fn ollama_context(http: &Http, root: &Url, model: &str, within: Duration) -> Option<u32> {
-    // What is loaded now is what counts.
+    // The context size of the loaded model is the one in use.
     let running = http.json(http.client().get(under(root, "/api/ps")), within).await;
     let loaded = list(running.as_ref(), "models").find(|card| card["name"] == model || card["model"] == model);
     if let Some(context) = loaded.and_then(|card| number(&card["context_length"])) {

@@ -1,23 +1,23 @@
-//! Server-sent events: from the bytes of a body to the data of each frame.
+//! Server-sent events: splits the bytes of a body into the data of each frame.
 
 use std::{borrow::Cow, ops::Range};
 
-/// A frame longer than this is no answer of a model; without a bound a broken server could fill the memory.
+/// A longer frame is not a model's answer. The limit keeps a faulty server from filling the memory.
 const MAX_FRAME_BYTES: usize = 1 << 20;
 
-/// Collects bytes as they come and gives out whole frames. Where the bytes were split does not matter.
+/// Collects bytes as they arrive and returns complete frames, independent of where the bytes were split.
 #[derive(Default)]
 pub(crate) struct Frames {
     buffer: Vec<u8>,
-    /// Where the frame being read begins; what is before it was given out.
+    /// Start of the current frame; everything before it was returned.
     frame_start: usize,
-    /// How far lines were taken.
+    /// Start of the current line.
     line_start: usize,
-    /// How far a line's end was looked for.
+    /// How far the search for the end of the line has come.
     scanned: usize,
-    /// The data lines of the frame being read.
+    /// The data lines of the current frame.
     data: Vec<Range<usize>>,
-    /// The last line ended with a carriage return: a line feed after it belongs to the same end.
+    /// The last line ended with a carriage return; a line feed that follows belongs to the same line end.
     after_cr: bool,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct FrameTooLong;
 
 impl Frames {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.forget_what_was_read();
+        self.drop_read_bytes();
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The data of the next whole frame. Event names and ids are not kept: both providers repeat in the data
-    /// what they name, and frames without data (comments, keep-alives) say nothing.
+    /// The data of the next complete frame. Event names and ids are ignored: both providers repeat the name in the
+    /// data, and frames without data (comments, keep-alives) carry no information.
     pub(crate) fn next(&mut self) -> Result<Option<Cow<'_, [u8]>>, FrameTooLong> {
         while let Some(line) = self.next_line() {
             if !line.is_empty() {
@@ -90,7 +90,7 @@ impl Frames {
         }
     }
 
-    fn forget_what_was_read(&mut self) {
+    fn drop_read_bytes(&mut self) {
         let n_read = self.frame_start;
         self.buffer.drain(..n_read);
         self.frame_start = 0;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_read_whatever_ends_their_lines() {
+    fn frames_are_read_with_every_kind_of_line_end() {
         let cases: &[(&str, &[&str])] = &[
             ("data: a\n\ndata: b\n\n", &["a", "b"]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_bytes_are_split_does_not_matter() {
+    fn frames_are_the_same_wherever_the_bytes_are_split() {
         let sent = "event: a\r\ndata: grün 🎵\r\n\r\n: ping\n\ndata: one\rdata: zwölf\r\rdata: end\n\n".as_bytes();
         let whole = read(&[sent]).expect("short");
         assert_eq!(whole, ["grün 🎵", "one\nzwölf", "end"]);

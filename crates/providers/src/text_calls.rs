@@ -1,7 +1,8 @@
-//! Calls as text: when is what a model wrote a call of a tool?
+//! Calls as text: decides whether text of a model is a tool call.
 //!
-//! Only when a reply, or its end, is nothing but calls of offered tools. Pure and incremental: text goes on at once,
-//! an opening that looks like a call waits, and goes on unchanged when it turns out to be prose.
+//! It is, only if the reply, or the end of the reply, consists of nothing but calls of offered tools. Pure and
+//! incremental: text is passed on at once; an opening that looks like a call is held back, and is passed on unchanged
+//! if it turns out to be prose.
 
 mod forms;
 mod named;
@@ -13,22 +14,22 @@ use engine::ToolSpec;
 
 use self::forms::{Reading, could_open, opening};
 
-/// A call that no prose follows is short; what is longer is a document.
+/// Calls are shorter than this. Longer text is a document.
 const MAX_HELD_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextCall {
-    /// Of an offered tool.
+    /// Name of an offered tool.
     pub(crate) name: String,
-    /// As the model wrote it, not checked.
+    /// As the model wrote it, not validated.
     pub(crate) input: String,
 }
 
 pub(crate) struct TextCalls {
     tools: Arc<[ToolSpec]>,
-    /// From an opening on.
+    /// Text since an opening.
     held: String,
-    /// How much of `held` was looked at.
+    /// How many bytes of `held` were examined.
     n_read: usize,
     is_holding: bool,
     at_line_start: bool,
@@ -38,7 +39,7 @@ pub(crate) struct TextCalls {
 }
 
 impl TextCalls {
-    /// Without tools nothing is ever held back.
+    /// Without tools, no text is held back.
     pub(crate) fn new(tools: Arc<[ToolSpec]>) -> Self {
         Self {
             tools,
@@ -52,7 +53,7 @@ impl TextCalls {
         }
     }
 
-    /// Takes text and gives out what is surely prose.
+    /// Takes text and returns the part that is certainly prose.
     pub(crate) fn push(&mut self, text: &str) -> String {
         if self.tools.is_empty() {
             return text.to_owned();
@@ -71,7 +72,7 @@ impl TextCalls {
         out
     }
 
-    /// The reply is over: calls, or the rest of the prose.
+    /// The reply has ended: returns the calls, or the rest of the prose.
     pub(crate) fn finish(&mut self) -> (String, Vec<TextCall>) {
         let mut out = String::new();
         while !self.held.is_empty() {
@@ -93,13 +94,13 @@ impl TextCalls {
         (out, Vec::new())
     }
 
-    /// The reply breaks off: what was held back is text, whatever it began to be.
+    /// The connection broke: the text that was held back is prose, even if it looks like a call.
     pub(crate) fn release(&mut self) -> String {
         self.is_holding = false;
         std::mem::take(&mut self.held)
     }
 
-    /// Gives out text up to the first opening and holds from there.
+    /// Passes on text up to the first opening and holds back the rest.
     fn scan(&mut self, out: &mut String) {
         let held = std::mem::take(&mut self.held);
         for (at, sign) in held.char_indices() {
@@ -127,7 +128,7 @@ impl TextCalls {
         if self.held.len() > MAX_HELD_BYTES {
             return true;
         }
-        // Between closing signs a value only grows; reading it again would say the same.
+        // Only a closing character can complete a value, so it is parsed again only after one.
         let is_news = |sign: char| matches!(sign, '}' | ']' | ')' | '>' | '`' | '\n');
         if self.n_read > 256 && !self.held[self.n_read..].contains(is_news) {
             return false;
@@ -136,7 +137,7 @@ impl TextCalls {
         forms::read(&self.held, &self.tools, false) == Reading::Prose
     }
 
-    /// What looked like an opening was none; the next line may be one.
+    /// The line is not an opening. The next line may be one.
     fn release_line(&mut self, out: &mut String) {
         let held = std::mem::take(&mut self.held);
         let first = held.chars().next().map_or(0, char::len_utf8);

@@ -1,8 +1,9 @@
-//! From stored messages to an order every provider accepts: who speaks when, and each call with its result.
+//! Converts stored messages into a sequence that every provider accepts: alternating roles, and each call with its
+//! result.
 //!
-//! A stored answer holds a whole turn: words, calls, results, more words. Providers want it unfolded into replies,
-//! refuse a call without a result or two messages of one role in a row, and a conversation that was cut, stopped or
-//! edited by hand must still be one they accept. What is wrong is mended here, once, for all of them.
+//! A stored answer holds a whole turn: text, calls, results, more text. Providers expect separate replies. They
+//! refuse a call without a result and two consecutive messages of one role. A conversation that was cut, stopped or
+//! edited by hand must be accepted too, so this module repairs it for all providers.
 
 use std::{
     borrow::Cow,
@@ -12,10 +13,10 @@ use std::{
 use engine::{Block, CallId, Message, Role};
 use serde_json::{Value, json};
 
-/// One entry of the unfolded conversation.
+/// One entry of the converted conversation.
 ///
-/// Invariant of a list: it begins with the user; a reply without calls is followed by the user; two users never
-/// follow each other; it ends with the user or with calls, whose results the model reads last.
+/// Invariants: the list begins with the user; the user follows a reply without calls; two user entries never follow
+/// each other; the list ends with the user or with calls, whose results the model reads last.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Entry<'a> {
     User(Vec<&'a str>),
@@ -33,11 +34,11 @@ pub(crate) struct CallWithResult<'a> {
     pub(crate) is_error: bool,
 }
 
-/// Stands where a provider wants the user to speak and nobody did.
+/// Inserted where a provider requires a user message and there is none.
 const GO_ON: &str = "Continue.";
 const INTERRUPTED: &str = "Interrupted";
 const NO_OUTPUT: &str = "(no output)";
-/// What both vendors accept as the name of a tool, and OpenAI's limit, the lower one.
+/// The length that both vendors accept for a tool name; OpenAI's limit is the lower one.
 const MAX_NAME_CHARS: usize = 64;
 
 pub(crate) fn unfold(messages: &[Message]) -> Vec<Entry<'_>> {
@@ -80,14 +81,14 @@ impl<'a> List<'a> {
                     Some(Entry::User(texts)) => texts.push(text),
                     _ => self.entries.push(Entry::User(vec![text])),
                 },
-                // Results are looked up with their calls; a user makes no calls.
+                // Results are looked up with their calls; user messages contain no calls.
                 Block::ToolUse { .. } | Block::ToolResult { .. } => {}
             }
         }
     }
 
     fn push_answer(&mut self, message: &'a Message) {
-        // Results end a reply: what comes after them was said when the model had read them.
+        // A result ends a reply: the model wrote the following text after it had read the result.
         for reply in message.content.split(|block| matches!(block, Block::ToolResult { .. })) {
             self.push_reply(reply);
         }
@@ -121,7 +122,7 @@ impl<'a> List<'a> {
     }
 
     fn finish(mut self) -> Vec<Entry<'a>> {
-        // A list that ends with the assistant's words asks it to go on in mid-sentence, which newer models refuse.
+        // If the last message is the assistant's, the model would continue its sentence, which newer models refuse.
         let awaits_the_model = match self.entries.last() {
             Some(Entry::User(_)) => true,
             Some(Entry::Reply { calls, .. }) => !calls.is_empty(),
@@ -155,7 +156,7 @@ fn result_text(content: &Value) -> Cow<'_, str> {
     }
 }
 
-/// A model may have invented a name that it would not be allowed to read again.
+/// A model may have invented a name that the provider does not accept in a later request.
 fn legal_name(name: &str) -> Cow<'_, str> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= MAX_NAME_CHARS && name.chars().all(is_legal) {
@@ -166,7 +167,7 @@ fn legal_name(name: &str) -> Cow<'_, str> {
     if legal.is_empty() { Cow::Borrowed("unnamed") } else { Cow::Owned(legal) }
 }
 
-/// What a model wrote instead of an object is kept, so that it sees its own mistake.
+/// A non-object input is kept, so that the model sees its own mistake.
 fn as_object(input: &Value) -> Cow<'_, Value> {
     if input.is_object() { Cow::Borrowed(input) } else { Cow::Owned(json!({"malformed": input})) }
 }
@@ -188,7 +189,7 @@ mod tests {
     }
 
     /// One line per entry.
-    fn told(messages: &[Message]) -> Vec<String> {
+    fn transcript(messages: &[Message]) -> Vec<String> {
         let entries = unfold(messages).into_iter().map(|entry| match entry {
             Entry::User(texts) => format!("user {}", texts.join(" + ")),
             Entry::Reply { texts, calls } => {
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_unfolded_into_its_replies() {
+    fn a_stored_answer_becomes_separate_replies() {
         let (a, b, c) = (CallId::new(), CallId::new(), CallId::new());
         let answer = vec![
             text("Let me see."),
@@ -215,7 +216,7 @@ mod tests {
         ];
         let messages = [Message::user("Hi"), Message::assistant(answer), Message::user("Thanks")];
         assert_eq!(
-            told(&messages),
+            transcript(&messages),
             [
                 "user Hi",
                 "reply Let me see. [list_tasks({}) → two] [list_tasks({}) → {\"n\":1}]",
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_providers_refuse_is_mended() {
+    fn sequences_that_providers_refuse_are_repaired() {
         let (a, b) = (CallId::new(), CallId::new());
         let odd = Block::ToolUse { id: b, name: "böse tool".into(), input: json!("not json {") };
         let cases: Vec<(&str, Vec<Message>, &[&str])> = vec![
@@ -265,7 +266,7 @@ mod tests {
             ),
         ];
         for (name, messages, expected) in cases {
-            assert_eq!(told(&messages), expected, "{name}");
+            assert_eq!(transcript(&messages), expected, "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The track index: find tracks by meaning, by words and by sound, and fetch them by code.
+//! The track index: find tracks by meaning, by words and by sound, and fetch them by id.
 
 pub mod document;
 pub mod embed;
@@ -32,35 +32,36 @@ pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use query::{Feature, FeatureRange};
 pub use why::Why;
 
-/// Where tracks are found. The database stays the truth; an index is a projection of it that can be made again.
+/// A search index for tracks. The database is the source of truth; an index is a projection that can be rebuilt.
 pub trait TrackIndex: Send + Sync {
-    /// The best tracks, how many match and how many cannot be judged. An outage is an error, never an empty list.
+    /// The best tracks, how many match and how many cannot be decided. An outage is an error, never an empty list.
     fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>>;
-    /// The best tracks alone.
+    /// Only the best tracks.
     fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
         Box::pin(async move { Ok(self.find(plan).await?.hits) })
     }
-    /// The tracks of these documents, in the order asked, without the ones that are not here. Which documents a caller
-    /// may ask for is the database's to say.
+    /// The tracks of these documents in the given order, without missing ones. The database decides which documents a
+    /// caller may request.
     fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
     /// Which of these documents are indexed.
     fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>>;
-    /// Writes a batch and remembers the revision of its last change, both or neither.
+    /// Writes a batch and the revision of its last change atomically.
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>>;
     fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>>;
 }
 
-/// What to look for. One to three wordings of the same wish; a track counts by the wording that suits it best.
+/// What to search for: one to three wordings of the same request. A track is scored by the wording that matches it
+/// best.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPlan {
     pub queries: Vec<String>,
     pub limit: usize,
     pub filter: Filter,
-    /// What the caller may see.
+    /// Which documents the caller may see.
     pub scope: Scope,
-    /// The sound that was asked for; `None`: it is read from the words.
+    /// The requested sound; `None` if it is derived from the words.
     pub sounds: Option<Vec<SoundWish>>,
-    /// Where the time goes, for the trace of whoever searches.
+    /// Durations of the steps, for the caller's trace.
     pub timings: Timings,
 }
 
@@ -69,7 +70,7 @@ impl SearchPlan {
         Self { queries: vec![query.into()], limit, ..Self::default() }
     }
 
-    /// The search that a plan asks for. The caller adds what only it knows: the library, the seeds.
+    /// The search for a query plan. The caller adds its own data: the library, the seeds.
     pub fn of(plan: &query::Plan, limit: usize) -> Self {
         let limit = plan.limits.at_most.map_or(limit, |most| most.min(limit));
         let filter = Filter::of(&plan.limits);
@@ -77,7 +78,8 @@ impl SearchPlan {
         search.also(query::gloss::english(&plan.words))
     }
 
-    /// The search for what is like a track, which is not among the results. "Calmer" is a limit: less energy than it has.
+    /// The search for tracks similar to a seed, which is not among the results. "Calmer" is a filter: less energy
+    /// than the seed.
     pub fn like(seed: &Track, plan: &query::Plan, limit: usize) -> Self {
         let description = seed.short_description.as_deref().or(seed.interpretation.as_deref()).unwrap_or_default();
         let words = [plan.words.as_str(), &seed.tags.join(" "), description].join(" ").trim().to_owned();
@@ -97,22 +99,22 @@ impl SearchPlan {
         search
     }
 
-    /// The sound one wording asks for.
+    /// The sound that one wording asks for.
     pub(crate) fn sounds_of(&self, text: &str) -> Vec<SoundWish> {
         self.sounds.clone().unwrap_or_else(|| sound_wishes(text))
     }
 
-    /// Whether there is nothing to look for at all: a scope alone is no question.
+    /// Whether the plan contains nothing to search for: a scope alone is not a search.
     pub(crate) fn asks_nothing(&self) -> bool {
         self.has_no_words() && self.filter == Filter::default() && self.sounds_of("").is_empty()
     }
 
-    /// Whether limits and sound are all there is.
+    /// Whether the plan contains only filters and sound.
     pub(crate) fn has_no_words(&self) -> bool {
         let has_limits =
             self.filter != Filter::default() || self.sounds.as_ref().is_some_and(|sounds| !sounds.is_empty());
         let says_nothing = |query: &String| {
-            // "Songs" beside a limit is nothing to look for; "The The" alone is.
+            // "Songs" beside a filter is not a search term; "The The" alone is.
             query::words::words(query).is_empty() || has_limits && query::stop::content_words(query).is_empty()
         };
         self.queries.iter().all(says_nothing)
@@ -123,7 +125,7 @@ impl SearchPlan {
         why::Asked::new(&self.queries, self.sounds_of(first), &self.filter)
     }
 
-    /// Adds wordings (from a model, say) to the one the listener typed.
+    /// Adds wordings (for example from a model) to the one that the user typed.
     pub fn also(mut self, wordings: impl IntoIterator<Item = String>) -> Self {
         self.queries.extend(wordings);
         self
@@ -145,47 +147,47 @@ impl SearchPlan {
     }
 }
 
-/// A track that was found.
+/// A search result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub track: Track,
-    /// 0 to 1, and a number means the same for every query; see [`Hit::MATCHES_FROM`].
+    /// 0 to 1. The same score means the same quality for every query; see [`Hit::MATCHES_FROM`].
     pub score: f32,
     pub why: Why,
 }
 
 impl Hit {
-    /// A hit that scores less does not really match. `make eval` measures how many themes lie below it and how many
-    /// sentences about daily life lie above.
+    /// A hit with a lower score does not really match. `make eval` measures how many themes score below it and how
+    /// many sentences about daily life score above it.
     pub const MATCHES_FROM: f32 = query::MATCHES_FROM;
 }
 
-/// One step of the truth: a track as it is now, or its end.
+/// One change in the database: a track as it is now, or its deletion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub revision: i64,
     pub id: DocumentId,
-    /// Marks of those who may read it: see [`scope`].
+    /// Marks of the users who may read it: see [`scope`].
     pub readers: Vec<String>,
-    /// `None`: it was deleted.
+    /// `None`: the track was deleted.
     pub track: Option<Track>,
 }
 
 impl Change {
-    /// A track that everyone may read: for measurements and tests.
+    /// A track that every user may read, for measurements and tests.
     pub fn public(revision: i64, track: Track) -> Self {
         let (id, readers) = (DocumentId::public(track.id), vec![scope::PUBLIC.into()]);
         Self { revision, id, readers, track: Some(track) }
     }
 }
 
-/// Where the truth comes from.
+/// The source of the changes: the database.
 pub trait TrackSource: Send + Sync {
-    /// The changes after a revision in rising order, at most `limit` of them.
+    /// The changes after a revision in ascending order, at most `limit`.
     fn changes_after(&self, revision: i64, limit: usize) -> BoxFuture<'_, anyhow::Result<Vec<Change>>>;
 }
 
-/// What an index is and how far it has read.
+/// The state of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexInfo {
     /// `embedded` or `qdrant`.
@@ -193,40 +195,40 @@ pub struct IndexInfo {
     pub n_tracks: u64,
     pub revision: i64,
     pub embedder: EmbedderId,
-    /// False when another process owns the embedded index and this one only reads.
+    /// False if another process owns the embedded index and this process only reads.
     pub writable: bool,
 }
 
-/// Why the index did not answer, by who can do something about it.
+/// Why the index failed, by who can fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// Nobody answers at the address; waiting or starting the server helps.
+    /// The server does not answer at this URL. It may answer later, or the operator must start it.
     #[error("the index is not reachable: {0}")]
     Away(String),
-    /// It did not answer within the time a listener waits.
+    /// It did not answer within the time that a user waits.
     #[error("the index did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
-    /// It has read nothing of what there is: "nothing found" would not be true.
+    /// The index has not read anything yet, so "nothing found" would be wrong.
     #[error("the index is empty and is being filled from the database")]
     Filling,
-    /// The address or key is right for someone else; the operator mends the settings.
+    /// The URL or key belongs to another server or collection. The operator must correct the settings.
     #[error("the index is not one of ours: {0}")]
     WrongSchema(String),
-    /// Another process owns the files; it writes, we read.
+    /// Another process owns the files and writes; this process only reads.
     #[error("the index is written by another process")]
     ReadOnly,
     #[error("no vectors: {0}")]
     Embedder(#[from] EmbedError),
-    /// Our own fault, or a broken disk.
+    /// A bug, or a damaged disk.
     #[error("the index failed: {0:#}")]
     Bug(#[from] anyhow::Error),
 }
 
 impl IndexError {
-    /// What a listener is told, whatever happened.
+    /// The message for users, for every kind of failure.
     pub const MESSAGE: &'static str = "Vector search service is temporarily unavailable";
 
-    /// Whether the same call may succeed in a second.
+    /// Whether the same call may succeed a second later.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Away(_) | Self::Slow(_) | Self::Filling => true,
@@ -248,11 +250,11 @@ impl From<std::io::Error> for IndexError {
     }
 }
 
-/// Changes that are read and committed at once.
+/// How many changes are read and committed at once.
 const BATCH: usize = 256;
 
-/// Reads the truth from where the index stands to its end; answers how many changes there were. Where another process
-/// owns the index, that one reads it.
+/// Applies all changes that the index has not read, and returns their number. If another process owns the index, that
+/// process applies them.
 pub async fn catch_up(index: &dyn TrackIndex, source: &dyn TrackSource) -> Result<usize, IndexError> {
     let mut n_changes = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The index that serves, and the one that replaces it when the embedder has changed.
+//! The serving index, and the index that replaces it after the embedder has changed.
 
 use std::{
     collections::BTreeSet,
@@ -11,13 +11,13 @@ use tracing::info;
 use super::{BATCH, Change, Found, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
 use music::{DocumentId, Track};
 
-/// An index that can take the place of another embedder's.
+/// An index that can replace the index of another embedder.
 pub trait Successor: TrackIndex {
-    /// It serves from now on; what served before may go.
+    /// Called when this index starts to serve. The previous one may be deleted.
     fn took_over(&self) -> Result<(), IndexError>;
 }
 
-/// While a new embedder's index is filled from the truth, the old one answers with its own embedder.
+/// While the index of a new embedder is filled from the database, the old index serves with its own embedder.
 pub struct LiveIndex {
     indexes: RwLock<Indexes>,
 }
@@ -25,12 +25,13 @@ pub struct LiveIndex {
 #[derive(Clone)]
 struct Indexes {
     current: Arc<dyn Successor>,
-    /// Made by the embedder that is wanted; becomes current when it has read everything.
+    /// The index of the configured embedder. It starts to serve after it has read all changes.
     next: Option<Arc<dyn Successor>>,
 }
 
 impl LiveIndex {
-    /// The wanted index serves, unless there is one from before that has read further: then that one serves meanwhile.
+    /// The wanted index serves, unless a previous one has read more changes: then the previous one serves until the
+    /// wanted one has caught up.
     pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
         let indexes = match before {
             Some(before) if before.info().await?.revision > wanted.info().await?.revision => {
@@ -41,8 +42,8 @@ impl LiveIndex {
         Ok(Self { indexes: RwLock::new(indexes) })
     }
 
-    /// Reads the truth to its end; answers how many changes there were. With an index to be replaced, the serving one
-    /// keeps up while the new one is filled, and then steps back.
+    /// Applies all changes and returns their number. If the index is being replaced, the serving index also stays up
+    /// to date while the new one is filled, and is replaced afterwards.
     pub async fn follow(&self, source: &dyn TrackSource) -> Result<usize, IndexError> {
         let Indexes { current, next } = self.indexes();
         let mut n_changes = catch_up(&*current, source).await?;
@@ -61,13 +62,13 @@ impl LiveIndex {
         }
         info!("Every track has a vector of {}", next.info().await?.embedder);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = Indexes { current: next.clone(), next: None };
-        // Whoever still searches the old one keeps it open; it goes now, or at the next change.
+        // Searches that still use the old index keep it open. It is deleted now, or at the next change.
         drop(current);
         next.took_over()?;
         Ok(n_changes)
     }
 
-    /// Whether there is anything to do: something unread, or an index to step back.
+    /// Whether there is work: unread changes, or an index to be replaced.
     pub async fn is_behind(&self, source: &dyn TrackSource) -> Result<bool, IndexError> {
         let Indexes { current, next } = self.indexes();
         Ok(next.is_some() || !source.changes_after(current.info().await?.revision, 1).await?.is_empty())

@@ -1,5 +1,5 @@
-//! Cover images of other hosts, fetched by us so that browsers need not: only from known hosts, only images, never
-//! from inside our own network.
+//! A proxy for cover images, so that browsers do not contact other hosts. It fetches images only, only from allowed
+//! hosts, and never from private networks.
 
 mod addresses;
 mod cache;
@@ -32,14 +32,14 @@ pub(crate) struct Artwork {
     slots: Semaphore,
 }
 
-/// What may be asked for; the same for the first address and for every redirect.
+/// Which URLs are allowed. The same rules apply to the first URL and to every redirect.
 struct Rules {
     hosts: Vec<String>,
     schemes: &'static [&'static str],
 }
 
 impl Rules {
-    /// Host names only: an address in the URL would not be resolved, so nobody would look at it.
+    /// Only host names: an IP address in the URL is not resolved, so the resolver could not check it.
     fn allow(&self, url: &Url) -> bool {
         let is_known = url.domain().is_some_and(|host| self.hosts.iter().any(|allowed| allowed == host));
         let has_login = !url.username().is_empty() || url.password().is_some();
@@ -57,14 +57,14 @@ impl Artwork {
         let checked = rules.clone();
         let redirects = redirect::Policy::custom(move |attempt| {
             if attempt.previous().len() > MAX_REDIRECTS || !checked.allow(attempt.url()) {
-                return attempt.error("the redirect leads to where artwork may not come from");
+                return attempt.error("the redirect points to a host that is not allowed");
             }
             attempt.follow()
         });
         let client = http::client()
             .redirect(redirects)
             .timeout(Duration::from_secs(10))
-            // A proxy would resolve names itself, past our check.
+            // A proxy would resolve names itself and bypass our check.
             .no_proxy()
             .dns_resolver(Arc::new(resolver));
         Self {
@@ -78,7 +78,7 @@ impl Artwork {
     pub(crate) async fn get(&self, url: &str) -> Result<Picture, ApiError> {
         let url: Url = url.parse().map_err(|_| ApiError::invalid_field("url", "is not a URL"))?;
         if !self.rules.allow(&url) {
-            return Err(ApiError::invalid_field("url", "is not of a host artwork may come from"));
+            return Err(ApiError::invalid_field("url", "is not on a host that is allowed for artwork"));
         }
         if let Some(picture) = self.cache.get(&url) {
             return Ok(picture);
@@ -95,13 +95,14 @@ impl Artwork {
             return Err(ApiError::not_found());
         }
         let bytes = http::read_at_most(response, MAX_BYTES).await.map_err(unreachable)?;
-        let bytes = bytes.ok_or_else(|| no_picture("The picture is too large."))?;
-        let media_type = media_type_of(&bytes).ok_or_else(|| no_picture("This is not a picture."))?;
+        let bytes = bytes.ok_or_else(|| no_picture("The image is too large."))?;
+        let media_type = media_type_of(&bytes).ok_or_else(|| no_picture("This is not an image."))?;
         Ok(Picture { bytes: bytes.into(), media_type })
     }
 }
 
-/// What the bytes are; what their sender says they are does not count. SVG is a program and not among them.
+/// The media type from the first bytes; the header of the response is ignored. SVG can contain scripts, so it is not
+/// supported.
 fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -115,7 +116,7 @@ fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
 
 fn unreachable(error: reqwest::Error) -> ApiError {
     tracing::debug!("Artwork could not be fetched: {error}");
-    no_picture("The picture could not be fetched.")
+    no_picture("The image could not be fetched.")
 }
 
 fn no_picture(message: &str) -> ApiError {

@@ -1,4 +1,4 @@
-//! Errors: one JSON form for every endpoint, and the only place that picks HTTP statuses.
+//! Errors: one JSON format for every endpoint, and the only place that chooses HTTP statuses.
 
 use aide::OperationOutput;
 use app::IndexError;
@@ -24,14 +24,14 @@ pub struct ApiError {
     pub retry_after_seconds: Option<u64>,
 }
 
-/// What is wrong with one field.
+/// The problem with one field.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Detail {
     pub field: String,
     pub message: String,
 }
 
-/// The body of every refusal.
+/// The body of every error response.
 #[derive(Serialize, JsonSchema)]
 pub struct ErrorBody {
     error: ErrorContent,
@@ -78,21 +78,21 @@ impl ApiError {
     }
 
     pub fn body_too_slow() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "The body of the request did not come in time.")
+        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "The request body did not arrive in time.")
     }
 
-    /// Someone we depend on does not answer.
+    /// A service that we depend on does not answer.
     pub fn unavailable(message: impl Into<String>) -> Self {
         let retry_after_seconds = Some(5);
         Self { retry_after_seconds, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message) }
     }
 
-    /// Our own fault; the log has said why.
+    /// An internal error; the log contains the cause.
     pub fn internal() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Something went wrong.")
     }
 
-    /// The same for what is missing and what belongs to someone else.
+    /// The same for a resource that does not exist and one that belongs to another user.
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", "There is nothing here.")
     }
@@ -189,7 +189,7 @@ impl From<ImportFailure> for ApiError {
             }
             ImportFailure::File(cause) => Self::invalid_field("file", cause.to_string()),
             ImportFailure::Bug(cause) => {
-                error!("An import died: {cause}");
+                error!("An import failed: {cause}");
                 Self::internal()
             }
         }
@@ -214,15 +214,15 @@ impl From<QueryRejection> for ApiError {
 }
 
 impl From<PathRejection> for ApiError {
-    /// An id that cannot be one names nothing.
+    /// An id that cannot be parsed is treated as an id that does not exist.
     fn from(_: PathRejection) -> Self {
         Self::not_found()
     }
 }
 
 impl ApiError {
-    /// A turn that failed, for protocols that answer when it is over. Never 503, which proxies repeat: tools may have
-    /// acted.
+    /// The error of a failed turn, for protocols that answer after its end. It is never 503, because proxies retry
+    /// 503 and tools may already have acted.
     pub(crate) fn of_turn(code: engine::FailureCode, message: &str) -> Self {
         use engine::FailureCode as Code;
         let (status, code) = match code {

@@ -1,5 +1,5 @@
-//! axum's extractors with our error form: `Json`, `Query` and `Path` answer a bad request like every other error.
-//! All three refuse the character NUL: no honest text contains it, and PostgreSQL cannot store it.
+//! axum's extractors with our error format: `Json`, `Query` and `Path` report a bad request like every other error.
+//! All three reject the character NUL: real text does not contain it, and PostgreSQL cannot store it.
 
 use aide::{OperationInput, OperationOutput, generate::GenContext, openapi};
 use axum::{
@@ -32,7 +32,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if spells_nul(&bytes) {
             return Err(no_nul());
         }
-        // serde would read a list as the fields of an object in their order.
+        // serde would accept an array as the fields of an object in their order.
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(ApiError::invalid("The body must be a JSON object."));
         }
@@ -72,7 +72,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// Whether a JSON text spells the character: `\u0000` after an even number of backslashes.
+/// Whether a JSON text contains an escaped NUL: `\u0000` after an even number of backslashes.
 fn spells_nul(json: &[u8]) -> bool {
     let mut places = json.windows(6).enumerate().filter(|(_, bytes)| bytes == br"\u0000");
     places.any(|(at, _)| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0)

@@ -1,4 +1,4 @@
-//! Uploads and imports under way: a few per user, a few at once on this node, in the order they came.
+//! The queue of uploads and imports: a few per user, a few at once on this node, first in, first out.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -10,9 +10,9 @@ use crate::{
     open_requests::{OpenRequests, Place},
 };
 
-/// Of one user: being uploaded, waiting or running. So few that the queue stays fair between users.
+/// Per user: uploading, waiting or running. The number is small so that the queue stays fair between users.
 const PER_USER: Option<NonZeroUsize> = NonZeroUsize::new(2);
-/// Running on this node.
+/// How many imports run on this node at once.
 const AT_ONCE: usize = 2;
 
 pub(crate) struct ImportQueue {
@@ -33,14 +33,14 @@ impl ImportQueue {
 
     pub(crate) fn enter(&self, user: &UserId) -> Result<ImportPlace, ApiError> {
         let too_many =
-            || ApiError::rate_limited("Your earlier imports are still running. Please wait for one to end.", 5);
+            || ApiError::rate_limited("Your earlier imports are still running. Please wait until one has ended.", 5);
         let user = self.users.try_enter(user).ok_or_else(too_many)?;
         Ok(ImportPlace { _user: user, running: self.running.clone() })
     }
 }
 
 impl ImportPlace {
-    /// Waits until it is this import's turn. Semaphores serve in the order of waiting.
+    /// Waits for this import's turn. The semaphore is fair.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.running.clone().acquire_owned().await.map_err(|_| ApiError::internal())
     }

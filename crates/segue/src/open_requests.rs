@@ -1,4 +1,5 @@
-//! How many requests one user, or one address without a user, may have open: answers that no one reads must not pile up.
+//! Limits the open requests of one user, or of one address without a user, so that unread responses do not
+//! accumulate.
 
 use std::{
     collections::HashMap,
@@ -15,7 +16,8 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::error::ApiError;
 
-/// A large answer is handed to the connection in pieces of this size: the next piece is taken when the client has read on.
+/// A large response is passed to the connection in pieces of this size. The next piece is taken when the client has
+/// read the previous one.
 const PIECE_BYTES: usize = 16 * 1024;
 
 type Counts<K> = Mutex<HashMap<K, usize>>;
@@ -23,7 +25,7 @@ type Counts<K> = Mutex<HashMap<K, usize>>;
 /// Open requests by `K`.
 pub(crate) struct OpenRequests<K> {
     counts: Arc<Counts<K>>,
-    /// None: as many as there are connections.
+    /// `None`: no limit besides the number of connections.
     most: Option<NonZeroUsize>,
 }
 
@@ -33,7 +35,7 @@ impl<K> Clone for OpenRequests<K> {
     }
 }
 
-/// A place among the open requests of one key, free again when dropped.
+/// One open request of a key. Dropping it frees the place.
 pub(crate) struct Place<K: Hash + Eq> {
     counts: Arc<Counts<K>>,
     key: K,
@@ -61,7 +63,7 @@ impl<K: Hash + Eq + Clone> OpenRequests<K> {
 }
 
 impl<K: Hash + Eq + Send + Unpin + 'static> Place<K> {
-    /// An answer keeps its place until its last piece is taken by the connection.
+    /// A response keeps its place until the connection has taken its last piece.
     pub(crate) fn held_by(self, response: Response) -> Response {
         response.map(|body| Body::new(Held { body, left: Bytes::new(), _place: self }))
     }
@@ -79,10 +81,10 @@ impl<K: Hash + Eq> Drop for Place<K> {
     }
 }
 
-/// A body in small pieces, with the place it holds.
+/// A body in small pieces, with the place that it holds.
 struct Held<K: Hash + Eq> {
     body: Body,
-    /// What was taken from the body and not yet passed on.
+    /// The part of the body that is not yet passed on.
     left: Bytes,
     _place: Place<K>,
 }
@@ -129,14 +131,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_answer_holds_its_place_until_it_is_taken_and_keeps_its_length() {
+    async fn a_response_holds_its_place_until_it_is_read_and_keeps_its_length() {
         let open = OpenRequests::up_to(NonZeroUsize::new(1));
         let text = "x".repeat(3 * PIECE_BYTES + 1);
         let mut response = open.enter(&1).unwrap().held_by(Response::new(Body::from(text.clone())));
         assert_eq!(response.body().size_hint().exact(), Some(text.len() as u64));
         let first = response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(first.len(), PIECE_BYTES);
-        assert!(open.enter(&1).is_err(), "most of it is not taken yet");
+        assert!(open.enter(&1).is_err(), "most of it is not read yet");
         assert!(open.enter(&2).is_ok(), "another key has places of its own");
         let rest = response.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(first.len() + rest.len(), text.len());

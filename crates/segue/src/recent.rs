@@ -1,4 +1,4 @@
-//! A value that is worked out at most once in a while, however many ask for it.
+//! A value that is computed at most once per interval, for any number of callers.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 
 pub(crate) struct Recent<T> {
     keeps: Duration,
-    /// Locked while the value is worked out: the others wait for that one.
+    /// Locked while the value is computed: other callers wait for it.
     value: Mutex<Option<(Instant, T)>>,
 }
 
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_crowd_asks_once_and_a_value_that_is_too_old_is_made_again() {
+    async fn concurrent_callers_compute_once_and_an_old_value_is_computed_again() {
         let n_made = AtomicU32::new(0);
         let make = || async { n_made.fetch_add(1, Ordering::Relaxed) };
         let recent = Recent::new(Duration::from_secs(3600));

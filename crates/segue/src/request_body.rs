@@ -1,4 +1,4 @@
-//! How long the body of a request may take: a client that sends nothing, or a byte now and then, is cut.
+//! The time limit of a request body: a client that sends nothing, or sends too slowly, is disconnected.
 
 use std::{
     pin::Pin,
@@ -14,19 +14,19 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep};
 
-/// A body that does not come in time.
+/// A body that did not arrive in time.
 #[derive(Debug, thiserror::Error)]
-#[error("the body did not come in time")]
+#[error("the body did not arrive in time")]
 pub(crate) struct TooSlow;
 
-/// How much time a body has: some to begin with, and more for what has arrived.
+/// The time limit of a body: an initial allowance, and more for the bytes that have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     pub(crate) grace: Duration,
     pub(crate) bytes_per_second: u32,
 }
 
-/// A body with a deadline that moves with what has arrived.
+/// A body whose deadline moves with the received bytes.
 pub(crate) struct Paced {
     body: Incoming,
     pace: Pace,
@@ -37,7 +37,7 @@ pub(crate) struct Paced {
 }
 
 impl Paced {
-    /// The second value becomes true when the body was cut.
+    /// The second value becomes true if the body was cut.
     pub(crate) fn new(body: Incoming, pace: Pace) -> (Self, Arc<AtomicBool>) {
         let (started, was_too_slow) = (Instant::now(), Arc::new(AtomicBool::new(false)));
         let deadline = Box::pin(tokio::time::sleep_until(started + pace.grace));

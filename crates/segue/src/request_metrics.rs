@@ -1,4 +1,4 @@
-//! Every request counts: by route and status, and how long its answer took to begin.
+//! Counts every request by route and status, and measures the time until its response starts.
 
 use std::{sync::Arc, time::Instant};
 
@@ -12,7 +12,7 @@ use crate::router::AppState;
 
 pub(crate) async fn count(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    // An address may hold ids; the route it matched does not. What matched nothing is the page.
+    // A path may contain ids; the route pattern does not. A request without a route is for the page.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let response = next.run(request).await;

@@ -1,4 +1,4 @@
-//! How many requests one user may send: a burst, and then so many per second. Counted by each node.
+//! The request rate per user: a burst, then a number per second. Counted by each node.
 
 use std::{
     collections::HashMap,
@@ -11,13 +11,13 @@ use engine::UserId;
 
 use crate::error::ApiError;
 
-/// A page that opens asks for its lists and covers at once.
+/// When the page opens, it requests its lists and covers at once.
 const BURST_SECONDS: u32 = 6;
-/// Users that sent nothing for as long as a burst takes to come back are forgotten when there are more than these.
+/// Above this number of users, entries of users with a full burst are removed.
 const MOST_REMEMBERED: usize = 10_000;
 
 pub(crate) struct RequestRate {
-    /// None: no limit.
+    /// `None`: no limit.
     per_second: Option<NonZeroU32>,
     users: Mutex<HashMap<UserId, Bucket>>,
 }
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(n_let_in(&ann, start), 60);
         assert_eq!(n_let_in(&bob, start), 60);
         assert_eq!(n_let_in(&ann, start + Duration::from_secs(1)), 10);
-        assert_eq!(n_let_in(&ann, start + Duration::from_secs(3600)), 60, "no more than a burst is saved up");
+        assert_eq!(n_let_in(&ann, start + Duration::from_secs(3600)), 60, "no more than one burst accumulates");
         assert!((0..1000).all(|_| RequestRate::new(None).count(&ann, start).is_ok()));
     }
 }

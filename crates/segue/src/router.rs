@@ -45,9 +45,9 @@ pub(crate) type Routes = ApiRouter<Arc<AppState>>;
 const MAX_BODY_BYTES: usize = 256 * 1024;
 /// Requests without authentication that one address may have open.
 const PUBLIC_REQUESTS: Option<NonZeroUsize> = NonZeroUsize::new(32);
-/// How long it is told that the database answers, or does not, without asking it again.
+/// How long a database check is reused before the next one.
 const READINESS_KEEPS: Duration = Duration::from_millis(250);
-/// How long the state of the index is told without counting again.
+/// How long the index state is reused before it is computed again.
 const INDEX_STATUS_KEEPS: Duration = Duration::from_secs(5);
 
 pub fn router(app: Arc<App>) -> Router {
@@ -85,7 +85,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn(security_headers::set))
 }
 
-/// In local mode there is one user, and every address is theirs.
+/// In local mode there is only one user, so addresses are not limited.
 fn public_share(config: &Config) -> Option<NonZeroUsize> {
     PUBLIC_REQUESTS.filter(|_| config.auth != AuthMode::Local)
 }
@@ -107,7 +107,7 @@ fn public() -> Routes {
     Routes::new().merge(api::public_routes()).merge(protocols::resource_metadata::routes())
 }
 
-/// Everything else is the page. Only its files are compressed: a compressor would hold events back.
+/// All other paths belong to the page. Only its files are compressed, because a compressor would delay events.
 fn page() -> Router {
     Router::new().fallback(ui::serve).layer(CompressionLayer::new())
 }

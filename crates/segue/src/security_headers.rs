@@ -1,4 +1,4 @@
-//! Headers that keep browsers from being used against their people.
+//! Security headers for browsers.
 
 use axum::{
     extract::Request,
@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 
-/// Nothing from another host, no inline script, no frame around us.
+/// No resources of other hosts, no inline scripts, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' blob: data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
     media-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -22,7 +22,7 @@ const ALWAYS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// Sets what a handler has not set itself. What belongs to someone is not kept by caches on the way.
+/// Sets the headers that a handler has not set. User data must not be stored by shared caches.
 pub(crate) async fn set(request: Request, next: Next) -> Response {
     let behind_tls = request.headers().get("x-forwarded-proto").is_some_and(|proto| proto == "https");
     let is_data = !is_of_the_page(request.uri().path());
@@ -40,7 +40,7 @@ pub(crate) async fn set(request: Request, next: Next) -> Response {
     response
 }
 
-/// The page's files are the same for everyone and say themselves how long they keep.
+/// The page's files are the same for every user and have their own cache headers.
 pub(crate) fn is_of_the_page(path: &str) -> bool {
     !["/api/", "/chatkit", "/ag-ui", "/mcp", "/metrics", "/openapi.json"].iter().any(|prefix| path.starts_with(prefix))
 }

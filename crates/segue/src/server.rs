@@ -1,4 +1,4 @@
-//! The listener: how many connections, how large their heads, how long they may stall.
+//! The listener: the number of connections, the size of request heads, and the time limits.
 
 use std::{
     convert::Infallible,
@@ -38,21 +38,22 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
     pub connections: usize,
-    /// Of one address, or one /64 of IPv6. None: no limit.
+    /// Connections per address, or per /64 of IPv6. `None`: no limit.
     pub per_address: Option<NonZeroUsize>,
-    /// Proxies bring the connections of many clients.
+    /// Proxies are exempt, because they carry the connections of many clients.
     pub trusted_proxies: Networks,
-    /// Request line and headers together. Also what waits to be written to one client, beyond the system's buffers.
+    /// Maximum size of request line and headers. Also the write buffer per client, beyond the buffers of the
+    /// operating system.
     pub head_bytes: usize,
-    /// How long a head may take, and how long a connection may idle between two requests.
+    /// Time limit for a request head, and for an idle connection between two requests.
     pub head_time: Duration,
-    /// How long a body may take before anything of it has come. What has come earns more time.
+    /// Time limit for a body before its first byte. Received bytes extend it.
     pub body_time: Duration,
-    /// How fast the rest of a body must come.
+    /// The minimum speed of the rest of a body.
     pub body_bytes_per_second: u32,
-    /// A client that takes nothing for this long is cut. It can come back and resume.
+    /// A client that reads nothing for this long is disconnected. It can reconnect and resume.
     pub stalled_write: Duration,
-    /// How long open connections may go on when the process is asked to end.
+    /// How long open connections may continue after shutdown has started.
     pub drain: Duration,
 }
 
@@ -82,7 +83,7 @@ impl ConnectionLimits {
 
 const MAX_HEADERS: usize = 64;
 
-/// Serves until `ended`, then lets open connections finish for a moment.
+/// Serves until `ended`, then waits for open connections for the drain time.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -100,7 +101,7 @@ pub async fn serve(
         .max_buf_size(limits.head_bytes);
     tokio::pin!(ended);
     loop {
-        // A place first: who comes when all are taken waits in the system's queue.
+        // A place is acquired first: if all are taken, new clients wait in the listen queue.
         let accept = async {
             let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
             (listener.accept().await, place)
@@ -112,13 +113,13 @@ pub async fn serve(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, or a client that left at once: neither ends the server.
+                // No file descriptors left, or the client disconnected at once: the server continues.
                 tracing::warn!("A connection could not be accepted: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        // Closed at once, without a place: one address must not take all of them.
+        // Closed at once, before it takes a place: one address must not take all of them.
         let share = match limits.trusted_proxies.contain(peer.ip()) {
             true => None,
             false => match by_address.try_enter(&network_of(peer.ip())) {
@@ -139,7 +140,7 @@ pub async fn serve(
     }
     drop(listener);
     if tokio::time::timeout(limits.drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!("Left with connections still open");
+        tracing::warn!("Shutdown: some connections were still open after the drain time");
     }
     Ok(())
 }
@@ -163,7 +164,7 @@ async fn answer(
 }
 
 fn not_stalling(stream: TcpStream, limits: &ConnectionLimits) -> TimeoutStream<TcpStream> {
-    // Frames are small and must leave at once.
+    // Frames are small and must be sent at once.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY could not be set: {error}");
     }

@@ -1,12 +1,12 @@
-//! Logs: readable on a terminal, JSON otherwise.
+//! Logging: text on a terminal, JSON otherwise.
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-/// Everything that is not a result goes to stderr.
+/// Logs go to stderr; stdout is for results.
 pub fn init(filter: &str) {
-    // The MCP library tells of every request; that is what it is asked for by name.
+    // The MCP library logs every request, so its level is `warn` unless the filter names it.
     let filter = EnvFilter::try_new(format!("rmcp=warn,{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let registry = tracing_subscriber::registry().with(filter);
     // A second initialisation (several commands in one process, as in tests) keeps the first.

@@ -1,4 +1,4 @@
-//! The page: its files, built into the binary.
+//! The page: its files, embedded in the binary.
 
 use axum::{
     body::Body,
@@ -14,7 +14,7 @@ use crate::error::ApiError;
 #[allow_missing = true]
 struct Files;
 
-/// What no other route answers: a file of the page, or the page itself for its own addresses (`/tasks`, `/c/…`).
+/// Handles paths without another route: a file of the page, or the page itself for its own paths (`/tasks`, `/c/…`).
 pub(crate) async fn serve(method: Method, uri: Uri) -> Response {
     let path = uri.path().trim_start_matches('/');
     if method != Method::GET && method != Method::HEAD || is_machine_path(path) {
@@ -35,14 +35,15 @@ fn page() -> Response {
     match Files::get("index.html") {
         Some(page) => answer("index.html", page),
         None => {
-            let message = "This build has no page; run `make web` and build again. The API is at /api.";
+            let message =
+                "This build does not contain the web page; run `make web` and build again. The API is at /api.";
             (StatusCode::NOT_FOUND, message).into_response()
         }
     }
 }
 
 fn answer(path: &str, file: EmbeddedFile) -> Response {
-    // Built files carry a hash in their name, so what is under one name never changes.
+    // Built files have a hash in their name, so their content never changes.
     let cache = if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let content_type = HeaderValue::from_str(file.metadata.mimetype());
     let mut response = Body::from(file.data.into_owned()).into_response();

@@ -1,4 +1,4 @@
-//! Deezer's public catalogue: names and lengths behind a code, and codes behind names, without a key.
+//! Deezer's public catalogue: names and lengths by code, and codes by names. It needs no API key.
 
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use music::Isrc;
 
 pub const DEFAULT_URL: &str = "https://api.deezer.com";
 
-/// Published: 50 calls in 5 seconds for one address. We stay below it, because others share ours.
+/// The published limit is 50 calls in 5 seconds per IP address. We stay below it, because other clients may share our
+/// address.
 pub const RATE: Rate = Rate { per_second: 8.0, burst: 8 };
 
-/// Its quota is counted over this long.
+/// The time window of Deezer's quota.
 const QUOTA_WINDOW: Duration = Duration::from_secs(5);
 
-/// Search results carry no code, so the best few are looked up one by one.
+/// Search results contain no code, so the best few are fetched one by one.
 const MOST_LOOKUPS: usize = 3;
 
 pub struct Deezer(Service);
@@ -25,14 +26,14 @@ pub struct DeezerTrack {
     pub id: u64,
     pub isrc: Option<Isrc>,
     pub title: String,
-    /// "Live at the Quay"; never empty.
+    /// For example "Live at the Quay"; never empty.
     pub version: Option<String>,
     pub artist: String,
     pub album: Option<String>,
     /// Seconds.
     pub duration: Option<f64>,
     pub release_date: Option<String>,
-    /// Beats per minute; Deezer says 0 where it does not know.
+    /// Beats per minute. Deezer sends 0 for unknown.
     pub tempo: Option<f64>,
 }
 
@@ -46,7 +47,7 @@ impl Deezer {
         Ok(body.map(TrackBody::read))
     }
 
-    /// Tracks of this title by this artist, the best few with their codes.
+    /// Tracks of this title by this artist; the best few have their codes.
     pub async fn search(&self, title: &str, artist: &str) -> Result<Vec<DeezerTrack>, SourceError> {
         let mut query = format!("track:\"{}\"", unquoted(title));
         if !artist.is_empty() {
@@ -61,7 +62,7 @@ impl Deezer {
         Ok(tracks)
     }
 
-    /// Its errors come as successes: `{"error": {"code": 800}}` means there is no such thing, 4 means too many calls.
+    /// Deezer sends errors with status 200: `{"error": {"code": 800}}` means not found, 4 means too many calls.
     async fn ask<T: serde::de::DeserializeOwned>(
         &self,
         path: &[&str],
@@ -73,8 +74,8 @@ impl Deezer {
             None => answer.found(),
             Some(error) => match error.code {
                 Some(NO_DATA) => Ok(None),
-                Some(QUOTA) => Err(self.0.throttled("its quota is used up", QUOTA_WINDOW)),
-                Some(BUSY) => Err(self.0.unavailable("it says it is busy".into(), None)),
+                Some(QUOTA) => Err(self.0.throttled("its request quota is used up", QUOTA_WINDOW)),
+                Some(BUSY) => Err(self.0.unavailable("it reports that it is busy".into(), None)),
                 _ => Err(answer.refused(error.message.unwrap_or_else(|| "no reason given".into()))),
             },
         }
@@ -85,7 +86,7 @@ const QUOTA: i64 = 4;
 const BUSY: i64 = 700;
 const NO_DATA: i64 = 800;
 
-/// Its search language has no escape for quotes.
+/// Deezer's search syntax has no escape for quotes.
 fn unquoted(text: &str) -> String {
     text.replace('"', " ")
 }
@@ -139,7 +140,7 @@ struct Titled {
 
 impl TrackBody {
     fn read(self) -> DeezerTrack {
-        // `title` is `title_short` and `title_version` together, so each is said once.
+        // `title` is `title_short` followed by `title_version`, so only the parts are used.
         let version = self.title_version.filter(|version| !version.trim().is_empty());
         let title = if version.is_some() { self.title_short.unwrap_or(self.title) } else { self.title };
         DeezerTrack {

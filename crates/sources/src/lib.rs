@@ -1,4 +1,4 @@
-//! Clients of catalogues, lyrics and audio features: Tidal, Deezer, MusicBrainz, LRCLIB, ReccoBeats.
+//! Clients for catalogues, lyrics and audio features: Tidal, Deezer, MusicBrainz, LRCLIB, ReccoBeats.
 
 pub mod deezer;
 pub mod lrclib;

@@ -1,4 +1,4 @@
-//! LRCLIB: the words of a song, or the knowledge that it has none.
+//! LRCLIB: the lyrics of a song, or the information that it is an instrumental.
 
 use serde::Deserialize;
 
@@ -10,10 +10,10 @@ use music::{
 
 pub const DEFAULT_URL: &str = "https://lrclib.net";
 
-/// It publishes no limit; this is what a considerate guest does.
+/// LRCLIB publishes no limit; this rate is a moderate load.
 pub const RATE: Rate = Rate { per_second: 20.0, burst: 10 };
 
-/// Lengths outside are refused by the service.
+/// The service refuses lengths outside this range.
 const LENGTHS: std::ops::RangeInclusive<f64> = 1.0..=3600.0;
 
 pub struct Lrclib(Service);
@@ -32,7 +32,7 @@ pub struct Song<'a> {
 pub enum Lyrics {
     /// Plain words, one line each.
     Words(String),
-    /// An answer, not a miss: there is nothing to sing.
+    /// The song has no lyrics. This is a result, not a miss.
     Instrumental,
 }
 
@@ -41,12 +41,12 @@ impl Lrclib {
         Ok(Self(Service::new("LRCLIB", base, rate)?))
     }
 
-    /// Its match is exact, so the question is asked ever more loosely: with the album, without it, without guests,
-    /// and last as a search whose results are checked here.
+    /// LRCLIB matches exactly, so the queries get less strict: with the album, without it, without featured artists,
+    /// and last a search whose results are checked here.
     pub async fn lyrics(&self, song: Song<'_>) -> Result<Option<Lyrics>, SourceError> {
         for question in questions(song) {
             let answer = self.0.get(&["api", "get"], &question.parameters()).await?;
-            // It refuses a question that is too odd, say a title of signs alone; the next one may do.
+            // LRCLIB refuses some unusual queries, for example a title of symbols only; the next query may succeed.
             if answer.status.as_u16() == 400 {
                 continue;
             }
@@ -58,7 +58,7 @@ impl Lrclib {
     }
 
     async fn search(&self, song: Song<'_>) -> Result<Option<Lyrics>, SourceError> {
-        let (title, artist) = (without_guests(song.title), first_artist(song.artist));
+        let (title, artist) = (without_featured(song.title), first_artist(song.artist));
         let answer = self.0.get(&["api", "search"], &[("track_name", title), ("artist_name", artist)]).await?;
         let records: Vec<Record> = answer.found()?.unwrap_or_default();
         let wanted = RecordingName::new(song.title, None, song.artist);
@@ -85,7 +85,7 @@ struct Record {
 }
 
 impl Record {
-    /// `None` for a record that someone made and left empty.
+    /// `None` for a record without content.
     fn lyrics(self) -> Option<Lyrics> {
         if self.instrumental {
             return Some(Lyrics::Instrumental);
@@ -112,14 +112,14 @@ impl Question<'_> {
     }
 }
 
-/// From strict to loose, each once.
+/// The queries from strict to loose, without repetitions.
 fn questions(song: Song<'_>) -> Vec<Question<'_>> {
     let length = song.duration.filter(|seconds| LENGTHS.contains(seconds));
     let duration = length.map(|seconds| (seconds.round() as u64).to_string());
     let album = song.album.filter(|album| !album.trim().is_empty());
     let full = Question { title: song.title, artist: song.artist, album, duration };
     let without_album = Question { album: None, ..full.clone() };
-    let (title, artist) = (without_guests(song.title), first_artist(song.artist));
+    let (title, artist) = (without_featured(song.title), first_artist(song.artist));
     let bare = Question { title, artist, ..without_album.clone() };
     let mut questions = vec![full];
     for question in [without_album, bare] {
@@ -130,8 +130,8 @@ fn questions(song: Song<'_>) -> Vec<Question<'_>> {
     questions
 }
 
-/// The title up to its guests: `Tide (feat. Ann)` and `Tide ft. Ann` are `Tide`.
-fn without_guests(title: &str) -> &str {
+/// The title without featured artists: `Tide (feat. Ann)` and `Tide ft. Ann` become `Tide`.
+fn without_featured(title: &str) -> &str {
     const MARKS: [&str; 8] = ["(feat", "[feat", "(ft", "[ft", "(with ", " feat. ", " ft. ", " featuring "];
     let lower = title.to_ascii_lowercase();
     let cut = MARKS.iter().filter_map(|mark| lower.find(mark)).filter(|at| *at > 0).min();
@@ -139,6 +139,6 @@ fn without_guests(title: &str) -> &str {
 }
 
 fn first_artist(artist: &str) -> &str {
-    let first = without_guests(artist).split([',', ';']).next().unwrap_or(artist).trim();
+    let first = without_featured(artist).split([',', ';']).next().unwrap_or(artist).trim();
     if first.is_empty() { artist } else { first }
 }

@@ -1,4 +1,4 @@
-//! MusicBrainz: which codes belong to one recording, and what people call it.
+//! MusicBrainz: the codes of one recording, and its tags.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +9,27 @@ use music::Isrc;
 
 pub const DEFAULT_URL: &str = "https://musicbrainz.org";
 
-/// Its published limit.
+/// The published limit.
 pub const RATE: Rate = Rate { per_second: 1.0, burst: 1 };
 
-/// Codes asked one by one at one a second: a few are worth it, a library is not.
+/// Codes are queried one by one at one request per second. A few queries are acceptable, a whole library is not.
 const MOST_SIBLING_CALLS: usize = 5;
 
 pub struct MusicBrainz(Service);
 
-/// A recording as MusicBrainz knows it.
+/// A recording in MusicBrainz.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     pub id: String,
     pub title: String,
-    /// "live, 1999-07-14", "demo"; empty for the plain recording.
+    /// "live, 1999-07-14", "demo"; empty for the original recording.
     pub disambiguation: String,
     pub artist: String,
     /// Seconds.
     pub duration: Option<f64>,
-    /// Empty when the question did not ask for them.
+    /// Empty if the request did not include them.
     pub isrcs: Vec<Isrc>,
-    /// What people call it, the most agreed first.
+    /// Tags by users, most votes first.
     pub tags: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl MusicBrainz {
         Ok(Self(Service::new("MusicBrainz", base, rate)?))
     }
 
-    /// The recordings that carry this code. Usually one; none for the many codes it does not know.
+    /// The recordings with this code: usually one, none for codes that MusicBrainz does not contain.
     pub async fn by_isrc(&self, isrc: &Isrc) -> Result<Vec<Recording>, SourceError> {
         let inc = [("fmt", "json"), ("inc", "artist-credits isrcs tags")];
         let answer = self.0.get(&["ws", "2", "isrc", isrc.as_str()], &inc).await?;
@@ -51,7 +51,7 @@ impl MusicBrainz {
         Ok(answer.found::<RecordingBody>()?.map(RecordingBody::read))
     }
 
-    /// All codes of the recording this code belongs to, itself included.
+    /// All codes of the recording with this code, including the code itself.
     pub async fn siblings(&self, isrc: &Isrc) -> Result<BTreeSet<Isrc>, SourceError> {
         let mut codes = BTreeSet::from([isrc.clone()]);
         for recording in self.by_isrc(isrc).await?.into_iter().take(MOST_SIBLING_CALLS) {
@@ -72,7 +72,7 @@ impl MusicBrainz {
     }
 }
 
-/// A phrase in its search language.
+/// A phrase in MusicBrainz search syntax.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

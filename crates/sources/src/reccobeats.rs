@@ -1,4 +1,4 @@
-//! ReccoBeats: how a recording sounds, in eleven numbers; and the code behind a Spotify id.
+//! ReccoBeats: eleven audio features of a recording, and the code of a Spotify id.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use music::{AudioFeatures, Isrc};
 
 pub const DEFAULT_URL: &str = "https://api.reccobeats.com";
 
-/// It publishes no limit; a call carries forty tracks, so this is plenty.
+/// ReccoBeats publishes no limit. One call carries forty tracks, so this rate is enough.
 pub const RATE: Rate = Rate { per_second: 4.0, burst: 4 };
 
-/// It takes this many ids in one call.
+/// The maximum number of ids in one call.
 pub const BATCH: usize = 40;
 
 pub struct ReccoBeats(Service);
@@ -22,8 +22,8 @@ impl ReccoBeats {
         Ok(Self(Service::new("ReccoBeats", base, rate)?))
     }
 
-    /// The features of those recordings it knows. It leaves out the others, answers in any order, and may have several
-    /// rows for one code; then the most popular counts.
+    /// The features of the recordings that ReccoBeats has. It omits the others, answers in any order, and may have
+    /// several rows for one code; then the most popular row is used.
     pub async fn features(&self, isrcs: &[Isrc]) -> Result<BTreeMap<Isrc, AudioFeatures>, SourceError> {
         let mut found = BTreeMap::new();
         for batch in isrcs.chunks(BATCH) {
@@ -46,13 +46,13 @@ impl ReccoBeats {
         Ok(found)
     }
 
-    /// The codes behind Spotify ids, where it knows them.
+    /// The codes of Spotify ids, if ReccoBeats has them.
     pub async fn codes_of_spotify_ids(&self, ids: &[String]) -> Result<BTreeMap<String, Isrc>, SourceError> {
         let mut codes = BTreeMap::new();
         for batch in ids.chunks(BATCH) {
             let rows: Vec<TrackRow> = self.ask("track", batch.iter().map(String::as_str)).await?;
             for row in rows {
-                // The answer has ids of its own; ours is in the link.
+                // The response contains ReccoBeats' own ids; the Spotify id is in the link.
                 let spotify_id = row.href.as_deref().and_then(|href| href.rsplit('/').next());
                 let isrc = row.isrc.as_deref().and_then(|code| code.parse().ok());
                 if let (Some(id), Some(isrc)) = (spotify_id, isrc)
@@ -65,7 +65,7 @@ impl ReccoBeats {
         Ok(codes)
     }
 
-    /// Asked only when rows really compete: the same code with different numbers.
+    /// Called only if rows conflict: the same code with different numbers.
     async fn popularity_of_rivals(
         &self,
         by_code: &BTreeMap<Isrc, Vec<FeatureRow>>,
@@ -127,8 +127,8 @@ struct FeatureRow {
 }
 
 impl FeatureRow {
-    /// Real masters are louder than 0 dB and faster than 250 beats; such a row is good, only its outlier is cut. A key
-    /// of -1 means "not known".
+    /// Real masters may be louder than 0 dB and faster than 250 beats per minute. Such a row is valid; only the value
+    /// out of range is removed. A key of -1 means unknown.
     fn features(&self) -> AudioFeatures {
         let share = |value: Option<f64>| value.map(|value| value.clamp(0.0, 1.0));
         let whole = |value: Option<f64>, top: i32| value.map(|n| n as i32).filter(|n| (0..=top).contains(n));

@@ -1,5 +1,5 @@
-//! Leases: a turn belongs to the node that renews its lease. When it runs out, another node takes the turn over with a
-//! new token; whoever has an older token can store nothing.
+//! Leases: a turn belongs to the node that renews its lease. When a lease expires, another node takes the turn over
+//! with a new token; the node with the old token can no longer store anything.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -12,12 +12,12 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Db, now};
 
-/// A node that has not renewed its leases for this long is taken for dead.
+/// A node that has not renewed its leases for this long is considered dead.
 pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
 /// The token of a turn that no other node has taken over.
 pub const FIRST_TOKEN: i64 = 1;
 
-/// A running turn whose node no longer renews its lease.
+/// A running turn whose lease has expired.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct DeadTurn {
     pub id: Uuid,
@@ -33,16 +33,16 @@ pub struct DeadTurn {
     pub agent: String,
 }
 
-/// What a node does with a turn it takes over.
+/// What a node does with a turn that it takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takeover {
-    /// Goes on with it; counted.
+    /// Continues the turn; these takeovers are counted.
     Continue,
-    /// Closes it as interrupted.
+    /// Closes the turn as interrupted.
     Close,
 }
 
-/// The database's time. Nodes whose own clocks disagree, or jump, agree on it.
+/// The database's time. Lease expiry uses it, so node clocks may be skewed or jump.
 pub(super) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
 
 impl Default for Clock {
@@ -64,7 +64,7 @@ impl Clock {
 }
 
 impl Store {
-    /// Moves the clock that leases go by, so that a test need not wait until one runs out.
+    /// Moves the lease clock, so that a test need not wait until a lease expires.
     #[cfg(feature = "test-util")]
     pub fn advance_clock(&self, by: TimeDelta) {
         self.clock.set(self.clock.now() + by, Instant::now());
@@ -75,7 +75,7 @@ impl Store {
         self.clock.now()
     }
 
-    /// Asks the database what time it is. SQLite has no clock but ours.
+    /// Reads the time from the database. SQLite has no clock of its own, so the node's clock is used.
     pub async fn set_clock(&self) -> Result<(), StoreError> {
         let asked = Instant::now();
         let told = match &self.db {
@@ -86,7 +86,7 @@ impl Store {
         Ok(())
     }
 
-    /// How long a lease lasts; tests shorten it.
+    /// The duration of a lease; tests shorten it.
     pub fn lease(&self) -> TimeDelta {
         self.lease
     }
@@ -97,8 +97,8 @@ impl Store {
         self
     }
 
-    /// Renews the leases of the turns that really run here, each with its token. Returns those that are lost: the turn
-    /// has ended, or another node holds it.
+    /// Renews the leases of the turns that run on this node, each with its token. Returns the lost ones: the turn has
+    /// ended, or another node holds it.
     pub async fn renew_leases(&self, held: &[(TurnId, i64)]) -> Result<Vec<TurnId>, StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $1 AND lease_token = $2 AND status = 'running'
             RETURNING id";
@@ -113,7 +113,7 @@ impl Store {
         Ok(lost)
     }
 
-    /// Running turns whose lease ran out, or that an earlier life of `reborn` left behind.
+    /// Running turns whose lease has expired, or that an earlier process of the node `reborn` left running.
     pub async fn dead_turns(&self, reborn: Option<&str>) -> Result<Vec<DeadTurn>, StoreError> {
         const SQL: &str = "SELECT turns.id, conversation_id, message_id, holder, lease_token, n_takeovers, n_events,
                 stop_requested, turns.created_at, turns.user_id, agent
@@ -123,8 +123,9 @@ impl Store {
         Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
-    /// Takes a dead node's turn over and returns its new token. None when another node was faster, or its node lives.
-    /// Calls that were under way get the new token too: their old node can no longer commit their effects.
+    /// Takes over a dead node's turn and returns its new token. `None` if another node was faster, or the lease is
+    /// valid again. Running tool calls get the new token too, so that the old node can no longer commit their
+    /// effects.
     pub async fn take_over(&self, dead: &DeadTurn, node: &str, what: Takeover) -> Result<Option<i64>, StoreError> {
         const SQL: &str = "UPDATE turns SET holder = $3, lease_token = lease_token + 1, lease_until = $4,
                 n_takeovers = n_takeovers + $6
@@ -150,7 +151,7 @@ impl Store {
         Ok(Some(token))
     }
 
-    /// Ends the lease of a turn that this node cannot finish, so that another need not wait for it to run out.
+    /// Ends the lease of a turn that this node cannot finish, so that another node need not wait for its expiry.
     pub async fn release(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3, holder = ''
             WHERE id = $1 AND lease_token = $2 AND status = 'running'";

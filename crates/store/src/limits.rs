@@ -1,4 +1,4 @@
-//! Limits: how much one user may ask for, counted in the database so that every node agrees.
+//! Rate limits per user. They are counted in the database, so that they apply across all nodes.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
@@ -13,18 +13,18 @@ pub struct TurnLimits {
     pub tokens_per_day: u64,
 }
 
-/// One too many.
+/// A request over the limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Limited {
-    /// For the user.
+    /// The message for the user.
     pub message: String,
     pub retry_after_seconds: u64,
 }
 
-/// Calls without an agent that weigh as much as one turn, which makes about as many.
+/// How many direct tool calls count as one turn. A turn makes about as many.
 const CALLS_PER_TURN: i64 = 10;
-/// A running turn ends or is stopped; when, nobody knows.
+/// The end of a running turn cannot be predicted, so a fixed delay is returned.
 const TRY_AGAIN_SECONDS: u64 = 5;
 
 pub(crate) const MINUTE: TimeDelta = TimeDelta::minutes(1);
@@ -38,7 +38,7 @@ const COUNT: &str = "SELECT
 const FORGET_EVENTS: &str = "DELETE FROM rate_events WHERE user_id = $1 AND at <= $2";
 const ADD_EVENT: &str = "INSERT INTO rate_events (user_id, kind, at) VALUES ($1, $2, $3)";
 
-/// What a user has under way and behind them.
+/// A user's running turns and recent messages.
 #[derive(Clone, Debug, Default, sqlx::FromRow)]
 pub(crate) struct Counts {
     pub(crate) n_running: i64,
@@ -52,7 +52,7 @@ impl TurnLimits {
         self.per_minute > 0 || self.at_once > 0 || self.tokens_per_day > 0
     }
 
-    /// Why another turn must wait, if it must.
+    /// Why another turn must wait; `None` if it may start.
     pub(crate) fn exceeded_by(&self, counts: &Counts, at: DateTime<Utc>) -> Option<Limited> {
         if self.tokens_per_day > 0 && counts.tokens_today.unwrap_or(0).unsigned_abs() >= self.tokens_per_day {
             let message = used_up(self.tokens_per_day);
@@ -81,9 +81,9 @@ impl TurnLimits {
     }
 }
 
-/// Why another turn of this user must wait, if it must. Holds other starts of the same user back until the transaction
-/// ends; without that, two at once could both be the last one allowed. SQLite has one writer: there the transaction
-/// itself is the lock.
+/// Why another turn of this user must wait; `None` if it may start. It blocks other starts of the same user until the
+/// transaction ends. Otherwise two concurrent starts could both pass as the last one allowed. SQLite has one writer,
+/// so there the transaction itself is the lock.
 pub(crate) async fn exceeded(
     tx: &mut Tx,
     owner: &UserId,
@@ -102,7 +102,7 @@ pub(crate) async fn exceeded(
     Ok(limited)
 }
 
-/// Until the transaction ends, no other one counts events of this user.
+/// No other transaction counts events of this user until this one ends.
 async fn lock_user(tx: &mut Tx, owner: &UserId) -> Result<(), StoreError> {
     const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
     const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
@@ -118,8 +118,8 @@ async fn count_event(tx: &mut Tx, owner: &UserId, kind: &str, at: DateTime<Utc>)
 }
 
 impl Store {
-    /// Why a turn would have to wait, read without a transaction: a user who is over a limit does not hold the writer.
-    /// What it lets pass is counted by `exceeded`.
+    /// The same check without a transaction, so that a user over a limit does not hold the writer. A turn that passes
+    /// is counted by `exceeded`.
     pub(crate) async fn is_over(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
         if !limits.are_set() {
             return Ok(None);
@@ -129,7 +129,7 @@ impl Store {
         Ok(limits.exceeded_by(&query.fetch_one::<Counts>().await?, at))
     }
 
-    /// Counts a tool call without an agent, or says why it must wait. Calls at once are counted one after the other.
+    /// Counts a direct tool call, or returns why it must wait. Concurrent calls are counted one after the other.
     pub async fn count_call(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM rate_events WHERE user_id = $1 AND kind = 'call' AND at > $2";
         if limits.per_minute == 0 {
@@ -161,7 +161,7 @@ pub(crate) fn seconds_to_midnight(at: DateTime<Utc>) -> u64 {
     (day - at.timestamp().rem_euclid(day)).unsigned_abs()
 }
 
-/// Rounded up: who comes back after this many seconds is not too early.
+/// Rounded up, so that a client that waits this many seconds is not too early.
 fn whole_seconds(time: TimeDelta) -> u64 {
     time.num_milliseconds().max(1).unsigned_abs().div_ceil(1000)
 }

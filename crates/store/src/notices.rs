@@ -1,7 +1,7 @@
-//! Notices between nodes: which turns have new events, and that one is to stop. PostgreSQL carries them.
+//! Notices between nodes: which turns have new events, and which must stop. PostgreSQL `NOTIFY` transports them.
 //!
-//! A notice says where to look, never what to find there: one that is lost costs a moment, not an event. SQLite has no
-//! such thing; there, and while the connection for notices is gone, whoever waits looks again after a short time.
+//! A notice only says where to look: a lost notice causes a delay, never a lost event. SQLite has no notices. There,
+//! and while the notice connection is down, waiting tasks poll at a short interval.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,27 +24,27 @@ use tracing::{info, warn};
 use super::{Store, db::Db};
 
 const CHANNEL: &str = "segue_turns";
-/// Instead of a turn's id: look for stops.
+/// Sent in place of a turn id: check for stop requests.
 const STOP: &str = "stop";
-/// Notices of many turns leave together, at most so often: sending one takes a lock that all senders share.
+/// Notices are collected and sent at this interval, because sending takes a lock that all senders share.
 const TELL_EVERY: Duration = Duration::from_millis(20);
 /// A notice holds 8,000 bytes; an id and a comma are 37.
 const IDS_AT_ONCE: usize = 200;
-/// How long to wait before listening again after the connection was lost.
+/// The delay before reconnecting after the connection was lost.
 const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// How long to wait before looking again, where no notice can come.
+/// The polling interval without notices.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// The same where one will: only in case it was lost.
+/// The polling interval with notices, in case one was lost.
 const LOOK_ANYWAY_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 pub(crate) struct Notices {
-    /// False where there is no one to carry them.
+    /// False if the database has no notices.
     are_carried: bool,
-    /// What is to be told.
+    /// Notices that are not sent yet.
     untold: Mutex<BTreeSet<String>>,
     has_untold: Notify,
-    /// Who waits for which turn.
+    /// Which tasks wait for which turn.
     followers: Mutex<HashMap<TurnId, watch::Sender<()>>>,
     stops: Notify,
     is_heard: AtomicBool,
@@ -84,7 +84,7 @@ impl Notices {
         News { notices: self, receiver }
     }
 
-    /// Returns when there may be a stop for a turn of this node.
+    /// Returns when a turn of this node may have a stop request.
     pub async fn wait_for_stop(&self) {
         tokio::select! {
             () = self.stops.notified() => {}
@@ -108,7 +108,7 @@ impl Notices {
         }
     }
 
-    /// Something may have been missed: everyone looks again.
+    /// Notices may have been missed: wakes every waiting task.
     fn hear_everything(&self) {
         self.stops.notify_one();
         lock(&self.followers).values().for_each(|follower| follower.send_replace(()));
@@ -126,10 +126,10 @@ impl Notices {
 }
 
 impl News<'_> {
-    /// Returns when there may be something new.
+    /// Returns when there may be new events.
     pub async fn wait(&mut self) {
         let patience = self.notices.patience();
-        // An error would mean that the sender is gone, and it lives as long as someone listens.
+        // The sender cannot be gone: it exists as long as a receiver exists.
         let _ = tokio::time::timeout(patience, self.receiver.changed()).await;
     }
 }
@@ -140,7 +140,7 @@ impl Store {
         self.notices.news_of(turn)
     }
 
-    /// Returns when there may be a stop for a turn of this node.
+    /// Returns when a turn of this node may have a stop request.
     pub async fn wait_for_stop(&self) {
         self.notices.wait_for_stop().await;
     }
@@ -156,7 +156,7 @@ impl Store {
             let told = self.notices.take_untold();
             let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(told.join(",")).execute(pool).await;
             if let Err(error) = sent {
-                // Readers on other nodes look again by themselves.
+                // Readers on other nodes poll as well, so nothing is lost.
                 warn!("Notices could not be sent: {error}");
             }
             if shutdown.run_until_cancelled(tokio::time::sleep(TELL_EVERY)).await.is_none() {
@@ -165,7 +165,7 @@ impl Store {
         }
     }
 
-    /// Hears notices of other nodes until the process ends.
+    /// Receives notices of other nodes until the process ends.
     pub async fn keep_hearing(&self, shutdown: CancellationToken) {
         let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
@@ -186,7 +186,7 @@ impl Store {
     }
 
     async fn hear_until_cut(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
-        // A connection of its own: it is never given back.
+        // A separate connection, because it is never returned to the pool.
         let own = PgPoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
         let own = own.connect_with(pool.connect_options().as_ref().clone()).await?;
         let mut listener = PgListener::connect_with(&own).await?;

@@ -1,4 +1,4 @@
-//! Questions of a conversation: find one by its answer, and take one back to ask it again.
+//! Questions of a conversation: find one by its answer, and delete one to ask it again.
 
 use engine::{ConversationId, MessageId, UserId};
 use uuid::Uuid;
@@ -6,19 +6,19 @@ use uuid::Uuid;
 use super::{Store, StoreError, db::Tx};
 
 const POSITION: &str = "SELECT position FROM messages WHERE id = $1 AND conversation_id = $2 AND role = 'user'";
-/// What a tool did stays in the journal, though the answer that called it is gone.
+/// Tool calls stay in the journal when the answer that made them is deleted.
 const KEEP_CALLS: &str = "UPDATE tool_calls SET message_id = NULL
     WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = $1 AND position >= $2)";
-/// A running turn stays and its lease makes the new one fail: nothing is taken back under its feet.
+/// A running turn is kept, and its lease makes the new turn fail: a question is not deleted while its turn runs.
 const FORGET_TURNS: &str = "DELETE FROM turns WHERE conversation_id = $1 AND status <> 'running'
     AND message_id IN (SELECT id FROM messages WHERE conversation_id = $1 AND position >= $2)";
 const FORGET_MESSAGES: &str = "DELETE FROM messages WHERE conversation_id = $1 AND position >= $2";
-/// The branch ends with what is left.
+/// The branch ends with the last remaining message.
 const LEAF: &str = "UPDATE conversations SET active_leaf =
         (SELECT id FROM messages WHERE conversation_id = $1 AND position < $2 ORDER BY position DESC LIMIT 1)
     WHERE id = $1";
 
-/// Takes back a question and everything after it.
+/// Deletes a question and everything after it.
 pub(crate) async fn take_back(
     tx: &mut Tx,
     conversation: ConversationId,
@@ -33,7 +33,7 @@ pub(crate) async fn take_back(
 }
 
 impl Store {
-    /// The words an answer answers, whoever asked.
+    /// The text of the question that belongs to an answer, of any user.
     pub async fn question_of(&self, answer: MessageId) -> Result<String, StoreError> {
         const SQL: &str = "SELECT q.content FROM messages a JOIN messages q ON q.conversation_id = a.conversation_id
             WHERE a.id = $1 AND q.role = 'user' AND q.position < a.position ORDER BY q.position DESC LIMIT 1";
@@ -44,7 +44,7 @@ impl Store {
             .unwrap_or_default())
     }
 
-    /// The question an answer belongs to; the newest question of the conversation when no answer is named.
+    /// The question that belongs to an answer; without an answer, the newest question of the conversation.
     pub async fn question(
         &self,
         owner: &UserId,

@@ -1,15 +1,16 @@
-//! An index outside: whose it is, and who fills it. One node at a time, or an older write could come after a newer one.
+//! An external index: the installation it belongs to, and the node that fills it. Only one node writes at a time,
+//! because otherwise an older write could follow a newer one.
 
 use chrono::TimeDelta;
 use uuid::Uuid;
 
 use super::{Store, StoreError};
 
-/// Longer than any batch takes to be embedded and written.
+/// Longer than embedding and writing any batch takes.
 const LEASE: TimeDelta = TimeDelta::seconds(120);
 
 impl Store {
-    /// The id of this installation: it tells this database from any other that uses the same server for its index.
+    /// The id of this installation. It distinguishes this database from others whose index is on the same server.
     pub async fn installation_id(&self) -> Result<String, StoreError> {
         const NEW: &str = "INSERT INTO house (one, name) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
         const SQL: &str = "SELECT name FROM house";
@@ -19,7 +20,7 @@ impl Store {
         Ok(name)
     }
 
-    /// Whether this node may write now; asked before every batch.
+    /// Whether this node may write now. Called before every batch.
     pub async fn claim_index(&self, name: &str, node: &str) -> Result<bool, StoreError> {
         const SQL: &str = "INSERT INTO index_writers (name, node, lease_until) VALUES ($1, $2, $3)
             ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
@@ -29,7 +30,7 @@ impl Store {
         Ok(claimed == 1)
     }
 
-    /// The next one need not wait until the lease has run out.
+    /// Releases the lease, so that the next node need not wait for its expiry.
     pub async fn release_index(&self, name: &str, node: &str) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM index_writers WHERE name = $1 AND node = $2";
         self.write(SQL).bind(name).bind(node).execute().await?;

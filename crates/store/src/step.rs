@@ -1,4 +1,4 @@
-//! Which steps lead a track into the index, and how one of them can end.
+//! The enrichment steps of a track, and the outcomes of a step.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use music::{DocumentId, Track};
 
-/// Words and sound are looked up side by side; then it is described; then it enters the index, or leaves it.
+/// Lyrics and audio features are fetched in parallel. Then the track is described. Then it is added to the index, or
+/// removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Step {
@@ -35,35 +36,35 @@ impl Step {
     }
 }
 
-/// How urgent a track is; smaller is sooner.
+/// The priority of a track; a smaller number is processed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// Someone added it by hand and is looking at it.
+    /// A user added it by hand and is waiting for it.
     ByHand = 0,
     Import = 10,
-    /// It can be found already, and is only made better.
+    /// The track is already searchable and is only improved.
     Again = 20,
 }
 
-/// A step that this node may do now: nobody else will until the lease ends.
+/// A step that this node has claimed. No other node claims it before the lease ends.
 #[derive(Clone, Debug)]
 pub struct Claimed {
     pub id: DocumentId,
-    /// This try included.
+    /// The number of attempts, including this one.
     pub tries: u32,
-    /// Everything known so far, results of earlier steps included.
+    /// Everything known so far, including the results of earlier steps.
     pub track: Track,
 }
 
-/// How a try ended.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// The result is kept, and the step never done again by itself.
+    /// The result is stored, and the step is not repeated automatically.
     Done { result: Value, version: String },
-    /// The source is switched off; when it is switched on, the step is done.
+    /// The source is disabled. The step runs when it is enabled.
     Off,
-    /// To be tried again then. A source that asks us to wait is not a failure of this track.
+    /// Retry after `wait`. A source that asks us to wait does not count as a failure of this track.
     Later { wait: Duration, counts: bool, error: String },
-    /// A person must look: asking again would change nothing, or has been tried often enough.
+    /// A person must act: a retry would not help, or there were enough retries.
     Failed { error: String },
 }

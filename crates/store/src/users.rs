@@ -1,4 +1,4 @@
-//! Built-in accounts: who may sign in, and what lets them in.
+//! Built-in accounts and their credentials.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, documents::project, schedule::park};
 
-/// The hash of a secret; the secret itself is never stored.
+/// The hash of a secret. The secret itself is never stored.
 pub type Hash = [u8; 32];
 
 #[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
@@ -21,7 +21,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The name under which this person owns things.
+    /// The user id that owns this person's data.
     pub fn owner(&self) -> UserId {
         UserId::new(self.id.to_string())
     }
@@ -29,9 +29,9 @@ impl Account {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
-    /// Of the web page, in a cookie.
+    /// Used by the web page, in a cookie.
     Session,
-    /// Of a script, in the `Authorization` header.
+    /// Used by scripts, in the `Authorization` header.
     Token,
 }
 
@@ -44,11 +44,11 @@ impl KeyKind {
     }
 }
 
-/// What lets someone in.
+/// A new credential.
 pub struct NewKey {
     pub hash: Hash,
     pub kind: KeyKind,
-    /// None: until it is taken back.
+    /// `None`: valid until it is revoked.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
@@ -66,7 +66,8 @@ pub struct Credentials {
     pub password_hash: String,
 }
 
-/// How everything a user owns is deleted, children first. A table with a `user_id` that is missing here fails a test.
+/// The statements that delete everything a user owns, children first. A test fails if a table with a `user_id` is
+/// missing here.
 const DELETE_OWNED: &[&str] = &[
     "DELETE FROM tool_calls WHERE user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
@@ -91,7 +92,7 @@ const OWNED_RECORDINGS: &str = "SELECT recording_id FROM library_tracks WHERE us
     UNION SELECT recording_id FROM library_album_tracks WHERE user_id = $1
     UNION SELECT recording_id FROM documents WHERE owner = $1 ORDER BY recording_id";
 
-/// What the user's files said. The rows that tell an index to forget it stay, without words.
+/// Texts from the user's files. The rows that tell an index to delete them are kept, without text.
 const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -129,7 +130,7 @@ impl Store {
         Ok(self.read(SQL).bind(name_key(name)).fetch_optional().await?)
     }
 
-    /// Removes an account with everything that lets it in and everything it owns.
+    /// Removes an account with all its credentials and everything it owns.
     pub async fn remove_account(&self, account: &Account) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
@@ -139,7 +140,7 @@ impl Store {
             tx.query(sql).bind(owner.as_str()).execute().await?;
         }
         tx.query(FORGET_WORDS).bind(owner.as_str()).execute().await?;
-        // What only they had is not searched by others either.
+        // Recordings that only this user had are removed from the search of other users too.
         let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
         park(&mut tx, &recordings).await?;
         project(&mut tx, &recordings).await?;
@@ -162,7 +163,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whose key this is, unless it has expired or was taken back.
+    /// The owner of this key, unless it has expired or was revoked.
     pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, StoreError> {
         const SQL: &str = "SELECT a.id, a.name, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
             WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
@@ -182,13 +183,13 @@ impl Store {
         Ok(())
     }
 
-    /// Ends every session and every token of an account.
+    /// Revokes every session and every token of an account.
     pub async fn take_all_keys_back(&self, account: Uuid) -> Result<(), StoreError> {
         self.write(DELETE_KEYS).bind(account).execute().await?;
         Ok(())
     }
 
-    /// Changes a password. Whoever knew the old one is out; `key` is for the one who changed it.
+    /// Changes a password. It revokes all sessions and tokens; `key` is the new session of the user who changed it.
     pub async fn change_password(&self, account: Uuid, password_hash: &str, key: &NewKey) -> Result<(), StoreError> {
         const UPDATE: &str = "UPDATE accounts SET password_hash = $2 WHERE id = $1";
         const INSERT_KEY: &str =
@@ -222,7 +223,8 @@ impl Store {
         Ok(row.is_some())
     }
 
-    /// Adds an account and uses the invitation up, both or neither. Not found: the invitation is not good (any more).
+    /// Creates an account and deletes the invitation, in one transaction. `NotFound` if the invitation is invalid or
+    /// used.
     pub async fn accept_invitation(&self, hash: &Hash, name: &str, password_hash: &str) -> Result<Account, StoreError> {
         const USE_UP: &str = "DELETE FROM invitations WHERE hash = $1 AND expires_at > $2 RETURNING expires_at";
         let mut tx = self.begin().await?;
@@ -249,7 +251,7 @@ impl Store {
 
 const DELETE_KEYS: &str = "DELETE FROM keys WHERE account_id = $1";
 
-/// Two names that look the same or differ only in case are one name.
+/// Two names that look the same or differ only in case are the same name.
 pub fn name_key(name: &str) -> String {
     name.nfkc().collect::<String>().to_lowercase()
 }

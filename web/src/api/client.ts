@@ -1,4 +1,4 @@
-// How the page talks to the server: one way in, one kind of error out.
+// Requests to the server: one function to send them, one kind of error.
 import type { Detail, ErrorBody } from './types';
 
 export class ApiError extends Error {
@@ -7,7 +7,7 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly details: Detail[] = [],
-    /** From `Retry-After`: the server asks for this much patience. */
+    /** From `Retry-After`: seconds to wait before the next request. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The server could not be reached at all. Waiting may help; the same request may be sent again. */
+/** The server could not be reached. The same request may be sent again later. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super('Segue cannot be reached right now.', { cause });
@@ -26,7 +26,7 @@ export class Unreachable extends Error {
 type Listener = () => void;
 const signedOutListeners = new Set<Listener>();
 
-/** Called whenever the server answers 401: the session ended, here or elsewhere. */
+/** Called whenever the server answers 401: the session has ended, in this tab or elsewhere. */
 export function onSignedOut(listener: Listener): () => void {
   signedOutListeners.add(listener);
   return () => signedOutListeners.delete(listener);
@@ -35,7 +35,7 @@ export function onSignedOut(listener: Listener): () => void {
 let reachable = true;
 const reachableListeners = new Set<Listener>();
 
-/** Whether the last request got any answer at all, as a store for `useSyncExternalStore`. */
+/** Whether the last request got any response, as a store for `useSyncExternalStore`. */
 export const reachability = {
   get: () => reachable,
   subscribe: (listener: Listener): (() => void) => {
@@ -91,7 +91,7 @@ export async function remove(path: string): Promise<void> {
   await send(path, { method: 'DELETE' });
 }
 
-/** What to show a person when something failed: the server's own sentence, or ours. */
+/** The message for the user when something failed: the server's message, or ours. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
     const details = error.details.map((detail) => detail.message).filter((message) => message !== error.message);
@@ -108,12 +108,12 @@ async function readBody<T>(response: Response): Promise<T> {
 
 async function readError(response: Response): Promise<ApiError> {
   const retryAfter = Number(response.headers.get('retry-after'));
-  const patience = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : undefined;
+  const seconds = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : undefined;
   try {
     const { error } = (await response.json()) as ErrorBody;
-    return new ApiError(response.status, error.code, error.message, error.details, patience);
+    return new ApiError(response.status, error.code, error.message, error.details, seconds);
   } catch {
-    // A proxy in front of Segue answers in its own words; the status is all that can be relied on.
-    return new ApiError(response.status, `HTTP_${response.status}`, `The server answered ${response.status}.`, [], patience);
+    // A proxy in front of Segue has other error bodies; only the status is reliable.
+    return new ApiError(response.status, `HTTP_${response.status}`, `The server answered ${response.status}.`, [], seconds);
   }
 }

@@ -1,4 +1,4 @@
-// What one tab tells the others, so that every open page shows the same world without reloading.
+// Messages between tabs, so that every open tab shows the same data without reloading.
 
 export type News =
   | { kind: 'tasks' }
@@ -12,9 +12,9 @@ type Listener = (news: News) => void;
 
 const listeners = new Set<Listener>();
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('segue');
-channel?.addEventListener('message', (event: MessageEvent<News>) => listeners.forEach((tell) => tell(event.data)));
+channel?.addEventListener('message', (event: MessageEvent<News>) => listeners.forEach((listener) => listener(event.data)));
 
-/** Tells the other tabs. This tab already knows: it is the one that did it. */
+/** Notifies the other tabs. This tab is already up to date, because it made the change. */
 export function announce(news: News): void {
   channel?.postMessage(news);
 }

@@ -1,4 +1,4 @@
-// Every read of the server the page makes, by name, and every write with what it makes stale.
+// Every read request of the page by name, and every write with the queries that it invalidates.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { ApiError, getJson, patch, post, remove, send } from './client';
@@ -26,7 +26,7 @@ import type {
 
 type Kind = Exclude<News['kind'], 'turn' | 'turn-end'>;
 
-/** Marks a kind of thing as changed: here, and in every other tab. */
+/** Marks a kind of data as changed, in this tab and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
   const queries = useQueryClient();
   return useCallback(
@@ -55,7 +55,7 @@ export const useConversations = (q: string) =>
     placeholderData: keepPreviousData,
   });
 
-/** As the list has it: a new conversation gets its title from the server, a renamed one from another tab. */
+/** The title in the list: the server titles a new conversation, and another tab may rename one. */
 export function useTitle(id: string | null): string | undefined {
   const { data } = useConversations('');
   return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
@@ -78,7 +78,7 @@ export const useTracks = (q: string, sort: LibrarySort) =>
     placeholderData: keepPreviousData,
   });
 
-/** How many tracks one has: enough to know whether this is the first day. */
+/** The number of tracks in the library: zero means a new user. */
 export const useLibrarySize = () =>
   useQuery({
     queryKey: ['library', 'size'],
@@ -133,7 +133,7 @@ export const useAlbumTracks = (albumId: string) =>
     retry: false,
   });
 
-/** A track that was removed and is no longer known otherwise is taken back from where removed tracks are kept. */
+/** A removed track that no other source has is restored from the removed tracks. */
 export const addTrack = (isrc: string) =>
   post('/api/library/tracks', { isrc }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return restoreTrack(isrc);
@@ -168,7 +168,7 @@ export async function importFiles(files: File[]): Promise<ImportAnswer> {
   return (await (await send('/api/library/import', { method: 'POST', body })).json()) as ImportAnswer;
 }
 
-/** What imports left open: several recordings fit, or none is known yet. */
+/** Open entries of imports: several recordings match, or none is known yet. */
 export const useOpenEntries = () =>
   useQuery({
     queryKey: ['library', 'open'],

@@ -1,10 +1,10 @@
 // Made from the OpenAPI document by `npm run types`. Change the Rust types, not this file.
 
 /**
- * A recording's own id. ISRC, MusicBrainz id, file and server id are names of a recording and never its key.
+ * The id of a recording. ISRC, MusicBrainz id, file and server id are attributes of a recording and never its key.
  *
- * The first recording with an ISRC has an id that follows from the code, so that every node, every user and the
- * migration in SQL agree on it without asking each other. A recording without a code is known to its owner only.
+ * The id of the first recording with an ISRC is computed from the code, so that every node, every user and the SQL
+ * migration get the same id without coordination. A recording without a code belongs to one owner.
  */
 export type TrackId = string;
 /**
@@ -260,7 +260,7 @@ export interface ArtistPage {
   total: number;
 }
 /**
- * The eleven audio features, each of which may be unknown.
+ * The eleven audio features. Each may be unknown.
  */
 export interface AudioFeatures {
   acousticness?: number | null;
@@ -453,14 +453,14 @@ export interface DeleteTaskOutput {
   title: string;
 }
 /**
- * What is wrong with one field.
+ * The problem with one field.
  */
 export interface Detail {
   field: string;
   message: string;
 }
 /**
- * The body of every refusal.
+ * The body of every error response.
  */
 export interface ErrorBody {
   error: ErrorContent;

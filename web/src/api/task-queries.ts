@@ -6,7 +6,7 @@ import type { NewTask, Task, TaskList } from './types';
 
 const TASKS = ['tasks'];
 
-/** One list for every view: filters are drawn from it, so a box checked anywhere is checked everywhere at once. */
+/** One list for every view. Filters are applied to it, so a change appears in all views at once. */
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS,
@@ -15,7 +15,7 @@ export const useTasks = () =>
     refetchInterval: 20_000,
   });
 
-/** A write that shows at once and is taken back if the server refuses. */
+/** A write with an optimistic update, which is reverted if the server rejects it. */
 function useTaskWrite<V>(write: (variables: V) => Promise<unknown>, preview: (tasks: Task[], variables: V) => Task[]) {
   const queries = useQueryClient();
   const changed = useChanged();

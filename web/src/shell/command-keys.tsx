@@ -1,4 +1,4 @@
-// Keys that work on every page. The palette and the list of keys are fetched when they are first wanted.
+// Keys that work on every page. The palette and the list of keys are loaded when they are first used.
 import { Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { isTyping, withCommand } from '../ui/keys';

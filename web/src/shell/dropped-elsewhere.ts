@@ -1,4 +1,4 @@
-// A file dropped on any page goes to the library, which imports it. Without this the browser would leave the page.
+// A file dropped on any page is imported into the library. Without this handler the browser would open the file.
 import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { leaveForImport } from '../library/waiting-files';

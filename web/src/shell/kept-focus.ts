@@ -1,4 +1,4 @@
-// When the focused element is taken away, the focus goes to what is nearest, never to nothing.
+// When the focused element is removed, the focus moves to the nearest element, so that it is never lost.
 import { useEffect } from 'react';
 import { isTyping } from '../ui/keys';
 
@@ -8,7 +8,7 @@ interface Place {
   element: Element;
   /** From the nearest ancestor outwards. */
   ancestors: Element[];
-  /** The list it was in, and at which place: the next entry takes over. */
+  /** The list that contained it, and its position: the next entry gets the focus. */
   list: Element | null;
   row: number;
 }
@@ -35,7 +35,7 @@ export function useKeptFocus(): void {
   }, []);
 }
 
-/** On a touch screen a focused field opens the keyboard over what there is to read. */
+/** On a touch screen a focused field opens the keyboard, which covers the text. */
 function leftATextField({ element }: Place): boolean {
   return isTyping(element) && !window.matchMedia('(hover: hover)').matches;
 }
@@ -48,7 +48,7 @@ function placeOf(element: Element): Place {
   return { element, ancestors, list, row: item && list ? [...list.children].indexOf(item) : 0 };
 }
 
-/** The same control drawn anew: a page that changed its address, a row that was edited. */
+/** The same control after a new render: the page changed its URL, or a row was edited. */
 function twinOf(element: Element): HTMLElement | null {
   const label = element.getAttribute('aria-label');
   const same =

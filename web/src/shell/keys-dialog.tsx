@@ -1,4 +1,4 @@
-// Every key the page knows.
+// The list of all keyboard shortcuts.
 import { Dialog } from '../ui/dialog';
 import { keyName, SHORTCUTS } from './shortcuts';
 import './palette.css';

@@ -1,4 +1,4 @@
-// The mark: one note leading into the next.
+// The logo: one note that leads into the next.
 export function Logo({ size }: { size: number }) {
   return (
     <svg className="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -1,11 +1,11 @@
-// Whether there is a network, and whether Segue answers on it.
+// Whether there is a network, and whether Segue answers.
 import { useSyncExternalStore } from 'react';
 import { reachability } from '../api/client';
 
 export const useNetwork = () => useSyncExternalStore(watchNetwork, () => navigator.onLine);
 export const useReachable = () => useSyncExternalStore(reachability.subscribe, reachability.get);
 
-/** False while the bar at the top of the page says that something is missing. */
+/** False while the bar at the top of the page reports a missing connection. */
 export function useOnline(): boolean {
   const network = useNetwork();
   const reachable = useReachable();

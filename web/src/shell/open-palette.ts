@@ -1,4 +1,4 @@
-// Opening the palette by a button: where there is no keyboard there is no Ctrl K.
+// Opens the palette by a button, for devices without a keyboard.
 const listeners = new Set<() => void>();
 
 export function openPalette(): void {

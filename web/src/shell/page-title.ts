@@ -1,4 +1,4 @@
-// The tab's title, which is also what a screen reader says first.
+// The title of the tab, which screen readers announce first.
 import { useEffect } from 'react';
 
 export function usePageTitle(title: string): void {

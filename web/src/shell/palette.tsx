@@ -39,7 +39,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
 
   const run = (command: Command | undefined) => {
     if (!command) return;
-    // First closed, then done: a command may open the next dialog.
+    // The palette closes before the command runs, because a command may open another dialog.
     onClose();
     command.run();
   };
@@ -62,7 +62,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
           aria-controls="palette-list"
           aria-activedescendant={commands[chosen] ? `palette-${commands[chosen].id}` : undefined}
           aria-label="Find anything"
-          placeholder="A page, a conversation, something to do"
+          placeholder="Search pages, conversations and actions"
           dir="auto"
           data-autofocus
           value={words}
@@ -86,7 +86,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
             </li>
           ))}
         </ul>
-        {commands.length === 0 && <p className="tool-note">Nothing by that name.</p>}
+        {commands.length === 0 && <p className="tool-note">No matching command.</p>}
       </div>
     </Dialog>
   );
@@ -104,7 +104,7 @@ function useCommands(words: string, onKeys: () => void): Command[] {
     { id: 'library', label: 'Library', icon: Disc3, run: go('/library') },
     { id: 'playlists', label: 'Playlists', icon: ListMusic, run: go('/playlists') },
     { id: 'settings', label: 'Settings', icon: Settings, run: go('/settings') },
-    { id: 'undo', label: 'Undo the last thing', icon: Undo2, run: () => void undoLast() },
+    { id: 'undo', label: 'Undo the last action', icon: Undo2, run: () => void undoLast() },
     { id: 'light', label: 'Light theme', icon: Sun, run: () => setTheme('light') },
     { id: 'dark', label: 'Dark theme', icon: Moon, run: () => setTheme('dark') },
     { id: 'export', label: 'Export everything', icon: Download, run: () => window.location.assign('/api/export') },

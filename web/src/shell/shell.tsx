@@ -1,4 +1,5 @@
-// The frame around every page: sidebar on a desk, drawer on a phone, one bar when the network is gone.
+// The frame around every page: a sidebar on large screens, a drawer on small ones, and a bar when the network is
+// down.
 import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
 import { Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
@@ -59,7 +60,7 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** A track opened from the text of an answer, above the page one is reading. */
+/** A track opened from the text of an answer, shown above the current page. */
 function OpenTrack() {
   const isrc = useOpenTrack();
   return (
@@ -71,7 +72,7 @@ function OpenTrack() {
   );
 }
 
-/** In a conversation its title takes the place of the name of the house. */
+/** In a conversation its title replaces the product name. */
 function Topbar({ onMenu }: { onMenu: () => void }) {
   const [, chat] = useRoute('/c/:id');
   const title = useTitle(chat?.id ?? null);
@@ -105,7 +106,7 @@ function OfflineBar() {
       <WifiOff size={15} aria-hidden />
       {online
         ? 'Segue does not answer. Trying again…'
-        : 'You are offline. What is open can be read, and what you write is sent when the connection is back.'}
+        : 'You are offline. You can read what is open; your messages are sent when the connection is back.'}
     </p>
   );
 }

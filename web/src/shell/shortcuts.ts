@@ -1,18 +1,18 @@
-// The keys that work everywhere, in one list: the handlers and the help read from it.
+// All keyboard shortcuts in one list, used by the handlers and the help.
 export const SHORTCUTS = [
   { keys: ['Ctrl', 'K'], what: 'Find anything: pages, conversations, actions' },
   { keys: ['Ctrl', 'Shift', 'O'], what: 'New chat' },
-  { keys: ['Ctrl', 'Z'], what: 'Undo the last thing' },
+  { keys: ['Ctrl', 'Z'], what: 'Undo the last action' },
   { keys: ['/'], what: 'Go to the message or search field' },
   { keys: ['?'], what: 'This list' },
   { keys: ['Enter'], what: 'Send the message; Shift Enter begins a new line' },
-  { keys: ['Esc'], what: 'Stop the answer, close what is open' },
-  { keys: ['↑', '↓'], what: 'In the task list: from task to task' },
+  { keys: ['Esc'], what: 'Stop the answer, or close the open dialog' },
+  { keys: ['↑', '↓'], what: 'In the task list: move between tasks' },
   { keys: ['E'], what: 'On a task: edit it' },
   { keys: ['Delete'], what: 'On a task: delete it' },
 ];
 
 export const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Apple's keyboards have ⌘ where others have Ctrl. */
+/** Apple keyboards have ⌘ in place of Ctrl. */
 export const keyName = (key: string) => (key === 'Ctrl' && isApple() ? '⌘' : key);

@@ -1,4 +1,4 @@
-// The way around the house: new chat, pages, history, and who answers.
+// The navigation: new chat, pages, history, and the active model.
 import { Disc3, ListChecks, ListMusic, Search, Settings, SquarePen } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAbout } from '../api/queries';

@@ -1,4 +1,4 @@
-// Ctrl Z (⌘ Z) takes back the last thing done on the page. In a field that holds text it is the field's own.
+// Ctrl Z (⌘ Z) undoes the last action on the page. In a text field it keeps its usual meaning.
 import { useEffect } from 'react';
 import { isTyping, withCommand } from '../ui/keys';
 import { undoLast } from '../ui/toast';

@@ -1,4 +1,4 @@
-// `batchMetadata`: what is known about these codes, and which of them nobody knows.
+// `batchMetadata`: the tracks with these codes, and the codes that no source knows.
 import { ScanBarcode } from 'lucide-react';
 import type { BatchMetadataOutput } from '../api/types';
 import { TrackRows } from '../music/track-rows';

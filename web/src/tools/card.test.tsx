@@ -157,10 +157,10 @@ describe('a tool card', () => {
   });
 
   it.each([
-    [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent goes on without it.'],
+    [{ message: 'Query cannot be empty', retryable: false, wasRetried: false }, 'Query cannot be empty. The agent continues without it.'],
     [
       { message: 'Tidal is away.', retryable: true, wasRetried: true },
-      'Tidal is away. Tried twice. The agent goes on without it and may try again later.',
+      'Tidal is away. Tried twice. The agent continues without it and may try again later.',
     ],
     [{ message: 'Interrupted', retryable: false, wasRetried: false }, 'Interrupted.'],
   ])('says what happened and what comes next', (error, words) => {

@@ -1,4 +1,4 @@
-// A tool call inside an answer: a quiet line that says what was done, above the results it found.
+// A tool call inside an answer: one line that says what was done, with the results below it.
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import { countResults, type ToolCall } from '../chat/parts';
@@ -11,7 +11,7 @@ import './card.css';
 
 interface Props {
   call: ToolCall;
-  /** Its results are what the answer is about: they stand open. */
+  /** The results are the main content of the answer, so they are shown expanded. */
   shown?: boolean;
   /** The results are from an earlier visit. */
   old?: boolean;
@@ -24,7 +24,7 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
   const canOpen = call.status === 'done' && call.output !== undefined;
   const open = canOpen && (chosen ?? shown);
   const Icon = card.icon;
-  // What failed was not done: it keeps the words of trying.
+  // A failed call keeps the title of a running one, because nothing was done.
   const title = card.title(call.input, call.status !== 'done');
   const results = countResults(call.output);
 

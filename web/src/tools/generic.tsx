@@ -1,4 +1,4 @@
-// Any tool nobody drew a card for: its name in words, its input, its output.
+// The card of a tool without its own card: name, input and output.
 import { Wrench } from 'lucide-react';
 import type { BodyProps, CardSpec } from './spec';
 
@@ -11,7 +11,7 @@ export function genericCard(toolName: string): CardSpec {
   };
 }
 
-/** Also what is left when a tool's own card cannot make sense of a result. */
+/** Also used when a tool's own card cannot draw a result. */
 export function GenericBody({ input, output }: BodyProps) {
   return (
     <div className="generic">
@@ -27,7 +27,7 @@ export function GenericBody({ input, output }: BodyProps) {
   );
 }
 
-/** `read_calendar` and `readCalendar` are both "read calendar". */
+/** `read_calendar` and `readCalendar` both become "read calendar". */
 export function inWords(toolName: string): string {
   return toolName
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -1,4 +1,4 @@
-// Which card draws which tool. A tool without a line here is drawn by the generic one.
+// The card of each tool. A tool without an entry gets the generic card.
 import { addTask, completeTask, deleteTask, listTasks, updateTask } from './tasks';
 import { albumTracks } from './album-tracks';
 import { batchMetadata } from './batch-metadata';

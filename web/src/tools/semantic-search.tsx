@@ -1,4 +1,4 @@
-// `semanticSearch`: tracks of the index, and why each of them came up.
+// `semanticSearch`: tracks of the index, and why each of them matched.
 import { AudioLines } from 'lucide-react';
 import type { SemanticSearchOutput } from '../api/types';
 import { TrackRows } from '../music/track-rows';

@@ -1,24 +1,24 @@
-// What a card must say about its tool.
+// The definition of a tool's card.
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 
 export interface BodyProps {
   output: Record<string, unknown>;
   input: unknown;
-  /** From an earlier visit: what it says about the library may no longer be true. */
+  /** From an earlier visit: its data about the library may be outdated. */
   old?: boolean;
 }
 
 export interface CardSpec {
   icon: LucideIcon;
-  /** In people's words: while it runs, and once it is over. */
+  /** The title for users: while the call runs, and after it has ended. */
   title: (input: unknown, running: boolean) => string;
-  /** The title does not say how many there are, so the line does. */
+  /** The title does not contain the number of results, so the line shows it. */
   counts?: boolean;
   Body: ComponentType<BodyProps>;
 }
 
-/** A field of an input that nobody has validated yet: models send anything. */
+/** A field of an input that is not validated yet: models send any value. */
 export function field(input: unknown, name: string): string {
   const value = (input as Record<string, unknown> | null)?.[name];
   return typeof value === 'string' ? value.trim() : '';

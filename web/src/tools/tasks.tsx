@@ -1,4 +1,4 @@
-// The five task tools: a checklist you can use where it stands, in step with the tasks page.
+// The five task tools: an interactive checklist, synchronised with the tasks page.
 import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
 import { useTasks } from '../api/task-queries';
 import type { DeleteTaskOutput, Task } from '../api/types';
@@ -52,13 +52,13 @@ function OneTask({ output }: BodyProps) {
   return <Checklist tasks={[task as Task]} />;
 }
 
-/** Its words are all that is left of it here; enough to show what would come back. */
+/** The deleted task is only available in the output; it shows what an undo would restore. */
 function DeletedTask({ output }: BodyProps) {
   const { task_id: id, title } = output as unknown as DeleteTaskOutput;
   return <Checklist tasks={[{ id, title, description: '', completed: false, createdAt: '', updatedAt: '' }]} />;
 }
 
-/** Tasks as they are now where they still exist, as they were then where they do not. */
+/** Existing tasks in their current state, deleted ones as they were at the time of the call. */
 function Checklist({ tasks }: { tasks: Task[] }) {
   const { data: current } = useTasks();
   return (

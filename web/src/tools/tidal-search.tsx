@@ -1,4 +1,4 @@
-// `tidalSearch`: albums and tracks of the catalogue, with what you already have marked.
+// `tidalSearch`: albums and tracks of the catalogue; those in the user's library are marked.
 import { Disc3 } from 'lucide-react';
 import type { TidalSearchOutput } from '../api/types';
 import { AlbumRow } from '../music/album-row';

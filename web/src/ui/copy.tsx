@@ -1,4 +1,4 @@
-// Copying text, also where the browser's clipboard API is withheld (plain http on a home network).
+// Copies text, including where the browser's clipboard API is not available (plain http on a home network).
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { toastError } from './toast';

@@ -1,4 +1,4 @@
-// A value that waits until someone has stopped typing.
+// A value that changes only after the user has stopped typing.
 import { useEffect, useState } from 'react';
 
 export function useDebounced<T>(value: T, ms = 180): T {

@@ -1,4 +1,4 @@
-// A modal dialog: the browser's own, so focus, Escape and the inert page behind it come right by themselves.
+// A modal dialog. It uses the browser's dialog element, which handles focus, Escape and the inert page.
 import { X } from 'lucide-react';
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { entered } from './top-dialog';
@@ -8,7 +8,7 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** `sheet` slides in from the left and fills the height: the drawer of small screens. */
+  /** `sheet` slides in from the left and fills the height: the drawer on small screens. */
   shape?: 'card' | 'sheet';
   hideTitle?: boolean;
 }
@@ -17,12 +17,12 @@ export function Dialog({ title, onClose, children, shape = 'card', hideTitle = f
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
 
-  // A layout effect: closing before the element is taken away is what gives the focus back to whoever opened it.
+  // A layout effect: the dialog must close before its element is removed, so that the browser restores the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (!dialog) return;
     dialog.showModal();
-    // React's own `autoFocus` comes too early: the dialog is not open then, and opening it moves the focus.
+    // React's `autoFocus` runs too early: the dialog is not open then, and opening it moves the focus.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     const left = entered(dialog);
     return () => {
@@ -40,7 +40,7 @@ export function Dialog({ title, onClose, children, shape = 'card', hideTitle = f
         event.preventDefault();
         onClose();
       }}
-      // A press on the backdrop lands on the dialog element itself; everything inside is a child.
+      // A press on the backdrop targets the dialog element itself; everything inside is a child.
       onPointerDown={(event) => event.target === ref.current && onClose()}
     >
       <div className="dialog-body">

@@ -1,4 +1,4 @@
-// When drawing something fails, the rest of the page stays.
+// If rendering a part fails, the rest of the page stays.
 import { Component, type ErrorInfo, type ReactNode } from 'react';
 
 interface Props {

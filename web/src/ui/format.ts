@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats numbers and times for users.
 
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);
@@ -18,7 +18,7 @@ export function shortDate(iso: string): string {
   return new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
-/** The time today, the day before that. */
+/** The time if it is today, otherwise the day. */
 export function moment(iso: string, now = new Date()): string {
   const at = new Date(iso);
   const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });

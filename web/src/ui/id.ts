@@ -1,4 +1,4 @@
-// Ids made by the page. `crypto.randomUUID` exists only on https and localhost; a home network has neither.
+// Ids created by the page. `crypto.randomUUID` exists only on https and localhost, not on a home network.
 
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

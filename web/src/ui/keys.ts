@@ -1,18 +1,18 @@
-// Keys that mean the same everywhere.
+// Helpers for keyboard events.
 import type { KeyboardEvent as ReactKeyboardEvent } from 'react';
 
-/** An input method is choosing a word: Enter and Escape belong to it. Safari reports only the key code. */
+/** An input method is composing text: Enter and Escape belong to it. Safari reports only the key code. */
 export function isComposing(event: ReactKeyboardEvent | KeyboardEvent): boolean {
   const native = 'nativeEvent' in event ? event.nativeEvent : event;
   return native.isComposing || native.keyCode === 229;
 }
 
-/** A plain Enter that is not the input method's. */
+/** A plain Enter that does not belong to an input method. */
 export function isEnter(event: ReactKeyboardEvent): boolean {
   return event.key === 'Enter' && !event.shiftKey && !isComposing(event);
 }
 
-/** Ctrl on most machines, ⌘ on Apple's. */
+/** Ctrl on most systems, ⌘ on Apple's. */
 export function withCommand(event: KeyboardEvent): boolean {
   return event.metaKey || event.ctrlKey;
 }

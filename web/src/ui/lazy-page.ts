@@ -1,4 +1,4 @@
-// Parts of the page that come later. Fetched ahead while the server answers, and again by themselves when it did not.
+// Lazily loaded parts of the page. They are preloaded while the server answers, and loading is retried automatically.
 import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
 import { recall, remember } from './storage';
 
@@ -7,7 +7,7 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 interface LazyPage<P> {
   Component: LazyExoticComponent<ComponentType<P>>;
-  /** Fetches it now; what fails here is tried again when it is needed. */
+  /** Loads it now. A failure here is retried when the part is needed. */
   preload: () => void;
 }
 
@@ -29,7 +29,7 @@ function loaded<T>(module: T): T {
   return module;
 }
 
-/** The skeleton stays on screen until the server is back; a person has nothing to press. */
+/** The skeleton stays on screen until the server is back; the user need not do anything. */
 async function persist<T>(load: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -41,7 +41,7 @@ async function persist<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The server answers and the file does not come: it belongs to an older build, and the page is loaded again. Once. */
+/** The server answers but the file is missing: the page is from an older build. It is reloaded, once. */
 function reloadOnce(error: unknown): void {
   if (recall(RELOADED) !== null) throw error;
   remember(RELOADED, 'yes');

@@ -1,4 +1,5 @@
-// What a screen reader hears. One region for the whole page: it exists before anything is said, so nothing said is missed.
+// The live region for screen readers. There is one for the whole page; it exists before the first message, so no
+// message is missed.
 import { useSyncExternalStore } from 'react';
 
 interface Line {
@@ -18,7 +19,7 @@ export function say(text: string): void {
   listeners.forEach((listener) => listener());
 }
 
-/** Every line is an element of its own: adding one is announced, also when it repeats the line before. */
+/** Every line is a separate element, so that a repeated line is announced too. */
 export function LiveRegion() {
   const shown = useSyncExternalStore(subscribe, () => lines);
   return (

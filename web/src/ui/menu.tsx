@@ -1,4 +1,4 @@
-// The three-dots menu: Radix gives the keyboard, we give the look.
+// The three-dots menu: Radix provides the keyboard handling, we provide the style.
 import * as Radix from '@radix-ui/react-dropdown-menu';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -15,13 +15,13 @@ interface Props {
   trigger: ReactNode;
   items: MenuItem[];
   align?: 'start' | 'end';
-  /** Something to know, below what can be done. */
+  /** Information below the menu items. */
   note?: string;
 }
 
 export function Menu({ trigger, items, align = 'end', note }: Props) {
   return (
-    // Not modal: the modal kind locks scrolling with an injected style element, which the page's CSP refuses.
+    // Not modal: a modal menu locks scrolling with an injected style element, which the page's CSP blocks.
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       {/* In place, not in a portal: inside a modal drawer everything outside of it is inert. */}

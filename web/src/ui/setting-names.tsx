@@ -1,4 +1,4 @@
-// A sentence that mentions settings: their names set apart, to be copied as they are.
+// A sentence that mentions settings. Their names are marked, so that they can be copied exactly.
 
 const NAME = /([A-Z]+(?:_[A-Z]+)+(?:=\S+)?)/;
 

@@ -1,4 +1,4 @@
-// A list that begins short: the first few at once, the rest for whoever asks. No box that scrolls inside a page that scrolls.
+// A list that starts short: a button shows the rest. There is no scrolling box inside a scrolling page.
 import { useState, type ReactNode } from 'react';
 
 interface Props<T> {

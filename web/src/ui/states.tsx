@@ -1,4 +1,4 @@
-// How a page looks while it waits, when there is nothing, and when it failed.
+// How a page looks while it loads, when it is empty, and when it failed.
 import { CircleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { explain } from '../api/client';

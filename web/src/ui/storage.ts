@@ -1,4 +1,4 @@
-// Small things the browser remembers for us. Where storage is forbidden, it simply does not remember.
+// Small values in the browser's storage. If storage is not available, nothing is saved.
 
 const OWNER = 'segue.owner';
 
@@ -15,11 +15,11 @@ export function remember(key: string, value: string | null): void {
     if (value === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, value);
   } catch {
-    // Forbidden or full: the words are still on screen, only a reload would lose them.
+    // Not available or full: the text is still on screen and would only be lost by a reload.
   }
 }
 
-/** Unsent words belong to the person who wrote them: whoever comes in after someone else finds none. */
+/** Unsent text belongs to the user who wrote it: it is deleted when another user signs in. */
 export function keepFor(userId: string): void {
   if (recall(OWNER) === userId) return;
   try {

@@ -1,4 +1,4 @@
-// Short words at the edge of the screen: what just happened, and the way back.
+// Short messages at the edge of the screen: what just happened, with an undo button.
 import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
@@ -15,7 +15,7 @@ interface Toast {
 }
 
 const SHOWN_MS = 8_000;
-/** What Ctrl Z takes back, newest last: also after its words have left the screen. */
+/** The actions that Ctrl Z can undo, newest last. They stay after their message has disappeared. */
 let undoable: Toast[] = [];
 const MOST_UNDOABLE = 20;
 let toasts: Toast[] = [];
@@ -80,7 +80,7 @@ async function takeBack(item: Toast): Promise<void> {
   }
 }
 
-/** Takes back the last thing that can be taken back. False when there is none. */
+/** Undoes the last action. Returns false if there is none. */
 export function undoLast(): boolean {
   const last = undoable.at(-1);
   if (last) void takeBack(last);

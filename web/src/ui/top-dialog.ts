@@ -1,8 +1,8 @@
-// Which modal dialog is on top. Everything outside of it is inert: what must be heard and reached has to stand inside.
+// The topmost modal dialog. Everything outside of it is inert, so live regions and toasts must be inside it.
 
 const open: HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((listener) => listener());
+const notify = () => listeners.forEach((listener) => listener());
 
 export const topDialog = {
   get: (): HTMLDialogElement | null => open.at(-1) ?? null,
@@ -14,9 +14,9 @@ export const topDialog = {
 
 export function entered(dialog: HTMLDialogElement): () => void {
   open.push(dialog);
-  tell();
+  notify();
   return () => {
     open.splice(open.indexOf(dialog), 1);
-    tell();
+    notify();
   };
 }

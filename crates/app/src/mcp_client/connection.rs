@@ -1,4 +1,4 @@
-//! The way to one MCP server: connected when needed, connected again when it broke.
+//! The connection to one MCP server: opened when needed, and reopened after a failure.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Connection {
         timeout(self.server.timeout(), work).await.unwrap_or_else(|_| Err(anyhow::anyhow!("it did not answer in time")))
     }
 
-    /// One call. A call that may have changed something is not made twice, however it failed.
+    /// Makes one call. A call that may have changed something is never repeated.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -68,7 +68,7 @@ impl Connection {
         match effect {
             Effect::Reads => ToolError::Unavailable { message, retryable: true },
             Effect::Writes | Effect::Deletes => {
-                ToolError::Refused(format!("{message}; whether the change was made is unknown"))
+                ToolError::Refused(format!("{message}; it is unknown whether the change was made"))
             }
         }
     }
@@ -87,7 +87,8 @@ impl Connection {
         let Some(url) = &self.server.url else {
             let (program, arguments) = self.server.command.split_first().expect("a server without url has a command");
             let mut command = Command::new(program);
-            // Only what a program needs to run and what its table names: no key and no database address of ours.
+            // The program gets only the variables that every program needs and those that its table names: no keys
+            // and no database URL of ours.
             command.args(arguments).env_clear().env(STARTED_BY_SEGUE, "1").kill_on_drop(true);
             command.envs(self.server.environment.iter().map(|(name, value)| (name, value.expose())));
             return Ok(().serve(TokioChildProcess::new(command)?).await?);
@@ -96,7 +97,7 @@ impl Connection {
         if let Some(token) = &self.server.token {
             config = config.auth_header(token.expose());
         }
-        // Redirects could carry the token elsewhere.
+        // A redirect could send the token to another host.
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
         Ok(().serve(StreamableHttpClientTransport::with_client(http, config)).await?)
     }

@@ -1,11 +1,11 @@
-//! Consent: a call that changes something elsewhere is made after its user has allowed exactly that, and not before. What a
-//! model or a message says is no consent.
+//! Consent: a call that changes something on another server requires the user's consent to exactly this call. Text of
+//! a model or in a message is not consent.
 
 use engine::{ToolContext, ToolError};
 use serde_json::Value;
 use store::{NewConsent, Store, StoreError};
 
-/// Lets a call of an answer pass, or asks its user.
+/// Returns if a call of an answer is allowed; otherwise requests the user's consent.
 pub(super) async fn check(
     store: &Store,
     cx: &ToolContext,
@@ -13,7 +13,8 @@ pub(super) async fn check(
     title: &str,
     input: &Value,
 ) -> Result<(), ToolError> {
-    // Without an agent in between the user calls, and only tools that the operator named for that.
+    // Without an agent the user makes the call directly, and only tools that the operator listed in `direct` are
+    // available.
     let Some(answer) = cx.answer else { return Ok(()) };
     if store.use_consent(&cx.owner, answer, tool_name, input).await.map_err(bug)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `[mcp.<name>]` in `segue.toml`: another server's tools, and how far they may go.
+//! `[mcp.<name>]` in `segue.toml`: the tools of another server, and their permissions.
 
 use std::time::Duration;
 
@@ -14,31 +14,31 @@ pub struct OutsideServer {
     /// The name of its table; its tools are called `<name>__<tool>`.
     #[serde(skip)]
     pub name: String,
-    /// Where it listens (streamable HTTP).
+    /// URL of the server (streamable HTTP).
     #[serde(default)]
     pub url: Option<String>,
-    /// How to start it (stdio): the program and its arguments.
+    /// Command that starts the server (stdio): the program and its arguments.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The environment variable that holds a bearer token for `url`.
+    /// The environment variable with a bearer token for `url`.
     #[serde(default)]
     pub token_env: Option<String>,
-    /// What that variable holds.
+    /// The value of that variable.
     #[serde(skip)]
     pub(crate) token: Option<Secret>,
-    /// Further environment variables that a server started by `command` gets.
+    /// Further environment variables for a server that `command` starts.
     #[serde(default)]
     pub env: Vec<String>,
-    /// What a server started by `command` gets: what every program needs, and what `env` names.
+    /// The environment of a server that `command` starts: the variables that every program needs, and those in `env`.
     #[serde(skip)]
     pub(crate) environment: Vec<(String, Secret)>,
-    /// Tools that users may also call without an agent, over `/api/tools` and `/mcp`. They are not asked for consent.
+    /// Tools that users may also call without an agent, over `/api/tools` and `/mcp`. These calls need no consent.
     #[serde(default)]
     pub direct: Vec<String>,
-    /// Which agents may use it.
+    /// Which agents may use the server.
     #[serde(default = "discover")]
     pub agents: Vec<String>,
-    /// The tools that may be used. Without it, all that only read.
+    /// The tools that may be used. If it is not set, all tools that only read.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
     #[serde(default = "ten_seconds")]
@@ -53,7 +53,7 @@ fn ten_seconds() -> u64 {
     10_000
 }
 
-/// As other MCP clients pass on.
+/// The same variables that other MCP clients pass on.
 const NEEDED_BY_PROGRAMS: [&str; 8] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
 impl OutsideServer {
@@ -63,7 +63,7 @@ impl OutsideServer {
             return Err("a server's name has only letters, digits and hyphens".into());
         }
         if server.url.is_some() != server.command.is_empty() {
-            return Err("give either url or command".into());
+            return Err("set either url or command".into());
         }
         if let Some(agent) = server.agents.iter().find(|id| crate::agents::agent(id).is_none()) {
             return Err(format!("there is no agent '{agent}'"));
@@ -104,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_reached_in_one_way_and_settings_that_mean_nothing_are_refused() {
+    fn a_server_has_a_url_or_a_command_and_unknown_settings_are_rejected() {
         let cases = [
             ("url = 'https://a.example/mcp'", true),
             ("command = ['weather', '--stdio']\nagents = ['tasks']", true),
             ("url = 'https://a.example/mcp'\ntoken_env = 'KEY'", true),
             ("", false),
             ("url = 'https://a.example/mcp'\ncommand = ['weather']", false),
-            ("url = 'https://a.example/mcp'\nagents = ['nobody']", false),
+            ("url = 'https://a.example/mcp'\nagents = ['unknown']", false),
             ("url = 'https://a.example/mcp'\ntoken_env = 'OTHER'", false),
             ("url = 'https://a.example/mcp'\nspeed = 3", false),
             ("command = ['weather']\nenv = ['KEY']", true),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_things_must_be_named() {
+    fn tools_that_change_data_must_be_listed() {
         let open = parse("url = 'https://a.example/mcp'").unwrap();
         let listed = parse("url = 'https://a.example/mcp'\ntools = ['alert']").unwrap();
         assert!(open.allows("forecast", Effect::Reads) && !open.allows("alert", Effect::Writes));

@@ -1,4 +1,5 @@
-//! Exporting: in the background, from a bounded queue, each span once. A collector that is away costs spans, never a turn.
+//! Exports spans in the background, from a bounded queue, each span once. An unavailable collector causes lost spans,
+//! but never delays a turn.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -21,19 +22,19 @@ use super::{
 use crate::{config::TraceConfig, turns::pause};
 use http_client::client_builder;
 
-/// What may wait for the collector. A turn in the queue is its log, which readers may share.
+/// Queue length. A queued turn is its event log, which may be shared with readers.
 const QUEUE: usize = 512;
-/// What leaves in one request.
+/// How many turns and calls are sent in one request.
 const BATCH: usize = 64;
-/// How long the first of a batch waits for others.
+/// How long the first item of a batch waits for others.
 const LINGER: Duration = Duration::from_millis(500);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Waits before another try; a collector that is still away then loses the batch.
+/// Delays before the retries. After the last one, the batch is dropped.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
-/// What is left may take so long when the process ends.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// Time to send the rest of the queue when the process ends.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Something that is over and can be told.
+/// A finished turn or call.
 pub(super) enum Ended {
     Turn(EndedTurn),
     Call(Box<EndedCall>),
@@ -53,7 +54,7 @@ impl From<EndedCall> for Ended {
 
 pub(super) struct Traces {
     sender: mpsc::Sender<Ended>,
-    /// Until the work begins.
+    /// `Some` until the background task starts.
     exporter: Mutex<Option<Exporter>>,
     metrics: Arc<Metrics>,
 }
@@ -71,7 +72,7 @@ impl Traces {
         Ok(Self { sender, exporter: Mutex::new(Some(exporter)), metrics })
     }
 
-    /// Never waits: what does not fit is dropped and counted.
+    /// Never waits: if the queue is full, the item is dropped and counted.
     pub(super) fn offer(&self, ended: Ended) {
         if let Err(mpsc::error::TrySendError::Full(ended) | mpsc::error::TrySendError::Closed(ended)) =
             self.sender.try_send(ended)
@@ -117,7 +118,7 @@ impl Exporter {
             self.export(batch, &ending).await;
         }
         self.queue.close();
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + DRAIN_TIMEOUT;
         loop {
             let mut batch = Vec::new();
             while batch.len() < BATCH
@@ -135,7 +136,7 @@ impl Exporter {
         }
     }
 
-    /// Waits for something to tell, then a moment for more.
+    /// Waits for an item, then a short time for more.
     async fn next_batch(&mut self, ending: &CancellationToken) -> Vec<Ended> {
         let mut batch = Vec::new();
         tokio::select! {
@@ -170,7 +171,7 @@ impl Exporter {
         drop(batch);
         let n_spans = spans.len();
         let body = bytes::Bytes::from(otlp::encode(&self.node, spans));
-        match self.send_patiently(&body, ending).await {
+        match self.send_with_retries(&body, ending).await {
             Ok(()) => self.metrics.spans_exported(n_spans),
             Err(why) => {
                 warn!("{n_spans} spans were dropped: the collector {why}");
@@ -179,7 +180,7 @@ impl Exporter {
         }
     }
 
-    async fn send_patiently(&self, body: &bytes::Bytes, ending: &CancellationToken) -> Result<(), Refusal> {
+    async fn send_with_retries(&self, body: &bytes::Bytes, ending: &CancellationToken) -> Result<(), Refusal> {
         let mut sent = send(&self.client, &self.settings, body.clone()).await;
         for time in PAUSES {
             match &sent {
@@ -194,13 +195,13 @@ impl Exporter {
     }
 }
 
-/// Why spans were not taken.
+/// Why the collector did not accept spans.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
-    /// It has taken nothing.
+    /// The request did not reach the collector.
     #[error("cannot be reached: {0}")]
     Away(reqwest::Error),
-    /// It may have taken them: sending again could tell everything twice.
+    /// The collector may have accepted them: a retry could export every span twice.
     #[error("did not answer: {0}")]
     Silent(reqwest::Error),
     #[error("answered {0}")]
@@ -208,7 +209,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// As OTLP lists them; anything else is for the operator to mend.
+    /// The statuses that OTLP lists as retryable. The operator must fix any other error.
     fn may_pass(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -232,7 +233,7 @@ async fn send(client: &Client, settings: &TraceConfig, body: bytes::Bytes) -> Re
         request = request.header(name, value.expose());
     }
     let sent = request.send().await;
-    // The address may hold a name and a password.
+    // The URL may contain a user name and a password.
     let response = sent.map_err(|error| {
         let error = error.without_url();
         if error.is_connect() { Refusal::Away(error) } else { Refusal::Silent(error) }
@@ -240,7 +241,7 @@ async fn send(client: &Client, settings: &TraceConfig, body: bytes::Bytes) -> Re
     if response.status().is_success() { Ok(()) } else { Err(Refusal::Status(response.status())) }
 }
 
-/// Asks with an empty request, which every collector takes.
+/// Sends an empty request, which every collector accepts.
 pub(super) async fn check(settings: &TraceConfig) -> anyhow::Result<()> {
     let client = client_builder().timeout(TIMEOUT).build()?;
     send(&client, settings, bytes::Bytes::new()).await.context("the collector")

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus: counted when something ends, read from the parts when someone asks.
+//! Metrics for Prometheus: counters are updated when something ends; gauges are read on each scrape.
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -24,7 +24,7 @@ use store::{PoolReading, StepCounts};
 type Seconds = Family<Labels, Histogram, fn() -> Histogram>;
 type Float = Gauge<f64, AtomicU64>;
 
-/// Labels by name. Every value comes from a list of ours, never from what someone wrote.
+/// Labels by name. Every value comes from a fixed list, never from user input.
 type Labels = Vec<(&'static str, String)>;
 
 pub struct Metrics {
@@ -47,7 +47,7 @@ pub struct Metrics {
     now: Now,
 }
 
-/// What is so at the moment of asking.
+/// Gauges, with their values at the time of the scrape.
 #[derive(Default)]
 struct Now {
     turns_running: Gauge,
@@ -63,24 +63,24 @@ struct Now {
     ingest_steps: Family<Labels, Gauge>,
 }
 
-/// What the parts say of themselves when someone asks.
+/// The current values of the parts of the server.
 #[derive(Debug, Default)]
 pub struct Reading {
     pub turns_running: usize,
     pub unsaved_events: usize,
-    /// The age of the oldest event that is in memory only.
+    /// The age of the oldest event that is not yet stored.
     pub log_lag: Duration,
     pub pools: Vec<PoolReading>,
-    /// None while the index does not answer.
+    /// `None` while the index does not answer.
     pub index: Option<IndexReading>,
-    /// The steps of the tracks on their way into the index, by state.
+    /// The number of enrichment steps by state.
     pub ingest: StepCounts,
 }
 
 #[derive(Debug)]
 pub struct IndexReading {
     pub tracks: u64,
-    /// Changes of the database that the index has not read.
+    /// Database changes that the index has not read.
     pub lag: i64,
 }
 
@@ -188,7 +188,7 @@ impl Metrics {
         self.spans_dropped.get_or_create(&vec![("why", why.to_owned())]).inc_by(n as u64);
     }
 
-    /// `route` as the router spells it, never the address itself.
+    /// `route` is the route pattern, never the requested path.
     pub fn request_answered(&self, method: &str, route: &str, status: u16, took: Duration) {
         let route = || ("route", format!("{method} {route}"));
         self.requests.get_or_create(&vec![route(), ("status", status.to_string())]).inc();
@@ -235,7 +235,7 @@ impl Now {
         if let Some(index) = &reading.index {
             self.index_tracks.set(i64::try_from(index.tracks).unwrap_or(i64::MAX));
         }
-        // A state that no track is in any more is not told by the database either.
+        // A state without any track is missing in the reading, so old values must be removed.
         self.ingest_steps.clear();
         for (step, states) in &reading.ingest {
             for (state, n) in states {
@@ -250,7 +250,7 @@ impl Now {
     }
 }
 
-/// Resident memory where the system tells it.
+/// Resident memory, if the system reports it.
 fn memory_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -286,7 +286,7 @@ fn family(registry: &mut Registry, name: &str, help: &str) -> Family<Labels, Cou
     family
 }
 
-/// From a millisecond to about four minutes.
+/// Buckets from one millisecond to about four minutes.
 fn seconds(registry: &mut Registry, name: &str, help: &str) -> Seconds {
     let make: fn() -> Histogram = || Histogram::new(exponential_buckets(0.001, 2.0, 19));
     let family = Seconds::new_with_constructor(make);

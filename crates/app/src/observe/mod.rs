@@ -1,7 +1,7 @@
-//! What an operator sees of the work that was done: spans for a collector, numbers for Prometheus.
+//! Observability for operators: spans for a collector, metrics for Prometheus.
 //!
-//! Both are read from the log of a turn that has ended, so a turn costs nothing more while it runs, and one that a dead
-//! server left behind is told like any other.
+//! Both are computed from the log of a finished turn, so they add no cost while the turn runs. A turn that a dead
+//! server left behind is reported like any other.
 
 mod export;
 pub mod metrics;
@@ -17,19 +17,19 @@ use self::{export::Traces, metrics::Reading};
 pub use self::{metrics::Metrics, spans::Content};
 use crate::config::Config;
 
-/// A turn that is over, whoever closed it.
+/// A finished turn, closed by any node.
 pub(crate) struct EndedTurn {
     pub(crate) turn: TurnId,
     pub(crate) conversation: ConversationId,
     pub(crate) owner: UserId,
     pub(crate) agent: String,
     pub(crate) question: String,
-    /// All of them, the closing one last.
+    /// All events; the closing one is last.
     pub(crate) events: Vec<Arc<Event>>,
 }
 
 impl EndedTurn {
-    /// One line a turn, with the ids that its rows and its trace have, and no word of what was said.
+    /// One log line per turn, with the ids of its rows and its trace, and without any user text.
     fn log(&self) {
         let (Some(first), Some(last)) = (self.events.first(), self.events.last()) else { return };
         tracing::info!(
@@ -45,7 +45,7 @@ impl EndedTurn {
     }
 }
 
-/// A call that no turn made.
+/// A tool call outside a turn.
 pub(crate) struct EndedCall {
     pub(crate) call: Call,
     pub(crate) started_ms: i64,
@@ -56,7 +56,7 @@ pub(crate) struct EndedCall {
 pub struct Observer {
     pub metrics: Arc<Metrics>,
     traces: Option<Traces>,
-    /// What a model may call a tool is up to the model; a label must not be.
+    /// A model may call any tool name. Only known names become labels.
     tools: HashSet<&'static str>,
 }
 
@@ -67,7 +67,7 @@ impl Observer {
         Ok(Self { metrics, traces, tools: tools.collect() })
     }
 
-    /// Exports in the background until `ending`, then what is left.
+    /// Exports in the background until `ending`, then the rest of the queue.
     pub(crate) fn start(&self, tasks: &TaskTracker, ending: CancellationToken) {
         if let Some(work) = self.traces.as_ref().and_then(|traces| traces.work(ending)) {
             tasks.spawn(work);
@@ -93,14 +93,14 @@ impl Observer {
         self.tools.get(tool).copied().unwrap_or("unknown")
     }
 
-    /// The text that Prometheus reads.
+    /// The text for Prometheus.
     pub(crate) fn render(&self, reading: &Reading) -> String {
         let n_waiting = self.traces.as_ref().map_or(0, Traces::n_waiting);
         self.metrics.render(reading, n_waiting)
     }
 }
 
-/// Whether a collector is set and answers; none when traces are off.
+/// Whether the configured collector answers; `None` if traces are off.
 pub async fn check_collector(config: &Config) -> Option<anyhow::Result<String>> {
     let settings = config.traces.as_ref()?;
     Some(export::check(settings).await.map(|()| settings.url.clone()))
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// A turn as they are: two replies of fifty words, one search with ten tracks between them.
+    /// A typical turn: two replies of fifty words, with one search of ten tracks between them.
     fn typical_turn() -> EndedTurn {
         let (turn, conversation, message, call) =
             (TurnId::new(), ConversationId::new(), MessageId::new(), CallId::new());
@@ -150,12 +150,12 @@ mod tests {
         EndedTurn { turn, conversation, owner, agent, question, events: events.collect() }
     }
 
-    /// What a trace carries, beside what a turn writes down as events: the least a turn does.
+    /// The size of a trace compared with the events that every turn writes.
     #[test]
     fn a_trace_carries_no_more_than_twice_what_a_turn_writes() {
         let turn = typical_turn();
-        let told = otlp::encode("node", spans::of_turn(&turn, Content::Included)).len();
+        let exported = otlp::encode("node", spans::of_turn(&turn, Content::Included)).len();
         let written: usize = turn.events.iter().map(|event| serde_json::to_string(event.as_ref()).unwrap().len()).sum();
-        assert!(told < written * 2, "{told} bytes as spans, {written} as events");
+        assert!(exported < written * 2, "{exported} bytes as spans, {written} as events");
     }
 }

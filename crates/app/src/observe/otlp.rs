@@ -1,4 +1,4 @@
-//! Spans as OTLP says them: one export request in protobuf.
+//! Converts spans to one OTLP export request in protobuf.
 
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
@@ -31,7 +31,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn otlp(span: Span) -> OtlpSpan {
     let status = match span.error {
         Some(message) => Status { message, code: StatusCode::Error.into() },
-        // "Ok" is for whoever looks at a span later and decides that it was; until then it is unset.
+        // OTLP reserves "Ok" for explicit decisions of operators; without an error the status stays unset.
         None => Status { message: String::new(), code: StatusCode::Unset.into() },
     };
     OtlpSpan {

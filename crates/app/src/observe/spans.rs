@@ -1,7 +1,7 @@
 //! The spans of a turn, from its log: turn → generation for each reply of the model → `tool-<name>` for each call.
 //!
-//! Ids come from the rows they tell about: the trace has the id of the turn, a tool's span ends like the id of its
-//! call. So a log line, a row and a span lead to each other, and the same turn has the same spans whoever tells it.
+//! Ids are derived from the rows: the trace has the id of the turn, and a tool's span id is the end of its call id.
+//! So a log line, a row and a span can be matched, and every node produces the same spans for the same turn.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -20,11 +20,11 @@ pub(crate) struct Span {
     pub(crate) id: SpanId,
     pub(crate) parent: Option<SpanId>,
     pub(crate) name: String,
-    /// Whether it waits for someone else: a model provider.
+    /// Whether the span waits for another server: a model provider.
     pub(crate) is_client: bool,
     pub(crate) start_ms: i64,
     pub(crate) end_ms: i64,
-    /// What went wrong, if something did.
+    /// The error message, if it failed.
     pub(crate) error: Option<String>,
     pub(crate) attributes: Vec<(Cow<'static, str>, Attribute)>,
 }
@@ -37,17 +37,17 @@ pub(crate) enum Attribute {
     Texts(Vec<String>),
 }
 
-/// Whether what people and tools said goes along.
+/// Whether spans contain the text of users, models and tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Included,
     LeftOut,
 }
 
-/// One attribute does not grow beyond this; a collector takes a few megabytes at once.
+/// Maximum size of one attribute. A collector accepts a few megabytes per request.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// All spans of a turn, the turn's own first.
+/// All spans of a turn; the turn's own span is first.
 pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
     let (Some(first), Some(last)) = (ended.events.first(), ended.events.last()) else { return Vec::new() };
     let steps = steps(&ended.events);
@@ -90,7 +90,7 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
     spans
 }
 
-/// A call without a turn is a trace of its own.
+/// A call outside a turn is a trace of its own.
 pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Span {
     let call = StepCall {
         id: ended.call.id,
@@ -106,13 +106,13 @@ pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Span {
     span
 }
 
-/// One reply of the model and the calls it led to.
+/// One reply of the model and its tool calls.
 struct Step<'a> {
     number: u32,
     model: &'a str,
     started_ms: i64,
     first_ms: Option<i64>,
-    /// When the model had said all it would: calls begin after that.
+    /// When the model finished its reply: its calls start after that.
     replied_ms: i64,
     text: String,
     calls: Vec<StepCall<'a>>,
@@ -182,7 +182,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Something came from the model, unless its calls are running already.
+    /// The model sent something, unless its calls are already running.
     fn replied(&mut self, at_ms: i64) {
         if self.calls.is_empty() {
             self.first_ms.get_or_insert(at_ms);
@@ -196,7 +196,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// What the model said, in the form Langfuse shows as a chat.
+    /// The model's reply, in the format that Langfuse shows as a chat.
     fn said(&self) -> Value {
         let mut said = json!({"role": "assistant", "content": self.text});
         if !self.calls.is_empty() {
@@ -210,7 +210,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What a model was asked within this turn. What was said in earlier turns is in their own traces, one session.
+/// The model's input within this turn. Earlier turns have their own traces in the same session.
 fn asked(ended: &EndedTurn, before: &[Step<'_>]) -> Value {
     let mut messages = vec![json!({"role": "user", "content": ended.question})];
     for step in before {
@@ -254,7 +254,7 @@ fn generation(
     span.set("langfuse.observation.model.name", model);
     span.metadata("step", step.number);
     if let Some(first_ms) = step.first_ms {
-        // Langfuse reads it as JSON.
+        // Langfuse parses it as JSON.
         span.set("langfuse.observation.completion_start_time", json!(iso(first_ms)).to_string());
     }
     if let Some(usage) = step.usage.filter(|usage| *usage != Usage::default()) {
@@ -263,7 +263,7 @@ fn generation(
     if let Some(Kind::Failed { code, message, .. }) = closing
         && step.calls.is_empty()
     {
-        // It was the model's turn to speak.
+        // The turn failed while it waited for the model.
         span.fail(code_of(*code), message.clone());
     }
     span.input(content, || asked(ended, before).to_string());
@@ -349,7 +349,7 @@ impl Span {
         self.metadata("end", end);
     }
 
-    /// Langfuse counts what was read from a cache beside the rest; ours is the sum.
+    /// Langfuse counts cached tokens separately; our input count includes them.
     fn tell_usage(&mut self, usage: &Usage) {
         let fresh = usage.input_tokens.saturating_sub(usage.cache_read_tokens + usage.cache_write_tokens);
         let details = json!({
@@ -376,7 +376,7 @@ impl Span {
         }
     }
 
-    /// An error quotes what was asked for, so it is content too.
+    /// An error may quote user input, so it counts as content.
     fn tell_failure(&mut self, failure: &Failure, content: Content) {
         let message = if content == Content::Included { failure.error.clone() } else { "The tool failed".into() };
         self.fail("tool_error", message);
@@ -389,7 +389,7 @@ impl Span {
         self.metadata("wasRetried", was_retried);
     }
 
-    /// Who and what: on every span, because a collector looks at each alone.
+    /// User, session and agent: on every span, because collectors filter spans individually.
     fn belongs_to(&mut self, ended: &EndedTurn) {
         self.set("session.id", ended.conversation.to_string());
         self.set("user.id", ended.owner.as_str());

@@ -229,7 +229,7 @@ async fn deezer_says_no_in_a_success_and_is_understood() {
     let error = refused.expect("fifty calls in five seconds are the quota");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(5)), "{error}");
     let closed = deezer.by_isrc(&isrc("XTDBL2600006")).await.unwrap_err();
-    assert!(closed.to_string().contains("left in peace"), "{closed}");
+    assert!(closed.to_string().contains("paused"), "{closed}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
-//! What each family of model servers says about itself, and how it refuses.
+//! What each family of model servers reports about itself, and its error messages.
 //!
-//! Shapes: Ollama from docs/api.md and docs/openai.md of its repository; llama.cpp from tools/server/README.md, pull
+//! Sources: Ollama from docs/api.md and docs/openai.md of its repository; llama.cpp from tools/server/README.md, pull
 //! request 15780 and issue 19774; LM Studio from lmstudio.ai/docs/api/rest-api and bug-tracker issues 237 and 546;
 //! vLLM from `vllm/entrypoints/openai/protocol.py` and issue 20409; OpenAI from platform.openai.com/docs/api-reference;
 //! Anthropic from docs.anthropic.com/en/api/errors.
@@ -60,7 +60,8 @@ impl Family {
         }
     }
 
-    /// The answer to a request it does not take. None where the family takes it: Ollama cuts long prompts silently.
+    /// The error for a request that the family does not accept. `None` if it accepts the request: Ollama cuts long
+    /// prompts silently.
     pub(super) fn refusal(
         self,
         fault: Fault,
@@ -159,7 +160,7 @@ impl Family {
         }
     }
 
-    /// Where the family puts what a model thinks.
+    /// The field in which the family sends a model's thinking.
     pub(super) fn reasoning_field(self) -> &'static str {
         match self {
             Self::Ollama => "reasoning",

@@ -1,4 +1,4 @@
-//! The bytes of a reply: a stream or a whole document, in the shape of the family.
+//! The bytes of a reply: a stream or one document, in the format of the family.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ impl Faults {
     }
 }
 
-/// Pieces of a few letters, as tokens are.
+/// Pieces of a few characters, like tokens.
 fn pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(4).map(|piece| piece.iter().collect()).collect()
@@ -163,7 +163,7 @@ fn messages_frames(model: &str, step: &Step, usage: Usage, faults: &Faults) -> V
     frames
 }
 
-/// The answer to a request without a stream.
+/// The response to a request without a stream.
 pub(super) fn whole(family: Family, model: &str, step: &Step, usage: Usage, faults: &Faults) -> Value {
     if family == Family::Anthropic {
         let thinking = (!step.reasoning.is_empty()).then(|| json!({"type": "thinking", "thinking": step.reasoning}));

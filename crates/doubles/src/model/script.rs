@@ -1,4 +1,4 @@
-//! What a model double says: a list of steps, one for each request.
+//! The script of a model double: a list of steps, one for each request.
 //!
 //! As a file: `[{"text": "…"}, {"calls": [{"name": "…", "arguments": {…}}]}, {"fault": "overflow"}]`.
 
@@ -25,20 +25,20 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// A JSON body answers a request for a stream.
+    /// Answers a stream request with one JSON body.
     Whole,
     NoUsage,
-    /// Neither a finish reason nor `[DONE]`.
+    /// Sends neither a finish reason nor `[DONE]`.
     Unmarked,
     NoDone,
     NoFinishReason,
     /// Content as a list of parts.
     Parts,
-    /// `message` where the vendor has `delta`.
+    /// `message` in place of `delta`.
     Message,
     /// The stream breaks off in the middle of the text.
     Cut,
-    /// The overflow comes as a frame of the stream.
+    /// The overflow error is a frame of the stream.
     OverflowInStream,
     Overflow,
     NoTools,
@@ -74,7 +74,7 @@ impl Step {
     }
 }
 
-/// A script from its JSON text.
+/// Parses a script from its JSON text.
 pub fn parse_script(text: &str) -> anyhow::Result<Vec<Step>> {
     Ok(serde_json::from_str(text)?)
 }

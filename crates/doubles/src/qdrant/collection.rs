@@ -1,4 +1,4 @@
-//! One collection: its points, what matches a filter, and how near each is.
+//! One collection: its points, filters and scores.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use tonic::Status;
 pub(super) struct Collection {
     pub(super) made: CreateCollection,
     pub(super) fields: BTreeSet<String>,
-    /// By the `kind` in their payload.
+    /// Number of written points by the `kind` in their payload.
     pub(super) n_written: HashMap<String, usize>,
     points: BTreeMap<String, Point>,
 }
@@ -46,7 +46,7 @@ impl Collection {
         }
     }
 
-    /// A vector of the right length; under cosine the server keeps and compares unit vectors.
+    /// Checks the length and normalises: with cosine distance the server stores and compares unit vectors.
     fn unit(&self, mut vector: Vec<f32>) -> Result<Vec<f32>, Status> {
         let (size, got) = (self.size(), vector.len());
         if size != got {
@@ -127,13 +127,13 @@ impl Collection {
         };
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         found.truncate(asked.limit.unwrap_or(10) as usize);
-        let told = |(score, id, point): (f32, &str, &Point)| ScoredPoint {
+        let scored = |(score, id, point): (f32, &str, &Point)| ScoredPoint {
             id: Some(id.into()),
             score,
             payload: chosen(&point.payload, asked.with_payload.as_ref()),
             ..ScoredPoint::default()
         };
-        Ok(found.into_iter().map(told).collect())
+        Ok(found.into_iter().map(scored).collect())
     }
 
     fn near(&self, vector: &[f32], filter: Option<&Filter>) -> Scores<'_> {
@@ -141,7 +141,7 @@ impl Collection {
         self.matching(filter).map(|(id, point)| (similarity(point), id.as_str(), point)).collect()
     }
 
-    /// With the `idf` modifier; only points that share a word are found.
+    /// With the `idf` modifier: only points that share a word are found.
     fn sharing(&self, wanted: &HashMap<u32, f32>, filter: Option<&Filter>) -> Scores<'_> {
         let with_words = || self.points.values().filter(|point| !point.words.is_empty());
         let n = with_words().count() as f32;

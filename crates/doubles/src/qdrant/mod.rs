@@ -1,4 +1,4 @@
-//! A Qdrant in memory: as much of its gRPC interface as Segue uses, in the official client's own messages.
+//! An in-memory Qdrant: the part of its gRPC interface that Segue uses, with the messages of the official client.
 
 mod collection;
 
@@ -33,25 +33,25 @@ use tonic_prost::ProstCodec;
 
 use collection::Collection;
 
-/// What the server does wrong, if anything.
+/// The fault of the server, if any.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mood {
     Well,
-    /// Takes requests and never answers.
+    /// Accepts requests and never answers.
     Silent,
-    /// "Unavailable" to everything.
+    /// Answers every request with "Unavailable".
     Overloaded,
-    /// Its disk is full: reads, but does not write.
+    /// The disk is full: reads succeed, writes fail.
     Full,
-    /// Takes a second for every write.
+    /// Every write takes one second.
     SlowToWrite,
-    /// Nobody's key fits.
+    /// Every API key is rejected.
     Locked,
-    /// Speaks HTTP, but is somebody else.
+    /// An HTTP server that is not Qdrant.
     Stranger,
 }
 
-/// A server on a free loopback port until its last clone is dropped.
+/// A server on a free loopback port. It stops when its last clone is dropped.
 #[derive(Clone)]
 pub struct QdrantDouble {
     pub url: String,
@@ -88,7 +88,7 @@ impl QdrantDouble {
         *self.state.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
     }
 
-    /// Replaces every collection's dense vectors by some of another length.
+    /// Replaces the dense vectors of every collection by vectors of another length.
     pub fn spoil(&self, size: u64) {
         self.state.collections().values_mut().for_each(|collection| collection.resize(size));
     }
@@ -98,7 +98,7 @@ impl QdrantDouble {
         self.state.collections().clear();
     }
 
-    /// How often a point of this kind was written.
+    /// How many writes of points of this kind there were.
     pub fn n_written(&self, kind: &str) -> usize {
         self.state.collections().values().filter_map(|collection| collection.n_written.get(kind)).sum()
     }
@@ -155,18 +155,18 @@ async fn in_its_mood(
 }
 
 /// One call of the protocol, answered by a function.
-fn unary<Asked, Told>(state: &Arc<State>, answer: fn(&State, Asked) -> Result<Told, Status>) -> MethodRouter
+fn unary<Req, Res>(state: &Arc<State>, answer: fn(&State, Req) -> Result<Res, Status>) -> MethodRouter
 where
-    Asked: prost::Message + Default + 'static,
-    Told: prost::Message + Default + 'static,
+    Req: prost::Message + Default + 'static,
+    Res: prost::Message + Default + 'static,
 {
     let state = state.clone();
     post(move |request: HttpRequest<Body>| async move {
-        let service = tower::service_fn(move |request: Request<Asked>| {
-            let told = answer(&state, request.into_inner()).map(Response::new);
-            async { told }
+        let service = tower::service_fn(move |request: Request<Req>| {
+            let result = answer(&state, request.into_inner()).map(Response::new);
+            async { result }
         });
-        let mut grpc = tonic::server::Grpc::new(ProstCodec::<Told, Asked>::default());
+        let mut grpc = tonic::server::Grpc::new(ProstCodec::<Res, Req>::default());
         Ok::<_, Infallible>(grpc.unary(service, request).await)
     })
 }

@@ -1,10 +1,10 @@
-//! What a request asks for, checked as Tidal checks it.
+//! The parameters of a request, validated like Tidal does.
 
 use super::{include::Includes, refusal::Refusal, render};
 
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// "≤ 20 per call"; that more is a 400 is assumed.
+/// Documented as "≤ 20 per call". That more gives a 400 is an assumption.
 const MAX_VALUES: usize = 20;
 
 pub(crate) struct Asked {
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// `kind` is the type at the root of `include`; `filters` are the documented ones.
+    /// `kind` is the type at the root of `include`; `filters` are the documented filters.
     pub(crate) fn read(path: &str, kind: &str, pairs: Pairs, filters: &[&str]) -> Result<Self, Refusal> {
         let mut asked =
             Self { filters: vec![], includes: Includes::default(), country: "US".into(), from: 0, link: String::new() };
@@ -33,7 +33,7 @@ impl Asked {
                     continue;
                 }
                 _ if key.starts_with("filter[") => asked.add_filter(&key, &value, filters)?,
-                // Unknown parameters of other kinds are ignored, `limit` among them.
+                // Other unknown parameters, including `limit`, are ignored.
                 _ => {}
             }
             kept.push(format!("{}={}", encode(&key), encode(&value)));
@@ -47,7 +47,7 @@ impl Asked {
         if !known.iter().any(|filter| key == format!("filter[{filter}]")) {
             return Err(Refusal::parameter(key, &format!("Unknown filter; available: {}", known.join(", "))));
         }
-        // A query is a text and may hold commas.
+        // A query is free text and may contain commas.
         match key {
             "filter[query]" => self.filters.push((key.into(), value.into())),
             _ => self.filters.extend(list(value).map(|value| (key.to_owned(), value))),
@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-/// Lists come joined by commas, as repeated parameters, or both.
+/// Lists are joined by commas, sent as repeated parameters, or both.
 fn list(value: &str) -> impl Iterator<Item = String> {
     value.split(',').map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What stands before every Tidal call: faults on demand, tokens, and the rate limit with its headers.
+//! Checks before every Tidal call: planned faults, tokens, and the rate limit with its headers.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -15,36 +15,36 @@ use serde::Deserialize;
 
 use super::refusal::Refusal;
 
-/// A way to misbehave.
+/// A fault of the service.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Fault {
     TooMany {
-        /// As sent: seconds or a date. Absent as a rule.
+        /// As sent: seconds or a date. Usually absent.
         retry_after: Option<String>,
         #[serde(default)]
         empty_body: bool,
     },
-    /// The token is suddenly worth nothing.
+    /// The token is no longer valid.
     Unauthorized,
     Status {
         code: u16,
     },
-    /// A good answer, late.
+    /// A valid response after a delay.
     Slow {
         ms: u64,
     },
     /// Never answers.
     Silence,
-    /// Begins a body and never ends it.
+    /// Starts a body and never ends it.
     HalfABody,
-    /// 200, but a page for people.
+    /// Status 200 with an HTML page.
     Garbage,
-    /// 200 with nothing in it.
+    /// Status 200 with an empty body.
     EmptyBody,
 }
 
-/// The token bucket, as Spring's gateway does it.
+/// The token bucket, as implemented by Spring Cloud Gateway.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub burst: f64,
@@ -53,9 +53,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Two quick calls, then one in five seconds: measured in February 2025 with client credentials.
+    /// Two calls at once, then one in five seconds: measured in February 2025 with client credentials.
     pub const MEASURED: Self = Self { burst: 10.0, per_request: 5.0, per_second: 1.0 };
-    /// Never in the way.
+    /// Without effective limits.
     pub const GENEROUS: Self = Self { burst: 100_000.0, per_request: 5.0, per_second: 100_000.0 };
 }
 
@@ -63,9 +63,9 @@ pub(crate) struct Gate {
     limits: Limits,
     level: f64,
     refilled_at: Instant,
-    /// What happens to the next calls, one each; `None` lets a call pass.
+    /// Faults for the next calls, one each; `None` means no fault.
     script: VecDeque<Option<Fault>>,
-    /// What happens once the script has ended.
+    /// The fault after the script has ended.
     standing: Option<Fault>,
     tokens: BTreeMap<String, Instant>,
     token_life: Duration,
@@ -117,7 +117,7 @@ impl Gate {
         bearer.and_then(|token| self.tokens.get(token)).is_some_and(|until| Instant::now() < *until)
     }
 
-    /// Takes one request's worth from the bucket. A refused request costs nothing.
+    /// Takes the cost of one request from the bucket. A rejected request costs nothing.
     pub(crate) fn admit(&mut self) -> bool {
         let now = Instant::now();
         let refill = now.duration_since(self.refilled_at).as_secs_f64() * self.limits.per_second;
@@ -144,7 +144,7 @@ impl Gate {
 }
 
 impl Fault {
-    /// The answer instead of the real one; `None` when the real one follows after all.
+    /// The fault's response; `None` if the real response follows.
     pub(crate) async fn play(self) -> Option<Response> {
         match self {
             Self::TooMany { retry_after, empty_body } => Some(too_many(retry_after.as_deref(), empty_body)),

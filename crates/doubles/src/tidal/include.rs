@@ -1,10 +1,11 @@
-//! `include`: which related resources a caller asks for, and which askings Tidal refuses.
+//! `include`: which related resources a request asks for, and which requests Tidal rejects.
 
 use std::collections::BTreeMap;
 
 const MAX_DEPTH: usize = 3;
-/// Tidal bounds the distinct resources a tree names. Whether a resource reached on two paths counts once is not
-/// written down; counting every path is the stricter reading, so who passes here passes there.
+/// Tidal limits the number of distinct resources in a tree. It does not document whether a resource that is reached
+/// on two paths counts once. This double counts every path, which is stricter, so a request that passes here also
+/// passes there.
 const MAX_PATHS: usize = 10;
 
 /// A tree of relationship names.
@@ -12,7 +13,7 @@ const MAX_PATHS: usize = 10;
 pub(crate) struct Includes(pub(crate) BTreeMap<String, Includes>);
 
 impl Includes {
-    /// Reads paths such as `tracks.albums.coverArt` against the documented relationships of `root`.
+    /// Parses paths such as `tracks.albums.coverArt` against the documented relationships of `root`.
     pub(crate) fn read(root: &str, paths: &[String]) -> Result<Self, String> {
         let mut tree = Self::default();
         for path in paths {
@@ -45,7 +46,7 @@ impl Includes {
     }
 }
 
-/// The types a relationship leads to; none when the type does not document it.
+/// The types of a relationship; empty if the type does not document it.
 fn targets(kind: &str, relationship: &str) -> &'static [&'static str] {
     match (kind, relationship) {
         ("searchResults", "topHits") => &["tracks", "albums", "artists", "videos", "playlists"],

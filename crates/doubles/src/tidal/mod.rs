@@ -1,4 +1,4 @@
-//! Tidal's catalogue API v2 and its token service, as they behave in autumn 2026.
+//! Tidal's catalogue API v2 and its token service, as of autumn 2026.
 
 mod asked;
 mod gate;
@@ -39,7 +39,7 @@ use crate::world::{Album, Piece, World};
 const JSON_API: &str = "application/vnd.api+json";
 const MAX_QUERY: usize = 256;
 
-/// Clones are handles to one double.
+/// Clones share one double.
 #[derive(Clone)]
 pub struct TidalDouble {
     world: Arc<World>,
@@ -55,12 +55,12 @@ impl TidalDouble {
         Self { world: Arc::new(world), gate: Arc::new(Mutex::new(Gate::new(limits, token_life))) }
     }
 
-    /// What happens to the next catalogue calls, one each; `None` lets a call pass.
+    /// Plans faults for the next catalogue calls, one each; `None` means no fault.
     pub fn plan(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
         self.gate().plan(faults);
     }
 
-    /// What happens to every catalogue call from now on.
+    /// Sets a fault for every catalogue call from now on.
     pub fn always(&self, fault: Option<Fault>) {
         self.gate().always(fault);
     }
@@ -73,12 +73,12 @@ impl TidalDouble {
         self.gate().n_tokens
     }
 
-    /// Path and query of every catalogue call so far, refused ones too.
+    /// Path and query of every catalogue call so far, including rejected ones.
     pub fn requests(&self) -> Vec<String> {
         self.gate().requests.clone()
     }
 
-    /// `/v2` is the catalogue, `/v1` the token service, `/_double` the switches for a demo.
+    /// `/v2` is the catalogue, `/v1` the token service, `/_double` the admin routes for a demo.
     pub fn router(&self) -> Router {
         let catalogue = Router::new()
             .route("/searchResults", get(search))
@@ -107,7 +107,7 @@ impl TidalDouble {
 async fn stand_guard(double: State<TidalDouble>, request: Request, next: Next) -> Response {
     let fault = {
         let mut gate = double.gate();
-        // The nested path: without /v2, as Tidal's own links spell it.
+        // The nested path, without /v2, as in Tidal's own links.
         gate.requests.push(request.uri().to_string());
         gate.next_fault()
     };
@@ -153,7 +153,7 @@ async fn search(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Answe
     Ok(json_api(&document))
 }
 
-/// The form that worked until August 2026.
+/// The endpoint that worked until August 2026.
 async fn old_search() -> Refusal {
     Refusal { code: "INVALID_RESOURCE_ID", ..Refusal::parameter("id", "Invalid resource id") }
 }
@@ -206,7 +206,7 @@ async fn tracks(double: State<TidalDouble>, Query(pairs): Query<Pairs>) -> Answe
     }
     let wanted = |track: &&Piece| ids.contains(&track.id.to_string().as_str()) || codes.contains(&track.isrc.as_str());
     let mut found: Vec<_> = view.world.tracks(view.country).filter(wanted).collect();
-    // One code gives every track that carries it, several give one track each: the most popular.
+    // One code returns every track with it; several codes return one track each: the most popular.
     if codes.len() > 1 {
         found.sort_by(|a, b| a.isrc.cmp(&b.isrc).then(b.popularity.total_cmp(&a.popularity)));
         found.dedup_by(|b, a| a.isrc == b.isrc);
@@ -241,7 +241,7 @@ fn json_api(document: &Value) -> Response {
 #[derive(Deserialize)]
 struct FaultPlan {
     fault: Fault,
-    /// How many calls it spoils; without it, every call until it is cleared.
+    /// The number of calls with the fault; without it, every call until the fault is cleared.
     times: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! How Tidal says no.
+//! Tidal's error responses.
 
 use axum::{
     http::{StatusCode, header},
@@ -35,7 +35,7 @@ impl Refusal {
 }
 
 impl IntoResponse for Refusal {
-    /// Like the real ones, errors of the gateway itself have no `status` but a `meta.category`.
+    /// As in the real service, errors of the gateway itself have no `status` but a `meta.category`.
     fn into_response(self) -> Response {
         let error = match &self.parameter {
             Some(parameter) => json!({

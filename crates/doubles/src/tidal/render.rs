@@ -1,4 +1,4 @@
-//! The world in Tidal's words: JSON:API documents with pages, relative links and unreliable `included`.
+//! The world as JSON:API documents of Tidal, with pages, relative links and an incomplete `included`.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ impl View<'_> {
         Some(json!({"data": data, "included": included, "links": {"self": self_link}}))
     }
 
-    /// A page of a collection, with a `next` that keeps every parameter.
+    /// A page of a collection, with a `next` link that keeps every parameter.
     pub(crate) fn collection(&self, all: &[Ref], from: usize, includes: &Includes, link: &str) -> Value {
         let page: Vec<_> = all.iter().skip(from).take(PAGE).collect();
         let data: Vec<_> = page.iter().filter_map(|it| self.resource(it, includes)).collect();
@@ -74,7 +74,7 @@ impl View<'_> {
 
     fn resource(&self, it: &Ref, includes: &Includes) -> Option<Value> {
         let mut resource = json!({"id": it.id, "type": it.kind, "attributes": self.attributes(it)?});
-        // Only what `include` names: a relationship that was not asked for is absent, not empty.
+        // Contains only what `include` names: other relationships are absent, not empty.
         if !includes.is_empty() {
             let relationships: Map<_, _> = includes
                 .0
@@ -86,7 +86,7 @@ impl View<'_> {
         Some(resource)
     }
 
-    /// The first page; its `next` leads on but has forgotten `include`.
+    /// The first page. Its `next` link lacks `include`.
     fn embedded_relationship(&self, it: &Ref, name: &str) -> Option<Value> {
         let all = self.related(it, name)?;
         let data: Vec<_> = all.iter().take(PAGE).map(Ref::json).collect();
@@ -103,7 +103,7 @@ impl View<'_> {
         gathered.shuffled()
     }
 
-    /// A resource reached on two paths is delivered twice, each time with the relationships of that path.
+    /// A resource that is reached on two paths is included twice, each time with the relationships of that path.
     fn gather(&self, gathered: &mut Gathered, path: &str, refs: &[Ref], includes: &Includes) {
         for it in refs {
             if self.is_withheld(it) || !gathered.seen.insert((path.to_owned(), it.kind, it.id.clone())) {
@@ -141,7 +141,7 @@ impl View<'_> {
             ("albums", "items") => self.items(album?),
             ("tracks" | "videos", "artists") => artists(&piece?.artists),
             ("tracks" | "videos", "albums") => vec![Ref::new("albums", piece?.album)],
-            // Documented, but this world has nothing to say there.
+            // Documented, but empty in this world.
             _ => vec![],
         })
     }
@@ -183,7 +183,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Back to front, and the last one once more: `included` promises neither order nor uniqueness.
+    /// In reverse order, and the last resource twice: `included` guarantees neither order nor uniqueness.
     fn shuffled(mut self) -> Vec<Value> {
         self.resources.reverse();
         self.resources.extend(self.resources.first().cloned());
@@ -207,7 +207,7 @@ pub(crate) fn barcode(album: &Album) -> String {
     format!("{:014}", 5_000_000_000 + album.id)
 }
 
-/// Some spellings are old: `type` instead of `albumType`, a plain string as copyright.
+/// Some albums use old formats: `type` instead of `albumType`, a plain string as copyright.
 fn album_attributes(album: &Album) -> Value {
     let is_old = album.id.is_multiple_of(2);
     let seconds = album.items.len() as u32 * 200;
@@ -223,7 +223,7 @@ fn album_attributes(album: &Album) -> Value {
     attributes
 }
 
-/// `key` and `keyScale` are required on paper and absent in practice; `version` is null where there is none.
+/// `key` and `keyScale` are required by the specification and absent in practice; `version` is null if there is none.
 fn piece_attributes(piece: &Piece) -> Value {
     let copyright = if piece.id.is_multiple_of(2) { json!("(P) Nobody") } else { json!({"text": "(P) Nobody"}) };
     json!({
@@ -250,7 +250,7 @@ fn iso_duration(seconds: u32) -> String {
     format!("PT{}{}{}", part(hours, 'H'), part(minutes, 'M'), part(seconds, 'S'))
 }
 
-/// Relative, and without the `/v2` of the base they belong to.
+/// Relative to the base URL, without its `/v2`.
 fn links(link: &str, from: usize, n_all: usize) -> Value {
     let mut links = json!({"self": link});
     if from + PAGE < n_all {
@@ -262,7 +262,7 @@ fn links(link: &str, from: usize, n_all: usize) -> Value {
     links
 }
 
-/// Nothing to read meaning into.
+/// An opaque cursor.
 fn cursor(offset: usize) -> String {
     format!("3n{:x}", offset * 7919 + 13)
 }
@@ -272,7 +272,7 @@ pub(crate) fn offset(cursor: &str) -> Option<usize> {
     n.is_multiple_of(7919).then_some(n / 7919)
 }
 
-/// A search result's id is opaque; here it is the query in hexadecimal, so that nothing has to be remembered.
+/// The id of a search result is opaque. Here it is the query in hexadecimal, so that the double stores nothing.
 pub(crate) fn search_id(query: &str) -> String {
     query.bytes().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::{TidalDouble, asked::Pairs};
 
-/// The only client this double knows.
+/// The only client of this double.
 pub const CLIENT_ID: &str = "demo";
 pub const CLIENT_SECRET: &str = "demo-secret";
-/// Both of them, in base 64.
+/// Id and secret, in base64.
 const BASIC: &str = "Basic ZGVtbzpkZW1vLXNlY3JldA==";
 
 pub(super) async fn token(double: State<TidalDouble>, headers: HeaderMap, Form(form): Form<Pairs>) -> Response {

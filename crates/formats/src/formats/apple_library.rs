@@ -31,17 +31,17 @@ impl Format for AppleLibrary {
     }
 }
 
-/// `Tracks` is a dictionary of dictionaries, `Playlists` a list that names their ids. Every track is given once by
-/// itself and once for each playlist it is in; kept in between is what a playlist needs to name it.
+/// `Tracks` is a dictionary of dictionaries, `Playlists` is a list of their ids. Every track is returned once by
+/// itself and once for each playlist that contains it. Until then, the fields that a playlist needs are kept.
 #[derive(Default)]
 struct Reading {
-    /// One per open dictionary or array: the key read last, empty in an array.
+    /// One entry per open dictionary or array: its last key, empty for an array.
     path: Vec<String>,
     fields: HashMap<String, String>,
     line: u64,
     known: HashMap<String, ImportedTrack>,
     playlist: Option<String>,
-    /// Made by the program itself: the whole library, purchases, folders.
+    /// Created by the program itself: the whole library, purchases, folders.
     is_automatic: bool,
 }
 

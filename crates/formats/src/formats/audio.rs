@@ -1,4 +1,4 @@
-//! One audio file. Its tags need a seek, so they are read elsewhere.
+//! One audio file. Its tags need random access, so another module reads them.
 
 use crate::{
     beginning::{Beginning, Shape},

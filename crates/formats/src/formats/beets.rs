@@ -1,5 +1,5 @@
-//! `beet export` as JSON (one array) or as JSON lines: <https://beets.readthedocs.io/en/stable/plugins/export.html>. Also
-//! read are the lists of other programs whose members are called `title` and `artist`.
+//! `beet export` as JSON (one array) or as JSON lines: <https://beets.readthedocs.io/en/stable/plugins/export.html>.
+//! Lists of other programs with the members `title` and `artist` are read too.
 
 use crate::{
     beginning::Beginning,

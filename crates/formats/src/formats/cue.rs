@@ -34,7 +34,7 @@ impl Format for Cue {
     }
 }
 
-/// A whole sheet: one has at most 99 tracks.
+/// A whole sheet. A sheet has at most 99 tracks.
 #[derive(Default)]
 pub(crate) struct Sheet {
     pub(crate) tracks: Vec<ImportedTrack>,
@@ -91,7 +91,7 @@ impl Sheet {
         }
     }
 
-    /// What the album says counts for its tracks; a track ends where the next one of the same file begins.
+    /// Album fields apply to all tracks; a track ends where the next one in the same file begins.
     fn fill(&mut self) {
         let next: Vec<_> =
             self.tracks.iter().skip(1).map(|track| (track.ids.location.clone(), track.details.start)).collect();

@@ -1,4 +1,4 @@
-//! A collection of records at Discogs: `Catalog#,Artist,Title,Label,Format,Rating,Released,release_id,…`. Each row is an
+//! A record collection at Discogs: `Catalog#,Artist,Title,Label,Format,Rating,Released,release_id,…`. Each row is an
 //! album.
 
 use crate::{
@@ -34,7 +34,7 @@ fn adjust(_row: &Row, track: &mut ImportedTrack) {
     track.make_album();
 }
 
-/// Discogs tells artists of one name apart by a number, and marks a variation of a name with an asterisk.
+/// Discogs distinguishes artists with the same name by a number, and marks a name variation with an asterisk.
 fn plain_name(name: &str) -> &str {
     let name = name.trim_end_matches('*').trim_end();
     let number = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));

@@ -1,4 +1,4 @@
-//! watsonbox's Exportify: with ISRCs, headers in twelve languages. <https://github.com/watsonbox/exportify>
+//! watsonbox's Exportify: has ISRCs; headers in twelve languages. <https://github.com/watsonbox/exportify>
 
 use crate::{
     beginning::Beginning,
@@ -36,7 +36,8 @@ impl Format for Exportify {
     }
 }
 
-/// In whatever language: exportify.net has its features where this one still has names and codes.
+/// Headers in another language. exportify.net has audio features in columns where this format still has names and
+/// codes.
 fn is_translated(head: &Head) -> bool {
     let has_feature_at_12 = head.header.get(12).is_some_and(|name| name.trim().eq_ignore_ascii_case("danceability"));
     head.header.len() >= 17 && head.row.get(0).is_some_and(|cell| cell.starts_with("spotify:")) && !has_feature_at_12

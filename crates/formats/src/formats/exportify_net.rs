@@ -1,4 +1,4 @@
-//! exportify.net: without ISRCs.
+//! exportify.net: has no ISRCs.
 
 use crate::{
     beginning::Beginning,

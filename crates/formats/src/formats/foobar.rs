@@ -1,4 +1,4 @@
-//! What foobar2000 copies from a playlist by default: `Artist - [Album CD1 #01] Title // Track artist`.
+//! The default text that foobar2000 copies from a playlist: `Artist - [Album CD1 #01] Title // Track artist`.
 
 use crate::{
     beginning::Beginning,
@@ -36,7 +36,7 @@ struct Parts<'a> {
     title: &'a str,
 }
 
-/// The brackets after the dash hold an album and the number of a track; other brackets are part of names.
+/// The brackets after the dash contain an album and a track number; other brackets are part of names.
 fn parts(text: &str) -> Option<Parts<'_>> {
     let (artist, rest) = text.split_once(" - [")?;
     let (album, title) = rest.split_once("] ")?;

@@ -19,7 +19,7 @@ impl Format for IsrcList {
     }
 
     fn recognise(&self, beginning: &Beginning) -> bool {
-        // Half of the lines may be headings, remarks and mistyped codes.
+        // Up to half of the lines may be headings, remarks and mistyped codes.
         let n = list_counts(beginning);
         n.codes > n.names && n.codes * 2 >= n.lines
     }
@@ -30,7 +30,7 @@ impl Format for IsrcList {
 }
 
 fn entry(line: u64, text: &str) -> Entry {
-    // A heading over the column, as a spreadsheet writes it.
+    // A column heading, as spreadsheets write it.
     if line == 1 && text.trim_matches('"').to_lowercase().starts_with("isrc") && text.len() < 12 {
         return Err(LineError::left_out(line, "a heading"));
     }

@@ -41,7 +41,7 @@ fn entry(element: &Element) -> Entry {
     let mut track = element.track(&NAMES);
     track.duration = number(value, "/duration").and_then(|ms| milliseconds(&ms.to_string()));
     track.track_number = number(value, "/trackNum").map(|number| number as u32);
-    // Both were a text once and a list later.
+    // Both were texts in old versions and are lists in new ones.
     for member in ["/location", "/identifier"] {
         let one = text(value, member).into_iter();
         let many = value.pointer(member).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

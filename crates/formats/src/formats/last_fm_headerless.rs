@@ -1,4 +1,4 @@
-//! Scrobbles without a header: `artist, album, track, moment`, as several exporters of Last.fm write them.
+//! Scrobbles without a header: `artist, album, track, time`, as several Last.fm exporters write them.
 
 use crate::{
     beginning::Beginning,

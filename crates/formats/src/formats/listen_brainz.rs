@@ -1,4 +1,4 @@
-//! Listens of ListenBrainz: one JSON value per line, or, as it once was, one array of them.
+//! Listens of ListenBrainz: one JSON value per line, or one array of them in older exports.
 
 use crate::{
     beginning::Beginning,

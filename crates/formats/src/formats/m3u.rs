@@ -75,7 +75,7 @@ fn extinf(track: &mut ImportedTrack, value: &str) {
     track.duration = length.split_whitespace().next().and_then(seconds);
     let artists = std::mem::take(&mut track.artists);
     track.set_both(name);
-    // The format says artist first, so only what people type is unsure.
+    // In this format the artist always comes first; only lines that people type are uncertain.
     track.either_way = false;
     if !artists.is_empty() {
         track.artists = artists;

@@ -1,4 +1,4 @@
-//! Which formats are there? One file each, and one line each in the list.
+//! The list of formats: one file each, and one line each in the list.
 
 mod amazon;
 mod apple_daily;
@@ -38,7 +38,7 @@ mod youtube_library;
 
 use super::format::Format;
 
-/// In the order of recognition: a format that others could be taken for comes before them.
+/// In the order of recognition: a specific format comes before a format that also matches its files.
 pub(crate) const FORMATS: &[&dyn Format] = &[
     &audio::Audio,
     // XML
@@ -47,7 +47,7 @@ pub(crate) const FORMATS: &[&dyn Format] = &[
     &traktor::Traktor,
     &wpl::Wpl,
     &xspf::Xspf,
-    // JSON, each by members no earlier one has
+    // JSON, each recognised by members that no earlier format has
     &listen_brainz::ListenBrainz,
     &spotify_extended::SpotifyExtendedHistory,
     &spotify_history::SpotifyHistory,
@@ -57,11 +57,11 @@ pub(crate) const FORMATS: &[&dyn Format] = &[
     &apple_tracks::AppleTracks,
     &beets::Beets,
     &spotify_library::SpotifyLibrary,
-    // Playlists and sheets of lines
+    // Playlists and sheets, line by line
     &m3u::M3u,
     &pls::Pls,
     &cue::Cue,
-    // Tables, those of one service before any table
+    // Tables: those of one service first, then any table
     &shazam::Shazam,
     &exportify::Exportify,
     &exportify_net::ExportifyNet,

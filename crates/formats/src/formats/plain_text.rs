@@ -1,4 +1,4 @@
-//! Whatever people type: `Artist - Title`, codes and links, one on each line.
+//! Text that people type: `Artist - Title`, codes and links, one per line.
 
 use crate::{
     beginning::Beginning,
@@ -48,7 +48,8 @@ fn entry(line: u64, text: &str, playlist: Option<&str>) -> Entry {
     track.finish()
 }
 
-/// `12. Artist - Title` and `12) …` without the number; a name may begin with digits, so a mark must follow them.
+/// `12. Artist - Title` and `12) …` without the number. A name may start with digits, so a separator must follow the
+/// number.
 fn without_number(text: &str) -> &str {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = rest.len() < text.len() && text.len() - rest.len() <= 4;

@@ -35,7 +35,7 @@ impl Format for Pls {
     }
 }
 
-/// The members of one entry may stand anywhere in the file, so all are kept until its end.
+/// The fields of one entry may be anywhere in the file, so all are kept until the end of the file.
 fn read(source: Source) -> Vec<Entry> {
     let mut tracks: BTreeMap<u32, ImportedTrack> = BTreeMap::new();
     let mut entries = vec![];

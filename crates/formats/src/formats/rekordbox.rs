@@ -31,10 +31,10 @@ impl Format for Rekordbox {
     }
 }
 
-/// `COLLECTION` holds the tracks, `PLAYLISTS` names their ids or locations.
+/// `COLLECTION` contains the tracks, `PLAYLISTS` their ids or locations.
 #[derive(Default)]
 struct Reading {
-    /// By id and by location: a playlist says by `KeyType` which of them it uses, and both are never alike.
+    /// By id and by location. A playlist uses one of them, depending on its `KeyType`; an id never equals a location.
     known: HashMap<String, ImportedTrack>,
     /// Names of the open nodes: folders and playlists.
     nodes: Vec<Option<String>>,
@@ -90,7 +90,7 @@ impl Reading {
     }
 }
 
-/// `file://localhost/C:/Music/x.mp3` is `C:/Music/x.mp3`, without a drive `/Music/x.mp3`.
+/// `file://localhost/C:/Music/x.mp3` becomes `C:/Music/x.mp3`; without a drive, `/Music/x.mp3`.
 fn path_of(location: &str) -> String {
     let path = percent_decoded(location.trim_start_matches("file://localhost"));
     let has_drive = path.as_bytes().get(2) == Some(&b':') && path.starts_with('/');

@@ -29,7 +29,7 @@ impl Format for Shazam {
     }
 }
 
-/// The address is a page about the track, not its audio.
+/// The URL is a page about the track, not its audio.
 fn adjust(_row: &Row, track: &mut ImportedTrack) {
     track.ids.location = None;
 }

@@ -43,7 +43,7 @@ const NAMES: Names = Names {
 };
 
 fn entry(element: &Element) -> Entry {
-    // Episodes and local files stand in playlists too, in members of their own.
+    // Playlists also contain episodes and local files, in separate members.
     if element.value.pointer("/track").is_none_or(Value::is_null) {
         return element.left_out(NOT_A_TRACK);
     }

@@ -1,4 +1,4 @@
-//! Any other table that names its columns, in the words of several languages.
+//! Any other table with known column names, in several languages.
 
 use crate::{
     beginning::Beginning,

@@ -30,14 +30,14 @@ impl Format for Traktor {
     }
 }
 
-/// `COLLECTION` holds entries with their tags, `PLAYLISTS` entries with the location of a track.
+/// `COLLECTION` contains entries with their tags, `PLAYLISTS` entries with the location of a track.
 #[derive(Default)]
 struct Reading {
     known: HashMap<String, ImportedTrack>,
     is_in_playlists: bool,
     nodes: Vec<Option<String>>,
     track: Option<ImportedTrack>,
-    /// How playlists name the track: volume, folder and file.
+    /// How playlists refer to the track: volume, folder and file.
     key: String,
 }
 
@@ -81,7 +81,7 @@ fn entry(element: &Opened) -> ImportedTrack {
 }
 
 impl Reading {
-    /// What the elements inside an entry say.
+    /// Reads the elements inside an entry.
     fn add(&mut self, element: &Opened) {
         let Some(track) = &mut self.track else { return };
         let name = |attribute: &str| element.get(attribute).and_then(clean);

@@ -1,4 +1,4 @@
-//! TuneMyMusic: one table for all playlists, each row with the name of its own.
+//! TuneMyMusic: one table for all playlists; each row names its playlist.
 
 use crate::{
     beginning::Beginning,

@@ -46,7 +46,7 @@ impl Listener for Reading {
         let name = |attribute: &str| element.get(attribute).and_then(clean);
         let mut track = ImportedTrack::at(element.line);
         track.playlist.clone_from(&self.playlist);
-        // Only newer versions write tags; older ones nothing but the path.
+        // Newer versions write tags; older ones write only the path.
         track.set_title(element.get("trackTitle").unwrap_or_default());
         track.artists = name("trackArtist").or_else(|| name("albumArtist")).into_iter().collect();
         track.album = name("albumTitle");

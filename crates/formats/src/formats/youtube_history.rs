@@ -1,4 +1,4 @@
-//! `watch-history.json` of Google Takeout: what was watched, of which only the music is read.
+//! `watch-history.json` of Google Takeout. Only music videos are read.
 
 use crate::{
     beginning::Beginning,
@@ -33,12 +33,12 @@ impl Format for YouTubeHistory {
     }
 }
 
-/// How a title says that something was watched, in the language of the account.
+/// The words for "watched" before or after the title, in the language of the account.
 const WATCHED_BEFORE: &[&str] =
     &["Watched ", "Has visto ", "Vous avez regardé ", "Hai guardato ", "Assistiu a ", "Du har tittat på "];
 const WATCHED_AFTER: &[&str] = &[" angesehen", " bekeken", " を視聴しました"];
 
-/// The channel that YouTube makes for an artist, with nothing but music in it.
+/// Suffix of the channels that YouTube creates for an artist; they contain only music.
 const TOPIC: &str = " - Topic";
 
 fn entry(element: &Element) -> Entry {
@@ -50,7 +50,7 @@ fn entry(element: &Element) -> Entry {
     }
     let mut track = ImportedTrack::at(element.line);
     let title = watched(text(value, "/title").unwrap_or_default());
-    // A video that was removed has its address for a title.
+    // A removed video has its URL as title.
     if title.starts_with("https://") || channel.is_empty() {
         return element.left_out("a video that no longer exists");
     }
@@ -66,7 +66,7 @@ fn entry(element: &Element) -> Entry {
     track.finish()
 }
 
-/// A label's or artist's own channel: the title says both names, or else the channel is the artist's.
+/// The channel of a label or artist: the title contains both names, or else the channel is the artist.
 fn names_of_video(track: &mut ImportedTrack, title: &str, channel: &str) {
     track.set_both(&without_video_words(title));
     if track.artists.is_empty() {

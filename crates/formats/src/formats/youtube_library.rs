@@ -32,7 +32,7 @@ impl Format for YouTubeLibrary {
     }
 }
 
-/// Each artist has a column of its own.
+/// Each artist has a separate column.
 fn adjust(row: &Row, track: &mut ImportedTrack) {
     track.artists = row.cells(Column::Artist).filter_map(clean).collect();
 }

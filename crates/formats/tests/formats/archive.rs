@@ -56,7 +56,7 @@ fn each_member_is_imported_by_itself_and_what_is_no_export_is_passed_over() {
         .unwrap();
     let [file] = files.as_slice() else { panic!("{files:?}") };
     assert_eq!((file.name.as_str(), file.kind.id(), file.gathered.tracks.len()), ("MyData/all.csv", "table", 1));
-    assert_eq!(file.gathered.left_out["an archive inside an archive, which is not read"], 1);
+    assert_eq!(file.gathered.left_out["an archive inside an archive; nested archives are not read"], 1);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_archive_of_many_members_is_refused_before_any_is_read() {
     let name = "x".repeat(60_000);
     let long = (0..80).fold(Archive::new(), |archive, n| archive.add(&format!("{n}{name}.csv"), |_| {}));
     let refusal = long.refusal();
-    assert!(refusal.contains("its table of contents is too large"), "{refusal}");
+    assert!(refusal.contains("its central directory is too large"), "{refusal}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn what_is_no_library_is_refused_with_advice() {
     assert_eq!(recognise(b"PK\x03\x04....", "my_data.zip"), Err(Unrecognised::Archive));
     assert_eq!(recognise(b"PK\x03\x04....", "deezer-data.xlsx"), Err(Unrecognised::Spreadsheet));
     assert_eq!(recognise(b"<!doctype html><title>Sign in", "library.csv"), Err(Unrecognised::WebPage));
-    assert!(refused(b"{\"weather\": \"rain\"}", "x.json").starts_with("this JSON is no export we know; importable"));
+    assert!(refused(b"{\"weather\": \"rain\"}", "x.json").starts_with("this JSON is not a known export; supported"));
     assert_eq!(refused(b"\x7fELF\0\0\0\x01", "a.out"), "this is neither text nor an audio file");
     assert!(refused(b"Dear diary\nit rained", "diary.txt").starts_with("no table with a title and an artist"));
 }

@@ -55,9 +55,9 @@ fn exports_and_audio_in_one_folder_are_both_imported_and_the_rest_is_counted() {
     assert_eq!(audio.playlists["Late"], [0], "a playlist of files of the folder names them");
     let left_out: Vec<_> =
         audio.left_out.iter().map(|(why, n)| format!("{n} {}", why.split(' ').next().unwrap())).collect();
-    // Three files of the system, one link, one format that cannot be read, and the notes.
+    // Three system files, one link, one unsupported format, and the notes.
     #[cfg(unix)]
-    assert_eq!(left_out, ["1 audio", "3 files", "1 files", "1 links,"]);
+    assert_eq!(left_out, ["1 audio", "1 files", "1 links", "3 system"]);
     let complaints: Vec<_> = audio.unusable.iter().map(ToString::to_string).collect();
     assert_eq!(audio.n_unusable, 2, "{complaints:?}");
     assert!(complaints[0].contains("broken.mp3") && complaints[1].contains("history.json: line 1"), "{complaints:?}");

@@ -70,8 +70,8 @@ fn an_import_of_nothing_is_a_warning_with_the_reason() {
     let empty = "<DJ_PLAYLISTS><COLLECTION Entries=\"0\"/></DJ_PLAYLISTS>";
     assert_eq!(
         warning(empty, "x.xml").unwrap(),
-        "no entries found: it was read as \"Rekordbox collection\", and holds no track; export it again, or as CSV with \
-         Title and Artist"
+        "no entries found: it was read as \"Rekordbox collection\" and contains no track; export it again, or as CSV \
+         with the columns Title and Artist"
     );
     let skipped = r#"[{"endTime":"2024-01-05 14:23","artistName":"A","trackName":"B","msPlayed":9}]"#;
     assert_eq!(
@@ -91,7 +91,7 @@ fn a_refusal_is_true_and_says_what_to_do() {
     let refused = |text: &str| recognise(text.as_bytes(), "x").unwrap_err().to_string();
     let page = "<!doctype html><html><body><div class=\"content-cell mdl-cell\">Watched <a href=\"https://www.youtube.com/watch?v=x\">";
     assert!(refused(page).contains("ask Google Takeout for the history in the JSON format"), "{}", refused(page));
-    assert!(refused("<!doctype html><html><title>Sign in").contains("needed a sign-in"));
+    assert!(refused("<!doctype html><html><title>Sign in").contains("required a sign-in"));
     assert!(refused("Video ID,Playlist Video Creation Timestamp\na_B-c1D2e3F,2023-05-06\n").contains("no titles"));
     assert!(refused("<opml><body/></opml>").contains("Rekordbox, Traktor, XSPF, WPL"));
     assert!(refused("{\"weather\": \"rain\"}").contains("any program's export as CSV"));

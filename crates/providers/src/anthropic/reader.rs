@@ -1,4 +1,4 @@
-//! Reading the stream of the Messages API.
+//! Reads the stream of the Messages API.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use crate::{
     failure::{Failure, STREAM_WAS_CUT},
 };
 
-/// Joins the pieces of one reply. Kinds of events, blocks and deltas it does not know are passed over, as the vendor
-/// asks of its readers.
+/// Joins the parts of one reply. It ignores unknown kinds of events, blocks and deltas, as the vendor's documentation
+/// asks.
 #[derive(Default)]
 pub(crate) struct AnthropicReader {
     usage: WireUsage,
-    /// Calls whose input is still coming.
+    /// Calls whose input is not complete yet.
     open: Vec<OpenCall>,
     stop: Stop,
     has_ended: bool,
@@ -25,7 +25,7 @@ pub(crate) struct AnthropicReader {
 struct OpenCall {
     index: u32,
     name: String,
-    /// Some compatible servers send the whole input at once, where the vendor itself sends `{}`.
+    /// Some compatible servers send the complete input here. The vendor sends `{}`.
     input_at_start: String,
     input: String,
 }
@@ -35,7 +35,7 @@ impl Reader for AnthropicReader {
         let frame: Frame<'_> = match serde_json::from_slice(data) {
             Ok(frame) => frame,
             Err(_) if is_of_unknown_kind(data) => return Ok(()),
-            Err(error) => return Err(Failure::passing(format!("it sent a frame we cannot read: {error}"))),
+            Err(error) => return Err(Failure::passing(format!("it sent a frame that cannot be parsed: {error}"))),
         };
         match frame.kind {
             EventKind::MessageStart => {
@@ -57,8 +57,7 @@ impl Reader for AnthropicReader {
     }
 
     fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        let not_ours =
-            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let not_ours = || Failure::no_server("it answered with JSON that is not a model reply; check the base URL");
         let message: WholeMessage<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
         if let Some(error) = message.error {
             return Err(Failure::in_stream(&error));
@@ -134,7 +133,7 @@ fn think(text: Option<String>, deltas: &mut VecDeque<Delta>) {
     deltas.extend(text.filter(|text| !text.is_empty()).map(Delta::Reasoning));
 }
 
-/// A frame that does not fit is a fault only if every kind in it is one we know.
+/// A frame that cannot be parsed is an error only if every kind in it is a known one.
 fn is_of_unknown_kind(data: &[u8]) -> bool {
     let Ok(frame) = serde_json::from_slice::<Value>(data) else { return false };
     let (block, delta) = (&frame["content_block"]["type"], &frame["delta"]["type"]);
@@ -143,7 +142,7 @@ fn is_of_unknown_kind(data: &[u8]) -> bool {
         || DeltaKind::deserialize(delta).is_ok_and(|kind| kind == DeltaKind::Other)
 }
 
-/// All events in one shape, so that a frame is parsed once and without copies.
+/// All events share one struct, so that a frame is parsed once and without copies.
 #[derive(Deserialize)]
 struct Frame<'a> {
     #[serde(rename = "type")]
@@ -168,7 +167,7 @@ enum EventKind {
     MessageDelta,
     MessageStop,
     Error,
-    /// `ping`, and what is to come.
+    /// `ping`, and kinds that the vendor adds later.
     #[serde(other)]
     Other,
 }
@@ -189,7 +188,7 @@ struct StartedBlock<'a> {
     input: Option<&'a RawValue>,
 }
 
-/// The answer to a request without a stream.
+/// The response to a request without a stream.
 #[derive(Deserialize)]
 struct WholeMessage<'a> {
     #[serde(borrow)]
@@ -211,7 +210,7 @@ enum BlockKind {
 
 #[derive(Deserialize)]
 struct BlockDelta {
-    /// Missing in `message_delta`.
+    /// Absent in `message_delta`.
     #[serde(rename = "type", default)]
     kind: DeltaKind,
     text: Option<String>,
@@ -251,7 +250,7 @@ impl From<StopReason> for Stop {
     }
 }
 
-/// Counts so far: each event that has one overwrites it.
+/// Running totals: each event that carries a count replaces it.
 #[derive(Deserialize, Default)]
 struct WireUsage {
     input_tokens: Option<u64>,
@@ -269,7 +268,7 @@ impl WireUsage {
         self.cache_creation_input_tokens = newer.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
     }
 
-    /// The vendor's `input_tokens` leaves out what the cache took or gave; ours is everything the model read.
+    /// The vendor's `input_tokens` excludes tokens read from or written to the cache. Our count includes them.
     fn total(&self) -> Usage {
         let read = self.cache_read_input_tokens.unwrap_or_default();
         let write = self.cache_creation_input_tokens.unwrap_or_default();

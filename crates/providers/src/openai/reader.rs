@@ -1,4 +1,4 @@
-//! Reading the stream of Chat Completions, and of everyone who imitates it.
+//! Reads the stream of Chat Completions, from the vendor and from compatible servers.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -11,7 +11,7 @@ use crate::{
     failure::{Failure, STREAM_WAS_CUT},
 };
 
-/// Joins the pieces of one reply. Calls are given out at its end: until then a fragment of any of them may come.
+/// Joins the parts of one reply. Calls are returned at its end, because until then a fragment of any call may arrive.
 #[derive(Default)]
 pub(crate) struct OpenAiReader {
     calls: Vec<PartialCall>,
@@ -36,14 +36,13 @@ impl Reader for OpenAiReader {
             return Ok(());
         }
         let chunk: Chunk<'_> = serde_json::from_slice(data)
-            .map_err(|error| Failure::passing(format!("it sent a frame we cannot read: {error}")))?;
+            .map_err(|error| Failure::passing(format!("it sent a frame that cannot be parsed: {error}")))?;
         self.read_chunk(chunk, deltas)
     }
 
-    /// A document is whole when it is one: it needs no reason and no `[DONE]`.
+    /// One JSON document is a complete reply: it needs no `finish_reason` and no `[DONE]`.
     fn read_whole(&mut self, body: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
-        let not_ours =
-            || Failure::no_server("it answered with JSON that is no reply of a model; is the base URL right?");
+        let not_ours = || Failure::no_server("it answered with JSON that is not a model reply; check the base URL");
         let chunk: Chunk<'_> = serde_json::from_slice(body).map_err(|_| not_ours())?;
         if chunk.choices.is_none() && chunk.error.is_none() {
             return Err(not_ours());
@@ -53,7 +52,7 @@ impl Reader for OpenAiReader {
         Ok(())
     }
 
-    /// Some local servers never send `[DONE]`. A `finish_reason` says as much: the model was done.
+    /// Some local servers never send `[DONE]`. A `finish_reason` also marks the end of the reply.
     fn close(&mut self, ends_unmarked: bool, deltas: &mut VecDeque<Delta>) -> Result<(), Failure> {
         if !self.has_ended && self.stop.is_none() && !ends_unmarked {
             return Err(Failure::passing(STREAM_WAS_CUT));
@@ -77,7 +76,7 @@ impl OpenAiReader {
             deltas.push_back(Delta::Progress { usage: self.usage });
         }
         for choice in chunk.choices.unwrap_or_default() {
-            // Some servers put the whole message, or a piece of it, where the vendor puts a delta.
+            // Some servers send the complete message, or a part of it, in place of a delta.
             if let Some(piece) = choice.delta.or(choice.message) {
                 self.read_piece(piece, deltas);
             }
@@ -115,8 +114,8 @@ impl OpenAiReader {
         call.arguments.push_str(&arguments_text(function.arguments));
     }
 
-    /// Which call a fragment goes on with. The vendor numbers the calls and names each once. Others leave the number
-    /// out, give every call the number 0, repeat the name in each fragment, or make up a new id for each fragment.
+    /// Which call a fragment belongs to. The vendor numbers the calls and sends each name once. Other servers omit
+    /// the number, number every call 0, repeat the name in each fragment, or create a new id for each fragment.
     fn known(&self, index: Option<u32>, id: Option<&str>, has_name: bool) -> Option<usize> {
         let at = match (index, id) {
             (Some(_), _) => self.calls.iter().rposition(|call| call.index == index),
@@ -140,7 +139,7 @@ impl OpenAiReader {
     }
 }
 
-/// A text, or the texts of a list of parts.
+/// A text, or the joined texts of a list of parts.
 fn text_of(content: Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text,
@@ -154,7 +153,7 @@ fn text_of(content: Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A piece of JSON text, or from some servers the whole value.
+/// A piece of JSON text; some servers send the complete value instead.
 fn arguments_text(arguments: Option<&RawValue>) -> Cow<'_, str> {
     match arguments.map(RawValue::get) {
         None | Some("null") => Cow::Borrowed(""),
@@ -182,9 +181,9 @@ struct Choice<'a> {
 #[derive(Deserialize)]
 struct Piece<'a> {
     content: Option<Value>,
-    /// DeepSeek, llama.cpp, vLLM.
+    /// Sent by DeepSeek, llama.cpp, vLLM.
     reasoning_content: Option<Value>,
-    /// Ollama, OpenRouter, newer vLLM.
+    /// Sent by Ollama, OpenRouter, newer vLLM.
     reasoning: Option<Value>,
     refusal: Option<String>,
     #[serde(borrow)]
@@ -239,7 +238,7 @@ struct PromptDetails {
 }
 
 impl From<WireUsage> for Usage {
-    /// The vendor's `prompt_tokens` holds the cached ones already.
+    /// The vendor's `prompt_tokens` already includes the cached tokens.
     fn from(usage: WireUsage) -> Self {
         let details = usage.prompt_tokens_details.unwrap_or_default();
         Usage {

@@ -28,13 +28,13 @@ use super::{
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Reading {
-    /// So far calls, or the beginning of one.
+    /// Calls, or the start of one.
     Unfinished,
     Calls(Vec<TextCall>),
     Prose,
 }
 
-/// Tags that may stand before calls, anywhere in a line.
+/// Tags that may come before calls, anywhere in a line.
 const TAGS: &[&str] = &[
     "<tool_call>",
     "<tool_calls>",
@@ -50,7 +50,7 @@ const TAGS: &[&str] = &[
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁call▁begin｜>",
 ];
-/// What may stand between and after calls.
+/// What may come between and after calls.
 const CLOSINGS: &[&str] = &[
     "</tool_call>",
     "</tool_calls>",
@@ -67,10 +67,10 @@ const CLOSINGS: &[&str] = &[
     "<|eom_id|>",
     "<|eot_id|>",
 ];
-/// Signs that begin a call only at the start of a line.
+/// Characters that start a call only at the start of a line.
 const LINE_OPENINGS: &[&str] = &["{", "[", "```", "functools["];
 const FENCES: &[&str] = &["```json", "```tool_calls", "```tool_call", "```tool_code", "```xml", "```python", "```"];
-/// The fields of a call, in any spelling.
+/// The fields of a call, in every spelling.
 const KEYS: &[&str] = &["name", "function", "arguments", "parameters", "type", "id", "tool", "tool_name", "tool_calls"];
 
 /// Whether a call may begin here.
@@ -85,7 +85,7 @@ pub(super) fn could_open(rest: &str, at_line_start: bool) -> bool {
     TAGS.iter().any(begins) || (at_line_start && LINE_OPENINGS.iter().any(begins))
 }
 
-/// What a text that begins with an opening is.
+/// Classifies a text that begins with an opening.
 pub(super) fn read(text: &str, tools: &[ToolSpec], is_over: bool) -> Reading {
     let mut calls = Vec::new();
     let mut rest = text.trim_start();
@@ -116,7 +116,7 @@ pub(super) fn read(text: &str, tools: &[ToolSpec], is_over: bool) -> Reading {
     }
     match is_over {
         false => Reading::Unfinished,
-        // Tags around nothing say nothing; a fence around nothing is prose.
+        // Empty tags are dropped; an empty code fence is prose.
         true if calls.is_empty() && !(is_tagged && text.trim_start().starts_with('<')) => Reading::Prose,
         true => Reading::Calls(calls),
     }
@@ -150,7 +150,7 @@ fn could_be_mark(rest: &str) -> bool {
 
 pub(super) enum Form<'t> {
     Read(Vec<TextCall>, &'t str),
-    /// It may be a call, and ends too early.
+    /// The text may be a call, and ends too early.
     Cut,
     None,
 }
@@ -187,7 +187,7 @@ fn json<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     }
 }
 
-/// `{{"name": …}}`: some templates show their example with the braces of a format string.
+/// `{{"name": …}}`: some templates show their example with the doubled braces of a format string.
 fn doubled_braces<'t>(inner: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     let single = inner.trim_start().replace("{{", "{").replace("}}", "}");
     let as_it_is = lenient::value_prefix(inner).ok().map(|(value, n_bytes)| (value, &inner[n_bytes..]));
@@ -202,7 +202,7 @@ fn doubled_braces<'t>(inner: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     }
 }
 
-/// Whether an unfinished value begins as a call does.
+/// Whether an incomplete value starts like a call.
 fn is_viable(rest: &str) -> bool {
     let inside = rest.trim_start_matches(['[', '{']).trim_start().trim_start_matches('{').trim_start();
     let Some(quote) = inside.chars().next() else { return true };
@@ -215,7 +215,7 @@ fn is_viable(rest: &str) -> bool {
     }
 }
 
-/// All calls in a value, if it is nothing but calls of offered tools.
+/// All calls in a value; `None` unless it contains only calls of offered tools.
 fn calls_in(value: &Value, tools: &[ToolSpec]) -> Option<Vec<TextCall>> {
     match value {
         Value::Array(items) if !items.is_empty() => {
@@ -245,7 +245,7 @@ fn call_in(fields: &serde_json::Map<String, Value>, tools: &[ToolSpec]) -> Optio
         let is_call = fields.keys().all(|other| other == field || is_known(other));
         return is_call.then(|| TextCall { name: name.to_owned(), input: arguments_text(arguments) });
     }
-    // The arguments beside the name: only if the tool has every one of them.
+    // Arguments beside the name are accepted only if the tool has every one of them.
     let tool = tools.iter().find(|tool| tool.name == name)?;
     let has = |field: &str| tool.input_schema.get("properties").is_some_and(|known| known.get(field).is_some());
     let others: serde_json::Map<_, _> = fields
@@ -265,7 +265,8 @@ fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// A call of an offered tool whose arguments are cut: it is made as it is, and the model reads that they were cut.
+/// A call of an offered tool whose arguments are cut. It is returned as it is, so that the model is informed that
+/// they were cut.
 fn cut_call(rest: &str, tools: &[ToolSpec]) -> Option<TextCall> {
     let quoted_after = |key: &str| {
         let after = rest.split_once(key)?.1.trim_start().strip_prefix(':')?.trim_start();

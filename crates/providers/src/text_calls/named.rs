@@ -1,4 +1,4 @@
-//! Calls whose name stands outside of their arguments: in a tag, or after one.
+//! Calls whose name is not part of the arguments: it is in a tag, or after one.
 
 use engine::{
     ToolSpec,
@@ -67,20 +67,20 @@ pub(super) fn named<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     }
 }
 
-/// Mistral numbers its calls between the name and the arguments.
+/// Mistral writes a call id between the name and the arguments.
 fn without_call_id(rest: &str) -> &str {
     let after = rest.strip_prefix("[CALL_ID]").and_then(|rest| rest.find("[ARGS]").map(|at| &rest[at..]));
     after.unwrap_or(rest)
 }
 
-/// Fields written as tags: `open` name `middle` value `close`. None when something else stands between them.
+/// Fields written as tags: `open` name `middle` value `close`. `None` if there is anything else between them.
 fn pairs(body: &str, open: &str, middle: &str, close: &str) -> Option<serde_json::Map<String, Value>> {
     let (mut fields, mut rest) = (serde_json::Map::new(), body.trim());
     while !rest.is_empty() {
         let (name, after) = rest.strip_prefix(open)?.split_once(middle)?;
         let (value, after) = after.split_once(close)?;
         let value = value.trim().trim_start_matches("<arg_value>").trim();
-        // A number or a list is written as JSON; everything else is the text itself.
+        // Numbers and lists are written as JSON; other values are the text itself.
         let is_json =
             value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
         let value =

@@ -1,4 +1,4 @@
-//! Calls in the spelling of Python: `[add_task(title="Milk"), list_tasks()]`, `search.call(query="…")`.
+//! Calls in Python syntax: `[add_task(title="Milk"), list_tasks()]`, `search.call(query="…")`.
 
 use engine::{ToolSpec, lenient, tool_named};
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ fn one_call<'t>(rest: &'t str, tools: &[ToolSpec]) -> Step<'t> {
     }
 }
 
-/// `x="…", n=5)` and what follows. None when it is cut.
+/// `x="…", n=5)` and the text after it. `None` if it is cut.
 #[allow(clippy::type_complexity, reason = "used once, above")]
 fn fields(mut rest: &str) -> Option<Result<(Map<String, Value>, &str), ()>> {
     let mut fields = Map::new();

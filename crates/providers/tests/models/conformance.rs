@@ -1,6 +1,6 @@
-//! What the recorded streams mean: the same to every provider, whatever its words.
+//! The recorded streams of both vendors produce the same deltas.
 
-use crate::provider::{Answer, Provider, Then, VENDORS, Vendor, hello, told};
+use crate::provider::{Answer, Provider, Then, VENDORS, Vendor, hello, transcript};
 
 /// Recorded once for each vendor.
 const SHARED: &[(&str, &[&str])] = &[
@@ -33,7 +33,7 @@ const SHARED: &[(&str, &[&str])] = &[
     ("after_the_end", &[r#"text "Hi""#, "end in 25 out 12 cache 0+0"]),
 ];
 
-/// What only servers of the one kind do.
+/// Recorded for one vendor only.
 const ANTHROPIC: &[(&str, &[&str])] = &[
     ("whole_input_at_the_start", &[r#"call add_task {"title":"Milk"}"#, "end in 25 out 12 cache 0+0"]),
     (
@@ -86,8 +86,8 @@ async fn check(vendor: Vendor, cases: &[(&str, &[&str])]) {
         ];
         for (how, answer) in answers {
             let provider = Provider::start([answer]).await;
-            let told = told(&*vendor.model(&provider.url), &hello()).await;
-            assert_eq!(told, expected.join("\n"), "{vendor:?}: {case}, sent {how}");
+            let transcript = transcript(&*vendor.model(&provider.url), &hello()).await;
+            assert_eq!(transcript, expected.join("\n"), "{vendor:?}: {case}, sent {how}");
         }
     }
 }
@@ -100,7 +100,7 @@ async fn both_providers_read_the_same_replies_from_their_own_streams() {
 }
 
 #[tokio::test]
-async fn the_habits_of_compatible_servers_are_understood() {
+async fn deviations_of_compatible_servers_are_read() {
     check(Vendor::Anthropic, ANTHROPIC).await;
     check(Vendor::OpenAi, OPENAI).await;
 }
@@ -122,10 +122,10 @@ async fn every_recorded_stream_is_in_a_table() {
 async fn a_frame_that_is_not_json_ends_the_reply_as_a_failure() {
     for vendor in VENDORS {
         let provider = Provider::start([Answer::stream(vendor.recorded("broken_frame"))]).await;
-        let told = told(&*vendor.model(&provider.url), &hello()).await;
-        let (said, failure) = told.split_once('\n').expect("two lines");
+        let transcript = transcript(&*vendor.model(&provider.url), &hello()).await;
+        let (said, failure) = transcript.split_once('\n').expect("two lines");
         assert_eq!(said, r#"text "Let me""#, "{vendor:?}");
-        assert!(failure.starts_with(r#"Unavailable("it sent a frame we cannot read"#), "{vendor:?}: {failure}");
+        assert!(failure.starts_with(r#"Unavailable("it sent a frame that cannot be parsed"#), "{vendor:?}: {failure}");
     }
 }
 
@@ -133,7 +133,7 @@ async fn a_frame_that_is_not_json_ends_the_reply_as_a_failure() {
 async fn a_stream_cut_anywhere_never_looks_complete() {
     for vendor in VENDORS {
         let whole = vendor.recorded("one_call");
-        // From here on a Chat Completions reply has said why it ended, so it is complete without the rest.
+        // From here on the Chat Completions reply contains its finish reason, so it is complete without the rest.
         let complete_from = match vendor {
             Vendor::Anthropic => whole.len(),
             Vendor::OpenAi => position(&whole, b"tool_calls\"}").expect("a reason") + b"tool_calls\"}]}\n\n".len(),
@@ -141,11 +141,11 @@ async fn a_stream_cut_anywhere_never_looks_complete() {
         for (n_bytes, then) in (1..whole.len()).step_by(11).flat_map(|n| [(n, Then::Finish), (n, Then::Break)]) {
             let cut = Answer::stream(&whole[..n_bytes]).then(then);
             let provider = Provider::start(vec![cut; 3]).await;
-            let told = told(&*vendor.model(&provider.url), &hello()).await;
-            let is_whole = told.contains("\nend in");
-            assert_eq!(is_whole, n_bytes >= complete_from, "{vendor:?} at {n_bytes}: {told}");
-            let has_half_a_call = told.replace(r#"call add_task {"title": "Milk"}"#, "").contains("call ");
-            assert!(!has_half_a_call, "{vendor:?} at {n_bytes}: {told}");
+            let transcript = transcript(&*vendor.model(&provider.url), &hello()).await;
+            let is_whole = transcript.contains("\nend in");
+            assert_eq!(is_whole, n_bytes >= complete_from, "{vendor:?} at {n_bytes}: {transcript}");
+            let has_half_a_call = transcript.replace(r#"call add_task {"title": "Milk"}"#, "").contains("call ");
+            assert!(!has_half_a_call, "{vendor:?} at {n_bytes}: {transcript}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which servers are found on this machine, and what they are asked.
+//! Which servers are found on this machine, and which requests they receive.
 
 use doubles::model::{Family, ModelDouble};
 use providers::{Found, Http, discover, list_models};
@@ -9,12 +9,12 @@ use crate::{
 };
 
 #[tokio::test]
-async fn local_servers_are_found_with_their_models_and_asked_nothing_else() {
+async fn local_servers_are_found_with_their_models_by_requests_about_themselves_only() {
     let http = HTTP.with(Http::clone);
     let families = [
         (Family::Ollama, providers::Family::Ollama, vec!["m"]),
         (Family::LlamaCpp, providers::Family::LlamaCpp, vec!["m"]),
-        // The loaded model first, and no embedder.
+        // The loaded model is first; embedding models are left out.
         (Family::LmStudio, providers::Family::LmStudio, vec!["m", "other-7b"]),
         (Family::Vllm, providers::Family::Vllm, vec!["m"]),
         (Family::OpenAi, providers::Family::OpenAi, vec!["m"]),
@@ -48,7 +48,7 @@ async fn local_servers_are_found_with_their_models_and_asked_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_is_no_model_server_or_does_not_answer_is_not_found() {
+async fn other_servers_and_silent_ports_are_not_found() {
     let http = HTTP.with(Http::clone);
     let page = Answer::new("200 OK", &["content-type: text/html"], "<p>Welcome</p>");
     let web = Provider::start(vec![page; 8]).await;

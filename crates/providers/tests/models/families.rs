@@ -1,5 +1,5 @@
-//! Each family of servers, through a double with its published shapes: how it differs, and that Segue gets an answer
-//! or a cause.
+//! Each family of servers, through a double with its documented responses: how it differs, and that Segue gets an
+//! answer or an error with the cause.
 
 use doubles::{
     Running,
@@ -65,9 +65,9 @@ async fn every_family_answers_calls_and_thinks() {
     }
 }
 
-/// The table of degradations: what a server does otherwise, and that the answer arrives all the same.
+/// The table of differences: what a server does differently, and that the answer still arrives.
 #[tokio::test]
-async fn each_difference_degrades_by_its_rule() {
+async fn each_difference_is_handled_by_its_rule() {
     let habits = [
         Fault::Whole,
         Fault::NoUsage,
@@ -90,7 +90,7 @@ async fn each_difference_degrades_by_its_rule() {
             let n_first = double.asked().len();
             assert_eq!(summed_up(&model, &with_tools()).await, r#"text "Two.""#, "{family:?}, {habit:?}");
             assert_eq!(double.asked().len(), n_first + 1, "{family:?}, {habit:?}: what was learned is kept");
-            // Another model object of the same endpoint knows it too.
+            // Another model object for the same endpoint knows it too.
             double.play([Step::says("Three.")]);
             assert_eq!(summed_up(&openai(&running), &with_tools()).await, r#"text "Three.""#);
             assert_eq!(double.asked().len(), n_first + 2, "{family:?}, {habit:?}: by endpoint");
@@ -114,7 +114,7 @@ async fn several_differences_of_one_server_are_learned_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn without_tools_at_the_server_they_are_described_and_calls_are_text() {
+async fn a_server_without_tools_gets_them_in_the_prompt_and_calls_are_text() {
     let id = CallId::new();
     let answer = vec![
         Block::ToolUse { id, name: "list_tasks".into(), input: json!({"filter": "all"}) },
@@ -147,7 +147,7 @@ async fn a_prompt_over_the_context_is_an_overflow_with_its_limit_in_every_family
         let model = model_of(family, &running);
         let first = model.reply(&long).filter(|delta| std::future::ready(!is_life(delta))).next().await;
         match first.expect("a delta") {
-            // Ollama cuts the prompt without a word, so it answers.
+            // Ollama silently cuts the prompt, so it answers.
             Ok(_) => assert_eq!(family, Family::Ollama),
             Err(ModelError::ContextOverflow { limit, .. }) => {
                 assert_eq!(limit, Some(2_048), "{family:?}");
@@ -165,32 +165,32 @@ fn is_life(delta: &Result<Delta, ModelError>) -> bool {
 }
 
 #[tokio::test]
-async fn an_overflow_inside_the_stream_is_one_too() {
+async fn an_overflow_inside_the_stream_is_reported_as_overflow() {
     for family in [Family::LmStudio, Family::LlamaCpp, Family::Vllm] {
         let double = ModelDouble::new(family, "m");
         let running = start(&double).await;
         double.play([Step::default().fault(Fault::OverflowInStream)]);
-        let told = summed_up(&openai(&running), &with_tools()).await;
-        assert!(told.starts_with("ContextOverflow { limit: Some("), "{family:?}: {told}");
+        let transcript = summed_up(&openai(&running), &with_tools()).await;
+        assert!(transcript.starts_with("ContextOverflow { limit: Some("), "{family:?}: {transcript}");
         assert_eq!(double.asked().len(), 1, "{family:?}");
     }
 }
 
 #[tokio::test]
-async fn the_cause_of_a_refusal_is_told_in_every_family() {
+async fn the_cause_of_an_error_is_reported_for_every_family() {
     for (_, family) in Family::ALL {
         for (fault, expected) in [(Fault::NoModel, "NoSuchModel"), (Fault::Unauthorized, "Unauthorized")] {
             let double = ModelDouble::new(family, "m");
             let running = start(&double).await;
             double.play([Step::default().fault(fault)]);
-            let told = summed_up(&*model_of(family, &running), &with_tools()).await;
-            assert!(told.starts_with(expected), "{family:?}, {fault:?}: {told}");
+            let transcript = summed_up(&*model_of(family, &running), &with_tools()).await;
+            assert!(transcript.starts_with(expected), "{family:?}, {fault:?}: {transcript}");
         }
     }
 }
 
 #[tokio::test]
-async fn an_empty_reply_is_asked_for_once_more_and_then_a_cause() {
+async fn an_empty_reply_is_retried_once_and_then_reported() {
     for (_, family) in Family::ALL {
         let double = ModelDouble::new(family, "m");
         let running = start(&double).await;
@@ -204,13 +204,13 @@ async fn an_empty_reply_is_asked_for_once_more_and_then_a_cause() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_says_that_it_ends_is_known_after_the_probe() {
+async fn a_server_without_end_marks_is_recognised_by_the_probe() {
     let double = ModelDouble::new(Family::LlamaCpp, "m").always(Fault::Unmarked);
     let running = start(&double).await;
     let model = openai(&running);
     double.play((0..3).map(|_| Step::says("Hello.")));
-    let told = summed_up(&model, &with_tools()).await;
-    assert_eq!(told, "text \"Hello.\"\nUnavailable(\"its stream was cut\")", "without a probe it may be cut");
+    let transcript = summed_up(&model, &with_tools()).await;
+    assert_eq!(transcript, "text \"Hello.\"\nUnavailable(\"its stream was cut\")", "without a probe it may be cut");
     double.play((0..5).map(|_| Step::calls("report_number", json!({"number": 7}))));
     let found = probe(&model).await.expect("an answer");
     assert!(found.ends_unmarked, "{found:?}");
@@ -223,7 +223,7 @@ async fn a_server_that_never_says_that_it_ends_is_known_after_the_probe() {
 }
 
 #[tokio::test]
-async fn the_probe_says_in_one_line_what_a_model_can_do() {
+async fn the_probe_describes_a_model_in_one_line() {
     let call = || Step::calls("report_number", json!({"number": 7}));
     let as_text = || Step::says(r#"{"name": "report_number", "arguments": {"number": 7}}"#);
     let cases = [
@@ -253,7 +253,7 @@ async fn the_probe_says_in_one_line_what_a_model_can_do() {
         let running = start(&double).await;
         double.play([step]);
         let found = probe(&openai(&running)).await.expect("an answer");
-        // How fast a double is says nothing.
+        // The speed of a double is meaningless.
         let found = Capabilities { tokens_per_second: None, ..found };
         assert_eq!(found.to_string(), expected);
     }
@@ -265,7 +265,7 @@ async fn the_probe_says_in_one_line_what_a_model_can_do() {
 }
 
 #[tokio::test]
-async fn what_the_probe_found_decides_how_the_model_is_asked() {
+async fn the_probe_result_decides_the_form_of_the_request() {
     let double = ModelDouble::new(Family::LlamaCpp, "m").context(8_192, 4.0);
     let running = start(&double).await;
     let model = openai(&running);
@@ -277,7 +277,7 @@ async fn what_the_probe_found_decides_how_the_model_is_asked() {
 }
 
 #[tokio::test]
-async fn the_ratio_of_letters_to_tokens_is_measured() {
+async fn the_ratio_of_characters_to_tokens_is_measured() {
     let double = ModelDouble::new(Family::LlamaCpp, "m").context(100_000, 1.9);
     let running = start(&double).await;
     let model = openai(&running);
@@ -310,15 +310,15 @@ fn loopback_and_private_addresses_are_local() {
     }
 }
 
-/// A page or another API at the address is neither asked again nor taken for a model.
+/// An HTML page or another API at the URL is not retried and not accepted as a model.
 #[tokio::test]
-async fn something_else_at_the_address_is_told_apart() {
+async fn a_server_that_is_not_a_model_server_is_recognised() {
     for (content_type, body) in [("text/html", "<p>Welcome</p>"), ("application/json", r#"{"ok": true}"#)] {
         let answer = crate::provider::Answer::new("200 OK", &[&format!("content-type: {content_type}")], body);
         let provider = crate::provider::Provider::start([answer]).await;
         let model = OpenAiModel::new(HTTP.with(Http::clone), &provider.url, None, "m").expect("a good address");
-        let told = summed_up(&model, &hello()).await;
-        assert!(told.starts_with("NotAModelServer"), "{content_type}: {told}");
+        let transcript = summed_up(&model, &hello()).await;
+        assert!(transcript.starts_with("NotAModelServer"), "{content_type}: {transcript}");
         assert_eq!(provider.received().len(), 1);
     }
 }

@@ -1,10 +1,10 @@
-//! Each provider, through real HTTP on the loopback: what it is sent, what its recorded streams mean, how it fails.
+//! Each provider over real HTTP on the loopback: its requests, its recorded streams, its failures.
 
 mod conformance;
 mod discovery;
 mod failures;
 mod families;
-mod long_talks;
+mod long_conversations;
 mod provider;
 mod requests;
 mod rules;

@@ -1,4 +1,4 @@
-//! A provider on the loopback: plays prepared answers and remembers what it was asked.
+//! A provider on the loopback that plays prepared answers and records the requests.
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ use tokio::{
 pub(crate) const KEY: &str = "sk-test-0123456789";
 
 thread_local! {
-    /// One for each test: making a client reads all the certificates of the machine.
+    /// One per test, because creating a client reads all certificates of the machine.
     pub(crate) static HTTP: Http = Http::new().expect("a client").with_pause(std::time::Duration::ZERO);
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Then {
     Finish,
     /// The connection breaks.
     Break,
-    /// Nothing more comes; the connection stays.
+    /// Sends nothing more and keeps the connection open.
     Hang,
 }
 
@@ -80,7 +80,7 @@ impl Answer {
         Self { head, chunks: vec![body.into()], then: Then::Finish }
     }
 
-    /// The body in pieces of `n` bytes.
+    /// Sends the body in pieces of `n` bytes.
     pub(crate) fn in_pieces(mut self, n: usize) -> Self {
         self.chunks = self.chunks.concat().chunks(n).map(<[u8]>::to_vec).collect();
         self
@@ -106,7 +106,7 @@ pub(crate) struct Provider {
     closed: mpsc::UnboundedReceiver<()>,
 }
 
-/// What the connections of one provider share.
+/// State shared by the connections of one provider.
 #[derive(Clone)]
 struct Shared {
     answers: Arc<Mutex<VecDeque<Answer>>>,
@@ -146,7 +146,7 @@ impl Provider {
         self.asked.recv().await.expect("the provider runs");
     }
 
-    /// Waits until the other side has closed a connection on which an answer was hanging.
+    /// Waits until the client has closed a connection whose answer was left hanging.
     pub(crate) async fn seen_closed(&mut self) {
         self.closed.recv().await.expect("the provider runs");
     }
@@ -156,16 +156,16 @@ async fn serve(mut connection: TcpStream, shared: Shared) {
     connection.set_nodelay(true).expect("a socket");
     while let Some(request) = read_request(&mut connection).await {
         shared.received.lock().expect("no panic").push(request);
-        // A test that does not listen has ended or does not care.
+        // Fails if the test has ended or does not receive; both are fine.
         let _ = shared.tell_asked.send(());
         let answer = shared.answers.lock().expect("no panic").pop_front();
-        // Without an answer left, the connection breaks.
+        // Without a prepared answer the connection is closed.
         let Some(answer) = answer else { return };
         if write_answer(&mut connection, &answer).await.is_err() || answer.then == Then::Break {
             return;
         }
         if answer.then == Then::Hang {
-            // An end and a reset are the same to us: the other side is gone.
+            // An end and a reset both mean that the client has closed the connection.
             let _ = connection.read_to_end(&mut Vec::new()).await;
             let _ = shared.tell_closed.send(());
             return;
@@ -211,8 +211,8 @@ pub(crate) fn hello() -> Prompt {
     }
 }
 
-/// What a model said, a line for each delta. Signs of life and thinking are left out: neither is the answer.
-pub(crate) async fn told(model: &dyn Model, prompt: &Prompt) -> String {
+/// The deltas of a reply, one line each. Empty texts and thinking are left out.
+pub(crate) async fn transcript(model: &dyn Model, prompt: &Prompt) -> String {
     let deltas: Vec<_> = model.reply(prompt).collect().await;
     deltas.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! What we send: read these snapshots as the provider would.
+//! Snapshots of the request bodies that providers receive.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use providers::{Http, OpenAiModel};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::provider::{Answer, Provider, Received, VENDORS, Vendor, hello, told};
+use crate::provider::{Answer, Provider, Received, VENDORS, Vendor, hello, transcript};
 
 fn tool(name: &'static str) -> ToolSpec {
     ToolSpec {
@@ -21,7 +21,7 @@ fn tool(name: &'static str) -> ToolSpec {
     }
 }
 
-/// A second turn: the first one called two tools, of which one failed, and the second has called one.
+/// A second turn: the first turn called two tools, one of which failed, and the second turn called one.
 fn conversation() -> Prompt {
     let [a, b, c] = [1, 2, 3].map(|n| CallId(Uuid::from_u128(n)));
     let call = |id, name: &str, input| Block::ToolUse { id, name: name.into(), input };
@@ -51,14 +51,14 @@ fn conversation() -> Prompt {
 
 async fn received(vendor: Vendor, prompt: &Prompt, path: &str) -> Received {
     let provider = Provider::start([Answer::stream(vendor.recorded("text"))]).await;
-    told(&*vendor.model(&format!("{}{path}", provider.url)), prompt).await;
+    transcript(&*vendor.model(&format!("{}{path}", provider.url)), prompt).await;
     provider.received().remove(0)
 }
 
 async fn check(vendor: Vendor, prompt: &Prompt, expected: Expect) {
     let body: Value = serde_json::from_slice(&received(vendor, prompt, "").await.body).expect("JSON");
     let fields = body.as_object().expect("an object").iter();
-    // One line for each message and tool, so that a change is one line too.
+    // One line for each message and tool, so that a change affects one line.
     let lines = fields.map(|(name, value)| match value {
         Value::Array(items) => items.iter().map(|item| format!("{name}[] {item}\n")).collect(),
         other => format!("{name} {other}\n"),
@@ -106,7 +106,7 @@ async fn openai_is_sent_results_as_messages_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_model_that_may_not_call_tools_is_told_so_and_still_shown_them() {
+async fn a_model_that_may_not_call_tools_still_receives_them() {
     let prompt = Prompt { may_call_tools: false, messages: vec![Message::user("Hi")], ..conversation() };
     check(Vendor::Anthropic, &prompt, expect![[r#"
         max_tokens 16384
@@ -131,7 +131,7 @@ async fn a_model_that_may_not_call_tools_is_told_so_and_still_shown_them() {
 }
 
 #[tokio::test]
-async fn without_tools_or_instructions_nothing_empty_is_sent() {
+async fn without_tools_or_instructions_the_fields_are_omitted() {
     let prompt = Prompt { system: " ".into(), may_call_tools: false, ..hello() };
     check(
         Vendor::Anthropic,
@@ -158,7 +158,7 @@ async fn without_tools_or_instructions_nothing_empty_is_sent() {
 }
 
 #[tokio::test]
-async fn the_key_goes_where_each_provider_looks_for_it() {
+async fn each_provider_receives_its_key_in_its_own_header() {
     let mut heads = String::new();
     for vendor in VENDORS {
         let head = received(vendor, &hello(), "").await.head;
@@ -181,12 +181,12 @@ async fn the_key_goes_where_each_provider_looks_for_it() {
 
     let provider = Provider::start([Answer::stream(Vendor::OpenAi.recorded("text"))]).await;
     let keyless = OpenAiModel::new(Http::new().expect("a client"), &provider.url, None, "m").expect("good settings");
-    told(&keyless, &hello()).await;
+    transcript(&keyless, &hello()).await;
     assert!(!provider.received()[0].head.contains("authorization"));
 }
 
 #[tokio::test]
-async fn a_base_url_may_be_written_as_people_write_it() {
+async fn a_base_url_is_accepted_in_its_common_spellings() {
     let cases = [
         (Vendor::Anthropic, "", "/v1/messages"),
         (Vendor::Anthropic, "/", "/v1/messages"),

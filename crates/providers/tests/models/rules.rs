@@ -1,4 +1,4 @@
-//! The rules of each provider, and that no history breaks them, wherever it was cut.
+//! The rules of each provider. No history violates them, wherever it was cut.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ fn is_legal_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// What Anthropic refuses.
+/// Requests that Anthropic refuses.
 fn check_anthropic(request: &Value) -> Result<(), String> {
     let messages = list(request, "messages");
     let mut seen = HashSet::new();
@@ -53,7 +53,7 @@ fn check_anthropic(request: &Value) -> Result<(), String> {
                 ("tool_result", "user") => {
                     let id = text(part, "tool_use_id");
                     let place = awaited.iter().position(|awaited| *awaited == id);
-                    awaited.remove(place.ok_or(format!("nobody awaits the result of {id}"))?);
+                    awaited.remove(place.ok_or(format!("the result of {id} has no call"))?);
                     ensure(!has_text, || format!("message {at} has a result after a text"))?;
                     ensure(!is_blank(part, "content"), || format!("the result of {id} is blank"))?;
                 }
@@ -67,7 +67,7 @@ fn check_anthropic(request: &Value) -> Result<(), String> {
     ensure(n_marks <= 4, || format!("{n_marks} cache marks"))
 }
 
-/// What OpenAI and the strictest of those who imitate it refuse.
+/// Requests that OpenAI and the strictest compatible servers refuse.
 fn check_openai(request: &Value) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut awaited: HashSet<&str> = HashSet::new();
@@ -95,7 +95,7 @@ fn check_openai(request: &Value) -> Result<(), String> {
         }
         if role == "tool" {
             let id = text(message, "tool_call_id");
-            ensure(awaited.remove(id), || format!("nobody awaits the result of {id}"))?;
+            ensure(awaited.remove(id), || format!("the result of {id} has no call"))?;
         }
         before = role;
     }
@@ -107,7 +107,7 @@ fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-/// Words that are to reach the provider, whoever said them, and calls, each once.
+/// Every text and every call reaches the provider, each call once.
 fn check_nothing_is_lost(messages: &[Message], request: &Value) -> Result<(), String> {
     let sent = request["messages"].to_string();
     let mut calls = HashSet::new();
@@ -122,7 +122,7 @@ fn check_nothing_is_lost(messages: &[Message], request: &Value) -> Result<(), St
     ensure(lost.is_none(), || format!("the call {lost:?} is lost"))
 }
 
-/// Few ids, so that calls repeat, results come twice, too early or for nobody.
+/// Few ids, so that calls repeat and results come twice, too early or without a call.
 fn any_block() -> impl Strategy<Value = Block> {
     let id = (0..6_u128).prop_map(|n| CallId(Uuid::from_u128(n)));
     let words = prop::sample::select(vec!["", " \n", "word", "grün", "[]"]).prop_map(str::to_owned);
@@ -142,7 +142,7 @@ fn any_message() -> impl Strategy<Value = Message> {
     (role, prop::collection::vec(any_block(), 0..8)).prop_map(|(role, content)| Message { role, content })
 }
 
-/// The list up to its `n`th block.
+/// The messages up to the `n`th block.
 fn cut(messages: &[Message], n_blocks: usize) -> Vec<Message> {
     let mut left = n_blocks;
     let mut kept = Vec::new();
@@ -185,7 +185,7 @@ proptest! {
     }
 }
 
-/// A history as turns leave it: the user speaks, calls have results, and some of it is long.
+/// A history as turns produce it: a user message, calls with results, and some long texts.
 fn real_history() -> impl Strategy<Value = Vec<Message>> {
     let long = prop_oneof![Just(10_usize), Just(400), Just(5_000)];
     let exchange =
@@ -203,7 +203,7 @@ fn real_history() -> impl Strategy<Value = Vec<Message>> {
             content.push(Block::Text { text: "a".repeat(said) });
             [Message::user("q".repeat(asked)), Message::assistant(content)]
         });
-    // The last exchange is running: its calls have results, its words are still to come.
+    // The last exchange is running: its calls have results, its text is not written yet.
     prop::collection::vec(exchange, 1..12).prop_map(|exchanges| {
         let mut messages: Vec<_> = exchanges.into_iter().flatten().collect();
         if let Some(last) = messages.last_mut() {
@@ -225,7 +225,7 @@ fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
     };
     let n_chars = engine::prompt_chars(&trimmed.prompt);
     ensure(trimmed.fits == (n_chars <= max_chars), || format!("{n_chars} of {max_chars}, said {}", trimmed.fits))?;
-    // The running exchange alone, everything in it as short as it gets.
+    // The running exchange alone, with everything in it at its shortest.
     let running = messages.iter().rposition(|message| message.role == Role::User).expect("a question");
     let least: usize = messages[running..].iter().flat_map(|message| &message.content).map(|block| match block {
         Block::Text { text } => text.len().min(240),
@@ -270,9 +270,9 @@ proptest! {
     }
 }
 
-/// The checkers themselves: each rule broken once.
+/// Tests of the checkers: each rule is violated once.
 #[test]
-fn the_checkers_see_what_a_provider_would_refuse() {
+fn the_checkers_detect_requests_that_a_provider_refuses() {
     let user = |content: Value| json!({"role": "user", "content": content});
     let assistant = |content: Value| json!({"role": "assistant", "content": content});
     let say = json!([{"type": "text", "text": "x"}]);

@@ -1,4 +1,5 @@
-//! Calls as text: a corpus of replies in every documented spelling, sent whole, in sevens and letter by letter.
+//! Calls as text: a corpus of replies in every documented spelling, sent whole, in pieces of seven characters and one
+//! character at a time.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub(crate) fn offered() -> Arc<[ToolSpec]> {
     ])
 }
 
-/// `content` as a stream of this vendor, `n_chars` letters a frame.
+/// `content` as a stream of this vendor, `n_chars` characters per frame.
 fn stream(vendor: Vendor, content: &str, n_chars: usize) -> String {
     let letters: Vec<char> = content.chars().collect();
     let pieces = letters.chunks(n_chars).map(|piece| piece.iter().collect::<String>());
@@ -48,7 +49,7 @@ fn stream(vendor: Vendor, content: &str, n_chars: usize) -> String {
     }
 }
 
-/// Texts joined, calls one per line.
+/// The texts joined, one line per call.
 pub(crate) async fn summed_up(model: &dyn Model, prompt: &Prompt) -> String {
     let deltas: Vec<_> = model.reply(prompt).collect().await;
     let (mut text, mut lines) = (String::new(), Vec::new());
@@ -68,7 +69,7 @@ fn corpus() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
     let cases = include_str!("spellings.txt").split("\n## ").skip(1);
     cases.map(|case| {
         let (what, rest) = case.split_once('\n').expect("a title");
-        let (reply, expected) = rest.split_once("\n=>\n").expect("what is told");
+        let (reply, expected) = rest.split_once("\n=>\n").expect("what is transcript");
         (what, reply, expected.trim_end())
     })
 }
@@ -82,11 +83,11 @@ async fn every_documented_spelling_is_read_and_prose_stays_prose() {
         for vendor in VENDORS {
             for n_chars in [1, 7, 100_000] {
                 let provider = Provider::start([Answer::stream(stream(vendor, reply, n_chars))]).await;
-                let told = summed_up(&*vendor.model(&provider.url), &prompt).await;
-                // A call without its arguments is spelled both ways.
-                let told = told.replace("call list_tasks \n", "call list_tasks {}\n");
-                if told != expected {
-                    wrong.push(format!("{what} ({vendor:?}, {n_chars} letters a frame):\n{told}"));
+                let transcript = summed_up(&*vendor.model(&provider.url), &prompt).await;
+                // Missing arguments and `{}` mean the same.
+                let transcript = transcript.replace("call list_tasks \n", "call list_tasks {}\n");
+                if transcript != expected {
+                    wrong.push(format!("{what} ({vendor:?}, {n_chars} letters a frame):\n{transcript}"));
                 }
             }
         }
@@ -97,18 +98,18 @@ async fn every_documented_spelling_is_read_and_prose_stays_prose() {
 #[tokio::test]
 async fn without_tools_no_text_is_taken_for_a_call() {
     let reply = r#"{"name": "add_task", "arguments": {"title": "buy milk"}}"#;
-    let tell = async |prompt: Prompt| {
+    let reply_to = async |prompt: Prompt| {
         let provider = Provider::start([Answer::stream(stream(Vendor::OpenAi, reply, 5))]).await;
         summed_up(&*Vendor::OpenAi.model(&provider.url), &prompt).await
     };
-    assert_eq!(tell(hello()).await, format!("text {reply:?}"));
-    // Where calls are over, the turn drops them; as text they would be the answer.
+    assert_eq!(reply_to(hello()).await, format!("text {reply:?}"));
+    // If calls are not allowed, the turn drops them. As text they would become the answer.
     let over = Prompt { tools: offered(), may_call_tools: false, ..hello() };
-    assert_eq!(tell(over).await, r#"call add_task {"title":"buy milk"}"#);
+    assert_eq!(reply_to(over).await, r#"call add_task {"title":"buy milk"}"#);
 }
 
 #[tokio::test]
-async fn words_before_a_suspicious_opening_are_told_at_once() {
+async fn text_before_a_possible_call_is_passed_on_at_once() {
     let reply = "Let me add it. <tool_call>{\"name\": \"add_task\"";
     let frames = stream(Vendor::OpenAi, reply, 4);
     let unfinished = frames.split("data: {\"choices\":[{\"delta\":{},").next().expect("frames");
@@ -126,7 +127,7 @@ async fn words_before_a_suspicious_opening_are_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_turns_out_to_be_prose_is_told_before_the_reply_ends() {
+async fn text_that_turns_out_to_be_prose_is_passed_on_before_the_reply_ends() {
     let openings = [
         "[The list](https://example.com) has more",
         "{\"tasks\": [1, 2]} is the data",
@@ -149,8 +150,8 @@ async fn what_turns_out_to_be_prose_is_told_before_the_reply_ends() {
                 }
             }
         };
-        // The server says nothing more, so without a release this would wait for ever.
-        let told = tokio::time::timeout(std::time::Duration::from_secs(5), all).await;
-        assert!(told.is_ok(), "{reply:?} was held back: {text:?}");
+        // The server sends nothing more, so without a release this would wait forever.
+        let transcript = tokio::time::timeout(std::time::Duration::from_secs(5), all).await;
+        assert!(transcript.is_ok(), "{reply:?} was held back: {text:?}");
     }
 }

@@ -1,17 +1,17 @@
-//! Two embedders as one: their vectors side by side, so that a similarity is the weighted mean of both.
+//! Two embedders as one: their vectors are concatenated, so that a similarity is the weighted mean of both.
 
 use futures::future::BoxFuture;
 
 use super::{EmbedError, Embedder, EmbedderId, Kind};
 
-/// Measured (decision 004): MiniLM reads prose better, the table reads short mood words better, and together
-/// they beat either on every set.
+/// Measured (decision 004): MiniLM is better for prose, the table is better for short mood words, and together they
+/// are better than either on every test set.
 pub struct Blend<A, B> {
     first: A,
     second: B,
 }
 
-/// How much of a similarity comes from the first.
+/// The share of the first embedder in a similarity.
 const FIRST_SHARE: f32 = 0.45;
 
 impl<A: Embedder, B: Embedder> Blend<A, B> {

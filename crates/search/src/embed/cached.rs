@@ -1,4 +1,4 @@
-//! A memory in front of an embedder: a text that was seen lately is not computed again.
+//! A cache in front of an embedder: the vector of a recent text is not computed again.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{EmbedError, Embedder, EmbedderId, Kind};
 
-/// Remembers the last few thousand vectors by the content of their text.
+/// Keeps the last few thousand vectors by the content of their text.
 pub struct Cached<E> {
     embedder: E,
     memory: Mutex<Memory>,

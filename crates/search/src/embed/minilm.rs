@@ -1,4 +1,4 @@
-//! MiniLM: the sentence transformer that `tools/fetch-models` puts on disk, run on the processor.
+//! MiniLM: the sentence transformer that `tools/fetch-models` downloads. It runs on the CPU.
 
 use std::{path::Path, sync::Arc};
 
@@ -15,9 +15,9 @@ use super::{
 pub const FILE: &str = "minilm-l6-v2-int8.onnx";
 const SHA256: &str = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6";
 const DIMS: usize = 384;
-/// What the model was trained to read; the rest of a text is cut off, so long texts come in chunks.
+/// The input length of the model. The rest of a text is cut off, so long texts are embedded in chunks.
 const MAX_PIECES: usize = 256;
-/// Texts of similar length run together; more of them only cost memory.
+/// Texts of similar length run together; a larger batch only costs memory.
 const BATCH: usize = 16;
 
 /// all-MiniLM-L6-v2 with 8-bit weights.
@@ -35,7 +35,7 @@ struct Network {
 }
 
 impl MiniLm {
-    /// The model in this folder, if it has been fetched. A file that is not whole is an error that says so.
+    /// The model in this folder, if it was downloaded. A damaged file is an error with a clear message.
     pub fn find(models_dir: &Path) -> Result<Option<Self>, EmbedError> {
         let path = models_dir.join(FILE);
         let bytes = match std::fs::read(&path) {
@@ -110,7 +110,7 @@ impl Network {
     }
 }
 
-/// The mean over the pieces that are there, not the padding.
+/// The mean over the actual pieces, without the padding.
 fn mean(rows: &[f32], n_pieces: usize) -> Vec<f32> {
     let mut sum = vec![0.0; DIMS];
     for row in rows.chunks(DIMS).take(n_pieces) {

@@ -1,4 +1,4 @@
-//! Embedders: text in, vectors of meaning out; built in, on disk, or somewhere else.
+//! Embedders: turn text into vectors. They are built in, on disk, or on another server.
 
 pub mod blend;
 pub mod cached;
@@ -18,9 +18,10 @@ pub use minilm::MiniLm;
 pub use remote::RemoteEmbedder;
 pub use table::StaticTable;
 
-/// Turns texts into unit vectors; the closer in meaning, the larger their dot product.
+/// Turns texts into unit vectors. The closer two texts are in meaning, the larger is the dot product of their
+/// vectors.
 pub trait Embedder: Send + Sync {
-    /// One vector per text, in order. A text of which nothing is understood has the zero vector.
+    /// One vector per text, in order. A text without any known word has the zero vector.
     fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
     fn id(&self) -> EmbedderId;
 }
@@ -35,19 +36,19 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
-/// Some models read a question differently from what answers it.
+/// Some models embed a query differently from a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Query,
     Document,
 }
 
-/// Which model made a vector. Vectors of different ids cannot be compared.
+/// The model that computed a vector. Vectors with different ids cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbedderId {
     pub model: String,
     pub dims: usize,
-    /// Of the weights, or of the address for a model we cannot see.
+    /// Hash of the weights, or of the URL if the weights are not accessible.
     pub hash: String,
 }
 
@@ -57,13 +58,13 @@ impl fmt::Display for EmbedderId {
     }
 }
 
-/// Why there is no vector.
+/// Why an embedding failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
-    /// The endpoint does not answer or is overloaded; waiting may help.
+    /// The endpoint does not answer or is overloaded. A later request may succeed.
     #[error("the embeddings server is not available: {0}")]
     Away(String),
-    /// The operator mends a setting or fetches a file again.
+    /// The operator must correct a setting or download a file again.
     #[error("{0}")]
     Setup(String),
     #[error("embedding failed: {0:#}")]
@@ -76,14 +77,15 @@ impl EmbedError {
     }
 }
 
-/// The best embedder that needs nobody else: the one on disk if it is there and whole, else the one in the binary.
+/// The best embedder that needs no other server: the one on disk if it is there and valid, else the one in the
+/// binary.
 pub fn built_in(models_dir: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
     let table = StaticTable::built_in()?;
     let Some(minilm) = MiniLm::find(models_dir)? else { return Ok(Arc::new(Cached::new(table))) };
     Ok(Arc::new(Cached::new(Blend::new(minilm, table))))
 }
 
-/// Scales to length one; a zero vector stays as it is.
+/// Scales to length one. A zero vector is not changed.
 pub(crate) fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {

@@ -1,4 +1,4 @@
-//! A remote embedder: anything that speaks OpenAI's `/v1/embeddings` (TEI, Ollama, vLLM, OpenAI).
+//! A remote embedder: any server with OpenAI's `/v1/embeddings` API (TEI, Ollama, vLLM, OpenAI).
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ pub struct RemoteEmbedder {
     dims: usize,
 }
 
-/// Where it is and which of its models to use.
+/// The server's URL and the model to use.
 #[derive(Clone, Debug)]
 pub struct RemoteSettings {
-    /// With or without `/v1/embeddings` at its end.
+    /// With or without `/v1/embeddings` at the end.
     pub url: String,
     pub model: String,
     pub api_key: Option<String>,
 }
 
-/// Servers refuse longer lists at different lengths; this one fits all we know.
+/// Servers have different limits for the number of texts; all known servers accept this number.
 const BATCH: usize = 32;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl RemoteEmbedder {
-    /// Asks the server for one vector, to know that it is there and how long its vectors are.
+    /// Requests one vector, to check that the server answers and to learn the length of its vectors.
     pub async fn connect(http: reqwest::Client, settings: RemoteSettings) -> Result<Self, EmbedError> {
         let mut embedder = Self { http, settings, dims: 0 };
         let probe = embedder.ask(&["music".to_string()]).await?;
@@ -106,7 +106,7 @@ struct Embedding {
 }
 
 impl Response {
-    /// In the order of the texts, whatever order the server chose. `dims` is 0 while it is not known.
+    /// In the order of the texts, independent of the order in the response. `dims` is 0 while it is unknown.
     fn into_vectors(mut self, n_texts: usize, dims: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.data.sort_by_key(|embedding| embedding.index);
         let complete = self.data.len() == n_texts && self.data.iter().enumerate().all(|(at, one)| one.index == at);

@@ -1,4 +1,4 @@
-//! The built-in embedder: a table of word pieces inside the binary, always there and very fast.
+//! The built-in embedder: a table of word pieces in the binary. It is always available and very fast.
 
 use std::sync::Arc;
 
@@ -7,21 +7,22 @@ use futures::future::BoxFuture;
 use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, wordpiece::WordPiece};
 
 const DIMS: usize = 256;
-/// `f32` scales of all rows, then the rows as `i8`; one row per piece that is not a bracketed mark.
+/// The `f32` scales of all rows, then the rows as `i8`; one row per piece, without special tokens in brackets.
 static TABLE: &[u8] = include_bytes!("../../assets/embedder/table.bin");
-/// First half of the table's SHA-256; a test keeps it true.
+/// First half of the table's SHA-256. A test compares it with the file.
 const HASH: &str = "96d42872eb87dd88";
 
-/// A text's vector is the sum of its pieces' rows, which already carry how telling each piece is.
+/// A text's vector is the sum of the rows of its pieces. The rows are already weighted by how informative each piece
+/// is.
 #[derive(Clone)]
 pub struct StaticTable {
     wordpiece: Arc<WordPiece>,
-    /// Row of a piece; marks such as `[UNK]` have none.
+    /// Row of a piece; special tokens such as `[UNK]` have none.
     rows: Arc<[Option<u32>]>,
 }
 
 impl StaticTable {
-    /// Its name in [`EmbedderId`]: when this alone is in use, `tools/fetch-models` gets a better one.
+    /// Its name in [`EmbedderId`]. If this embedder is used alone, `tools/fetch-models` downloads a better one.
     pub const MODEL: &str = "segue-static";
 
     pub fn built_in() -> Result<Self, EmbedError> {

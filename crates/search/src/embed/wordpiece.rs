@@ -1,4 +1,4 @@
-//! WordPiece: how the models we carry cut text into the pieces they know.
+//! WordPiece: the tokenizer of the built-in models.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub struct WordPiece {
 const UNKNOWN: u32 = 100;
 pub const START: u32 = 101;
 pub const END: u32 = 102;
-/// A longer word is one unknown piece, as in the reference.
+/// A longer word is one unknown piece, as in the reference implementation.
 const MAX_WORD_CHARS: usize = 100;
 
 impl WordPiece {
@@ -25,7 +25,7 @@ impl WordPiece {
         include_str!("../../assets/embedder/vocab.txt").lines()
     }
 
-    /// The pieces of a text, without the marks around it.
+    /// The pieces of a text, without the special tokens around it.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         let mut pieces = Vec::new();
         for word in split(text) {
@@ -34,7 +34,8 @@ impl WordPiece {
         pieces
     }
 
-    /// The longest known beginning, then the longest known continuation, and so on; all or nothing.
+    /// Takes the longest known prefix, then the longest known continuation, and so on. If a part is unknown, the
+    /// whole word is.
     fn cut(&self, word: &str, pieces: &mut Vec<u32>) {
         let before = pieces.len();
         let mut rest = word;
@@ -61,7 +62,7 @@ impl WordPiece {
     }
 }
 
-/// Lower-case words without accents; punctuation and Chinese characters stand alone.
+/// Lower-case words without accents. Each punctuation mark and each Chinese character is a separate word.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -103,7 +104,7 @@ fn is_chinese(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// The ids are what the reference tokenizer of the model gives.
+    /// The expected ids come from the model's reference tokenizer.
     #[test]
     fn pieces_are_those_of_the_reference_tokenizer() {
         let wordpiece = WordPiece::built_in();

@@ -1,7 +1,7 @@
-//! The embedded index: tantivy for words, our own vectors for meaning, one folder in the data directory.
+//! The embedded index: tantivy for words, our own vectors for meaning, in one folder of the data directory.
 //!
 //! The folder belongs to one process at a time (a lock on `owner.lock`). Another process that opens it reads what the
-//! owner has committed and is refused when it writes; when the owner is gone, its next write takes over.
+//! owner has committed, and its writes fail. After the owner has ended, the next write takes ownership.
 
 mod narrow;
 mod schema;
@@ -37,7 +37,7 @@ use search::{Search, Wording};
 use snapshot::Snapshot;
 use write::Owned;
 
-/// Cheap to clone; all clones are one index.
+/// Clones are cheap and share one index.
 #[derive(Clone)]
 pub struct EmbeddedIndex {
     shared: Arc<Shared>,
@@ -53,7 +53,7 @@ struct Shared {
     snapshot: RwLock<Arc<Snapshot>>,
     /// `None` while another process owns the folder.
     owned: Mutex<Option<Owned>>,
-    /// Held while a batch is written, so that batches come one after another.
+    /// Held while a batch is written, so that batches are written one after another.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -61,8 +61,8 @@ const LOCK_FILE: &str = "owner.lock";
 const VECTOR_FILE: &str = "vectors.i16";
 
 impl EmbeddedIndex {
-    /// Opens the index of this embedder in a folder. One that is missing, broken or of an older version is made new
-    /// and empty; [`super::catch_up`] fills it.
+    /// Opens the index of this embedder in a folder. If it is missing, broken or of an older version, an empty one is
+    /// created; [`super::catch_up`] fills it.
     pub fn open(dir: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
         let home = home(dir, &embedder.id());
         fs::create_dir_all(&home)?;
@@ -85,12 +85,13 @@ impl EmbeddedIndex {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Whether an embedder already has an index in this folder: if not, it is made side by side with the present one.
+    /// Whether this embedder already has an index in this folder. If not, a new one is built while the current one
+    /// serves.
     pub fn exists(dir: &Path, embedder: &EmbedderId) -> bool {
         home(dir, embedder).join("meta.json").exists()
     }
 
-    /// Deletes the indexes of all other embedders, once this one has caught up.
+    /// Deletes the indexes of all other embedders, after this one has caught up.
     fn discard_others(&self) -> Result<(), IndexError> {
         let Some(dir) = self.shared.home.parent() else { return Ok(()) };
         for entry in fs::read_dir(dir)? {
@@ -102,12 +103,12 @@ impl EmbeddedIndex {
         Ok(())
     }
 
-    /// Memory that grows with the number of tracks, apart from the system's page cache.
+    /// Memory that grows with the number of tracks, without the operating system's page cache.
     pub fn memory_bytes(&self) -> usize {
         self.shared.vectors.memory_bytes() + self.shared.vectors.len() as usize * size_of::<tantivy::DocAddress>()
     }
 
-    /// The codes of the best tracks by one way of ordering: what search is measured with.
+    /// The codes of the best tracks by one ranking, for measurements.
     pub async fn rank(&self, query: &str, limit: usize, ranking: Ranking) -> Result<Vec<Isrc>, IndexError> {
         if ranking == Ranking::Hybrid {
             let found = self.look(&SearchPlan::new(query, limit)).await?;
@@ -212,7 +213,7 @@ impl Shared {
         Ok(Found { undecided, ..found })
     }
 
-    /// What is within the limits, when that is all that was asked for.
+    /// The tracks within the filter, if the plan contains nothing else.
     fn list(
         &self,
         snapshot: &Snapshot,
@@ -273,7 +274,7 @@ impl Shared {
         })
     }
 
-    /// The last commit: our own, or the owner's if it has written since we looked.
+    /// The last commit: our own, or the owner's if it has written a newer one.
     fn current(&self) -> Result<Arc<Snapshot>, IndexError> {
         let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone();
         if self.is_owner() || read_note(&self.index)? == snapshot.note {
@@ -282,7 +283,7 @@ impl Shared {
         self.refresh()
     }
 
-    /// Takes in what has been committed.
+    /// Loads the last commit.
     fn refresh(&self) -> Result<Arc<Snapshot>, IndexError> {
         let mut current = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         // The note is read first: a commit in between makes it older than the documents, never newer.
@@ -305,14 +306,14 @@ fn read_note(index: &Index) -> Result<Note, IndexError> {
     }
 }
 
-/// One folder per embedder and version, so that a new one can be filled while the old one still serves.
+/// One folder per embedder and version, so that a new index can be filled while the old one still serves.
 fn home(dir: &Path, embedder: &EmbedderId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
     let name = format!("v{}-{}-{}-{}", schema::VERSION, embedder.model, embedder.dims, embedder.hash);
     dir.join(name.chars().map(plain).collect::<String>())
 }
 
-/// Deletes the indexes of earlier versions: this version cannot read them, and makes its own from the database.
+/// Deletes the indexes of earlier versions: this version cannot read them and builds its own from the database.
 fn discard_older(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -334,7 +335,7 @@ fn try_lock(home: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes everything but the lock that we hold.
+/// Removes everything except the lock that we hold.
 fn clear(home: &Path) -> io::Result<()> {
     for entry in fs::read_dir(home)? {
         let path = entry?.path();

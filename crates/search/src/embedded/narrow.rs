@@ -1,4 +1,4 @@
-//! A filter as the text engine and the vectors each understand it.
+//! Converts a filter to the forms that the text engine and the vector search need.
 
 use std::{ops::Bound, sync::Arc};
 
@@ -20,17 +20,17 @@ use super::{
 pub(super) struct Narrowed {
     pub(super) query: Box<dyn Query>,
     pub(super) slots: Arc<Bits>,
-    /// Tracks that nothing but missing data keeps out.
+    /// The number of tracks that are excluded only because data is missing.
     pub(super) undecided: usize,
 }
 
-/// One condition, and the field that must have a value to decide it.
+/// One condition, and the field that must have a value to evaluate it.
 struct Condition {
     query: Box<dyn Query>,
     needs: Option<&'static str>,
 }
 
-/// `None` when the filter lets everything through.
+/// `None` if the filter excludes nothing.
 pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) -> Result<Option<Narrowed>, IndexError> {
     let filter = &plan.filter;
     let mut conditions = conditions(fields, filter);
@@ -61,7 +61,8 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) ->
     Ok(Some(Narrowed { query: Box::new(strict), slots: Arc::new(slots), undecided }))
 }
 
-/// A scope alone: its slots are looked up once a commit, because every search of a user has the same one.
+/// For a scope without other conditions: its slots are cached per commit, because every search of a user has the same
+/// scope.
 fn within(snapshot: &Snapshot, scope: &Scope, query: BooleanQuery) -> Result<Narrowed, IndexError> {
     let slots = snapshot.in_scope(scope, || {
         let mut slots = Bits::none(snapshot.note.n_slots);
@@ -133,7 +134,7 @@ fn conditions(fields: &Fields, filter: &Filter) -> Vec<Condition> {
     all
 }
 
-/// What a track must not be.
+/// Conditions that a track must not fulfil.
 fn denials(fields: &Fields, filter: &Filter) -> Vec<Box<dyn Query>> {
     let mut denied: Vec<Box<dyn Query>> = Vec::new();
     if !filter.not_tracks.is_empty() {

@@ -1,4 +1,4 @@
-//! How a track lies in the text engine: its fields, and the note each commit carries.
+//! The schema of a track in the text engine: its fields, and the note of each commit.
 
 use serde::{Deserialize, Serialize};
 use tantivy::{
@@ -16,7 +16,7 @@ use super::super::{
 use crate::embed::EmbedderId;
 use music::{DocumentId, Track, TrackId};
 
-/// Raised whenever what is written here changes; an index of another version is made again.
+/// Must be raised when the written format changes. An index of another version is built again.
 pub(super) const VERSION: u32 = 4;
 
 pub(super) struct Fields {
@@ -58,7 +58,7 @@ pub(super) struct Slots {
     pub(super) n: u32,
 }
 
-/// Committed together with the documents: how far the truth was read and how many vectors belong to it.
+/// Committed together with the documents: the last revision that was read and the number of vectors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Note {
     pub(super) revision: i64,
@@ -134,7 +134,7 @@ impl Fields {
         Ok(document)
     }
 
-    /// What limits are about; what is unknown is not written.
+    /// The fields that filters use. Unknown values are not written.
     fn add_facts(&self, document: &mut TantivyDocument, track: &Track) {
         if let Some(year) = track.year() {
             document.add_i64(self.year, i64::from(year));

@@ -1,4 +1,4 @@
-//! Hybrid search over a snapshot: two lists of candidates, all the evidence for each, one order.
+//! Hybrid search over a snapshot: two lists of candidates, the complete scores of each candidate, one ranking.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ use super::{
     snapshot::Snapshot,
 };
 
-/// Candidates from each side. The tail of a list of 100 still comes from both.
+/// Candidates from each side. Even the end of a list of 100 then contains candidates from both.
 const CANDIDATES: usize = 200;
 const NAMES_BOOST: Score = 0.5;
 const LYRICS_BOOST: Score = 0.7;
@@ -38,7 +38,7 @@ pub(super) struct Search<'a> {
     pub(super) vectors: &'a Vectors,
 }
 
-/// One wording with its vector and the sound it asks for.
+/// One wording with its vector and the sound that it asks for.
 pub(super) struct Wording {
     pub(super) text: String,
     pub(super) vector: Vec<f32>,
@@ -46,7 +46,7 @@ pub(super) struct Wording {
 }
 
 impl Search<'_> {
-    /// The candidates of one wording with all the evidence for each.
+    /// The candidates of one wording with all their scores.
     pub(super) fn candidates(
         &self,
         wording: &Wording,
@@ -71,7 +71,7 @@ impl Search<'_> {
         Ok(Candidates::new(text, self.yardstick(vector), candidates.into_iter().map(evidence)))
     }
 
-    /// By words or by meaning alone: what search is measured against.
+    /// Ranking by words or by meaning alone: the baseline for measurements.
     pub(super) fn one_sided(
         &self,
         wording: &Wording,
@@ -86,7 +86,7 @@ impl Search<'_> {
         Ok(by_score(scored, n).into_iter().map(|scored| scored.key).collect())
     }
 
-    /// Every track within a filter, when there are no words to rank by.
+    /// Every track within a filter, if there are no words to rank by.
     pub(super) fn all(
         &self,
         narrowed: Option<&Narrowed>,
@@ -111,7 +111,7 @@ impl Search<'_> {
         Yardstick::new(&sample)
     }
 
-    /// The features that were wished for, per segment: read without touching the tracks themselves.
+    /// The requested features, per segment. They are read without loading the tracks.
     fn columns(&self, wishes: &[SoundWish]) -> Result<BTreeMap<(u32, Feature), Column<f64>>, IndexError> {
         let mut columns = BTreeMap::new();
         for (segment, reader) in (0..).zip(self.snapshot.searcher.segment_readers()) {
@@ -146,7 +146,7 @@ impl Search<'_> {
         Ok(found.into_iter().map(|(score, address)| (address, score)).collect())
     }
 
-    /// BM25 of the candidates that only their meaning brought in.
+    /// BM25 scores of the candidates that only the vector search found.
     fn add_words(
         &self,
         terms: &[QueryTerm],
@@ -173,7 +173,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The cosine of the candidates that only their words brought in.
+    /// Cosine similarities of the candidates that only the text search found.
     fn add_similarities(
         &self,
         vector: &[f32],

@@ -1,4 +1,4 @@
-//! A snapshot: the tracks as of one commit, and which of them each vector belongs to.
+//! A snapshot: the tracks of one commit, and the document of each vector.
 
 use std::{
     collections::BTreeMap,
@@ -20,11 +20,11 @@ use music::{DocumentId, Track};
 pub(super) struct Snapshot {
     pub(super) searcher: Searcher,
     pub(super) note: Note,
-    /// Slots whose document is alive.
+    /// Slots whose document is not deleted.
     pub(super) live: Bits,
-    /// Some live vectors, from which a query learns what is usual.
+    /// A sample of live vectors; a query uses it to estimate the usual similarity.
     pub(super) sample: Vec<Vec<f32>>,
-    /// Document of each slot; only meaningful for live ones.
+    /// Document of each slot; only valid for live slots.
     owners: Vec<DocAddress>,
     columns: Vec<SlotColumns>,
     /// The slots of each scope that was searched since the commit.
@@ -36,10 +36,10 @@ struct SlotColumns {
     n: Column<u64>,
 }
 
-/// A scope of a hundred thousand tracks is some 25 KB.
+/// A scope of a hundred thousand tracks takes about 25 KB.
 const MOST_SCOPES: usize = 500;
 
-/// Five hundred similarities give mean and spread to a few percent.
+/// 512 similarities give mean and deviation with an error of a few percent.
 const SAMPLE: usize = 512;
 
 impl Snapshot {
@@ -99,7 +99,7 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The slots of the documents in a scope; they are looked up once a commit.
+    /// The slots of the documents in a scope. They are computed once per commit.
     pub(super) fn in_scope(
         &self,
         scope: &Scope,
@@ -123,7 +123,7 @@ impl Snapshot {
         Ok(fields.track(&document)?)
     }
 
-    /// The vectors of a track whose chunks have not changed since.
+    /// The vectors of a track whose chunks have not changed.
     pub(super) fn reusable(&self, fields: &Fields, id: DocumentId, digest: &str) -> Result<Option<Slots>, IndexError> {
         let Some(address) = self.find(fields, id)? else { return Ok(None) };
         let document: TantivyDocument = self.searcher.doc(address)?;

@@ -1,4 +1,4 @@
-//! Writing a batch: vectors first, then documents and the revision in one commit.
+//! Writes a batch: vectors first, then documents and the revision in one commit.
 
 use std::{collections::BTreeMap, fs::File, sync::PoisonError};
 
@@ -14,16 +14,16 @@ use super::{
 use crate::embed::Kind;
 use music::{DocumentId, Track};
 
-/// The right to write, for as long as it lives.
+/// The right to write. Dropping it releases the lock.
 pub(super) struct Owned {
     writer: IndexWriter,
     _lock: File,
 }
 
-/// What tantivy gathers in memory before it writes a segment.
+/// How much tantivy collects in memory before it writes a segment.
 const WRITER_BYTES: usize = 48 << 20;
 
-/// One document of a batch and what becomes of it.
+/// One document of a batch and its new content.
 struct Step {
     id: DocumentId,
     new: Option<NewTrack>,
@@ -37,9 +37,9 @@ struct NewTrack {
 }
 
 enum VectorsOf {
-    /// The chunks are those of the document that is replaced.
+    /// The chunks did not change, so the vectors of the replaced document are kept.
     Kept(Slots),
-    /// This many of the batch's new vectors, in order.
+    /// The number of new vectors of the batch, in order.
     New(u32),
 }
 
@@ -64,7 +64,7 @@ impl Shared {
         Ok(())
     }
 
-    /// What each document becomes (its last change counts), and the texts that need a vector.
+    /// The new content of each document (its last change counts), and the texts that need a vector.
     fn prepare(&self, changes: Vec<Change>) -> Result<(Vec<Step>, Vec<String>), IndexError> {
         self.become_owner()?;
         let snapshot = self.current()?;
@@ -90,7 +90,7 @@ impl Shared {
         Ok((steps, new_chunks))
     }
 
-    /// Takes over from an owner that is gone.
+    /// Takes ownership after the owner has ended.
     fn become_owner(&self) -> Result<(), IndexError> {
         if self.is_owner() {
             return Ok(());
@@ -101,7 +101,8 @@ impl Shared {
     }
 
     fn commit(&self, steps: Vec<Step>, vectors: &[Vec<f32>], revision: i64) -> Result<(), IndexError> {
-        // On disk before the commit that speaks of them: if we die in between, they are overwritten by the next batch.
+        // Written before the commit that refers to them: if the process ends in between, the next batch overwrites
+        // them.
         let mut next_slot = self.vectors.append(vectors)?;
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         let writer = &mut owned.as_mut().context("the right to write was lost")?.writer;

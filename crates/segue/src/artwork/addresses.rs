@@ -1,4 +1,5 @@
-//! Which addresses a name may lead to: checked where the connection is made, so that no second answer slips in.
+//! Which IP addresses a host name may resolve to. The check runs in the resolver of the connection, so that a second
+//! DNS answer cannot bypass it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -7,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     PublicOnly,
-    /// A test's server is on this machine.
+    /// For tests, whose server is on this machine.
     #[cfg(test)]
     Anywhere,
 }
@@ -46,17 +47,17 @@ impl Resolve for Resolver {
                 Some(address) => vec![address],
                 None => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
             };
-            // One private address among public ones is a trick; such a name is not believed at all.
+            // One private address among public ones indicates an attack, so the whole name is rejected.
             if found.is_empty() || (reach == Reach::PublicOnly && !found.iter().all(|address| is_public(address.ip())))
             {
-                return Err("the name does not lead to a public address".into());
+                return Err("the name does not resolve to public addresses only".into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }
 
-/// Whether an address is out in the world, as far as its form tells.
+/// Whether an address is publicly routable, judged by its range.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -81,7 +82,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Only global unicast, and of that not what carries an IPv4 address inside or is for documentation.
+/// Only global unicast, without ranges that embed an IPv4 address or are reserved for documentation.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(inner) = address.to_ipv4_mapped() {
         return is_public_v4(inner);
@@ -97,7 +98,7 @@ mod tests {
     use super::is_public;
 
     #[test]
-    fn only_addresses_out_in_the_world_are_public() {
+    fn only_publicly_routable_addresses_are_public() {
         let public = ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "172.32.0.1"];
         let private = [
             "0.0.0.0",

@@ -1,4 +1,4 @@
-//! Pictures kept in memory, within a budget: the one kept longest goes first.
+//! An in-memory image cache with a size limit. The oldest image is removed first.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_never_holds_more_than_its_budget_and_keeps_the_newest() {
+    fn the_cache_stays_within_its_size_limit_and_keeps_the_newest() {
         let cache = Cache::default();
         let url = |n: usize| -> Url { format!("https://a.example/{n}").parse().unwrap() };
         for n in 0..20 {

@@ -9,7 +9,7 @@ use super::*;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand the rest";
 
-/// A host of pictures on this machine, and how often it was asked.
+/// An image host on this machine, and the number of requests it received.
 async fn host() -> (SocketAddr, Arc<AtomicUsize>) {
     let n_asked = Arc::new(AtomicUsize::new(0));
     let counter = n_asked.clone();
@@ -44,7 +44,7 @@ fn artwork(reach: Reach, address: SocketAddr) -> Artwork {
 }
 
 #[tokio::test]
-async fn only_pictures_of_known_hosts_come_through() {
+async fn only_images_of_allowed_hosts_are_returned() {
     let (address, _) = host().await;
     let artwork = artwork(Reach::Anywhere, address);
     let url = |path: &str| format!("http://art.test:{}/{path}", address.port());
@@ -75,7 +75,7 @@ async fn only_pictures_of_known_hosts_come_through() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_into_our_own_network_is_not_followed() {
+async fn a_name_that_resolves_to_a_private_network_is_rejected() {
     let (address, n_asked) = host().await;
     let artwork = artwork(Reach::PublicOnly, address);
     let refused = artwork.get(&format!("http://art.test:{}/cover.png", address.port())).await.err();
@@ -84,7 +84,7 @@ async fn a_name_that_leads_into_our_own_network_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_picture_is_fetched_once_and_is_what_its_bytes_are() {
+async fn an_image_is_fetched_once_and_typed_by_its_bytes() {
     let (address, n_asked) = host().await;
     let artwork = artwork(Reach::Anywhere, address);
     let url = format!("http://art.test:{}/cover.png", address.port());

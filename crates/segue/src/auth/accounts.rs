@@ -21,20 +21,21 @@ use super::{
 use crate::error::ApiError;
 
 const COOKIE: &str = "segue_session";
-/// Where it is Secure, browsers then keep other hosts of the domain from setting it. Cookies of 0.1 go on working.
+/// With this prefix and `Secure`, browsers do not let other hosts of the domain set the cookie. Cookies of version
+/// 0.1 stay valid.
 const HOST_COOKIE: &str = "__Host-segue_session";
-/// A session ends when it was not used for this long.
+/// A session ends after this many days without use.
 const SESSION_DAYS: i64 = 30;
 /// A session in use is extended once a day, not with every request.
 const EXTEND_BELOW_DAYS: i64 = 29;
 pub(crate) const TOKEN_PREFIX: &str = "segue_";
 
-/// Signing in and up.
+/// Sign-in and sign-up.
 pub struct Accounts {
     pub(crate) passwords: Passwords,
 }
 
-/// A new session: what the cookie holds.
+/// A new session: the value of the cookie.
 pub(crate) struct Session(pub(crate) String);
 
 impl Accounts {
@@ -42,7 +43,7 @@ impl Accounts {
         Self { passwords: Passwords::new() }
     }
 
-    /// The same answer in the same time, whether the name or the password is wrong.
+    /// A wrong name and a wrong password give the same response in the same time.
     pub(crate) async fn sign_in(
         &self,
         service: &service::Accounts,
@@ -57,8 +58,8 @@ impl Accounts {
         Ok((caller, Session(key.text)))
     }
 
-    /// Throttled like a sign-in: otherwise a stolen session could try passwords. The attempt counts before the password
-    /// is hashed, so that neither leaving nor a burst of requests makes guesses that are not counted.
+    /// Throttled like a sign-in: otherwise a stolen session could guess the password. The attempt is counted before
+    /// the password is hashed, so that cancelled or concurrent requests are counted too.
     pub(crate) async fn check_password(
         &self,
         service: &service::Accounts,
@@ -113,7 +114,7 @@ impl Accounts {
         Ok((account, Session(key.text)))
     }
 
-    /// A new password ends every session and token; the one who changed it gets a new session.
+    /// A new password revokes every session and token; the user who changed it gets a new session.
     pub(crate) async fn change_password(
         &self,
         service: &service::Accounts,
@@ -128,7 +129,7 @@ impl Accounts {
     }
 }
 
-/// Counts an attempt, or refuses it.
+/// Counts an attempt, or rejects it.
 async fn count(service: &service::Accounts, subjects: &Subjects) -> Result<(), ApiError> {
     match service.count_attempt(&subjects.all).await? {
         Some(wait) => {
@@ -139,7 +140,8 @@ async fn count(service: &service::Accounts, subjects: &Subjects) -> Result<(), A
     }
 }
 
-/// A token if there is one, else the cookie; never the other after one was refused.
+/// The caller by the bearer token if there is one, else by the cookie. An invalid token never falls back to the
+/// cookie.
 pub(super) async fn caller(
     service: &service::Accounts,
     method: &Method,
@@ -166,7 +168,7 @@ fn session(headers: &HeaderMap) -> Option<String> {
     sessions(headers).into_iter().next()
 }
 
-/// Every session a browser sends: one, or two after an update from 0.1. The newer cookie comes first.
+/// All session cookies of a request: one, or two after an update from 0.1. The newer cookie is first.
 pub(crate) fn sessions(headers: &HeaderMap) -> Vec<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -180,13 +182,13 @@ pub(crate) fn set_cookie(headers: &HeaderMap, session: &Session) -> HeaderValue 
     cookie(headers, &session.0, age)
 }
 
-/// Takes every cookie of ours away, that of 0.1 too.
+/// Headers that delete every Segue cookie, including that of 0.1.
 pub(crate) fn clear_cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
     let old = HeaderValue::from_static("segue_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
     vec![cookie(headers, "", 0), old]
 }
 
-/// `Secure` everywhere but on this very machine, where there is no TLS and no one in between.
+/// `Secure` except on the loopback, where there is no TLS and no network in between.
 fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> HeaderValue {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (name, secure) = if local::is_loopback(host) { (COOKIE, "") } else { (HOST_COOKIE, "; Secure") };
@@ -203,7 +205,7 @@ fn session_end() -> DateTime<Utc> {
 }
 
 fn no_invitation() -> ApiError {
-    ApiError::invalid_field("invitation", "This invitation is not valid, or not any more.")
+    ApiError::invalid_field("invitation", "This invitation is not valid or has expired.")
 }
 
 fn no_randomness(error: anyhow::Error) -> ApiError {

@@ -1,10 +1,10 @@
-//! A cookie travels with every request a browser makes, also with those another site asked it to make.
+//! CSRF protection. Browsers send the cookie with every request, including requests that another site caused.
 
 use axum::http::{HeaderMap, Method, Uri, header};
 
 use crate::error::ApiError;
 
-/// A request that a cookie lets in and that may change something must come from our own page.
+/// A request with a cookie that may change data must come from our own page.
 pub(crate) fn check(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
     if method.is_safe() || is_own_page(headers) {
         return Ok(());
@@ -12,14 +12,14 @@ pub(crate) fn check(method: &Method, headers: &HeaderMap) -> Result<(), ApiError
     Err(ApiError::forbidden("With a cookie, only Segue's own page may do this. Scripts use a bearer token."))
 }
 
-/// A request without a cookie yet, such as a sign-in: a browser must be on our own page, a script may be anywhere.
+/// For requests without a cookie, such as a sign-in: a browser must be on our own page; scripts are not restricted.
 pub(crate) fn check_if_browser(headers: &HeaderMap) -> Result<(), ApiError> {
     let is_browser = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
     if is_browser { check(&Method::POST, headers) } else { Ok(()) }
 }
 
-/// `Sec-Fetch-Site` is the browser's own word and knows nothing of proxies; where it is missing (plain HTTP, old
-/// browsers), `Origin` and `Host` must agree.
+/// The browser sets `Sec-Fetch-Site`, and proxies do not affect it. If it is missing (plain HTTP, old browsers),
+/// `Origin` and `Host` must match.
 fn is_own_page(headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_page_may_change_things_with_a_cookie() {
+    fn only_our_own_page_may_change_data_with_a_cookie() {
         type Headers = &'static [(&'static str, &'static str)];
         let cases: &[(&str, Headers, bool)] = &[
             ("GET", &[("origin", "https://evil.example")], true),

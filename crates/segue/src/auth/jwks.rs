@@ -1,4 +1,4 @@
-//! The issuer's keys: cached, fetched again when an unknown one is named, kept while the issuer is away.
+//! The issuer's keys: cached, fetched again for an unknown key id, and kept while the issuer is unavailable.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -19,9 +19,9 @@ use tokio::sync::Mutex;
 use super::jwt::TrustedKey;
 use crate::http;
 
-/// Keys are asked for again after this long, so that one that was withdrawn does not stay.
+/// Keys are fetched again after this long, so that a withdrawn key does not stay valid.
 const FRESH_FOR: Duration = Duration::from_secs(10 * 60);
-/// However many unknown keys are named, the issuer is asked this often a minute.
+/// The maximum number of fetches per minute, for any number of unknown key ids.
 const MAX_FETCHES_A_MINUTE: usize = 5;
 const MAX_BYTES: usize = 256 * 1024;
 const MIN_RSA_BYTES: usize = 2048 / 8;
@@ -30,7 +30,7 @@ pub(super) struct Jwks {
     url: Url,
     client: reqwest::Client,
     known: RwLock<Known>,
-    /// When we asked. Held while asking: one asks, the others wait for the answer.
+    /// The times of recent fetches. Locked during a fetch: other callers wait for its result.
     fetches: Mutex<VecDeque<Instant>>,
 }
 
@@ -43,7 +43,7 @@ struct Known {
 pub(super) enum Found {
     Key(TrustedKey),
     Unknown,
-    /// No key was ever read, so nothing can be said about any token.
+    /// No key was ever fetched, so no token can be checked.
     IssuerAway,
 }
 
@@ -63,7 +63,7 @@ impl Jwks {
         let is_fresh = known.fetched_at.is_some_and(|at| at.elapsed() < FRESH_FOR);
         match known.keys.get(kid) {
             Some(key) if is_fresh => return Found::Key(key.clone()),
-            // Old but known: whoever finds no one asking asks, everyone else goes on with the old one.
+            // Outdated but known: one caller fetches, and all others continue with the old key.
             Some(key) if self.fetches.try_lock().is_err() => return Found::Key(key.clone()),
             _ => self.refresh(known.fetched_at).await,
         }
@@ -75,7 +75,7 @@ impl Jwks {
         }
     }
 
-    /// Asks the issuer, unless someone else did since `seen` or we asked too often.
+    /// Fetches the keys, unless another caller did so since `seen` or the rate limit is reached.
     async fn refresh(&self, seen: Option<Instant>) {
         let mut fetches = self.fetches.lock().await;
         while fetches.front().is_some_and(|at| at.elapsed() > Duration::from_secs(60)) {
@@ -90,7 +90,9 @@ impl Jwks {
                 let known = Known { keys: Arc::new(keys), fetched_at: Some(Instant::now()) };
                 *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
             }
-            Err(error) => tracing::warn!("The issuer's keys could not be read, keeping what we have: {error:#}"),
+            Err(error) => {
+                tracing::warn!("The issuer's keys could not be fetched; the cached keys stay in use: {error:#}")
+            }
         }
     }
 
@@ -104,7 +106,7 @@ impl Jwks {
         let body = http::read_at_most(response, MAX_BYTES).await?;
         let set: KeySet = serde_json::from_slice(&body.ok_or_else(|| anyhow::anyhow!("the key set is too large"))?)?;
         let keys: HashMap<_, _> = set.keys.into_iter().filter_map(trusted).collect();
-        anyhow::ensure!(!keys.is_empty(), "the key set has no key we can use");
+        anyhow::ensure!(!keys.is_empty(), "the key set has no usable key");
         Ok(keys)
     }
 
@@ -113,7 +115,7 @@ impl Jwks {
     }
 }
 
-/// A published key with its one algorithm. Keys for other purposes or of other kinds are passed over.
+/// A published key with its algorithm. Keys for other purposes or of other types are ignored.
 fn trusted(key: Value) -> Option<(String, TrustedKey)> {
     let key: Jwk = serde_json::from_value(key).ok()?;
     let kid = key.common.key_id.clone().filter(|kid| !kid.is_empty())?;

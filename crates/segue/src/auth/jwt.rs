@@ -1,4 +1,4 @@
-//! Tokens of another issuer: which are believed, and whose they are.
+//! Tokens of an external issuer: validation, and the user of a token.
 
 use app::config::{JwtConfig, JwtKeys};
 use engine::UserId;
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::error::ApiError;
 
-/// Longer than any honest token.
+/// Longer than any real token.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 const MAX_SUBJECT_CHARS: usize = 255;
-/// Clocks differ a little.
+/// Tolerance for clock skew.
 const LEEWAY_SECONDS: u64 = 30;
 
 pub struct Verifier {
@@ -28,14 +28,14 @@ enum Keys {
     Jwks(Box<Jwks>),
 }
 
-/// A key and the one algorithm it is for. What a token's header says never chooses the algorithm.
+/// A key and its only algorithm. The token's header never chooses the algorithm.
 #[derive(Clone)]
 pub(super) struct TrustedKey {
     pub(super) key: DecodingKey,
     pub(super) algorithm: Algorithm,
 }
 
-/// The claims we read.
+/// The claims that we read.
 #[derive(Deserialize)]
 struct Claims {
     sub: String,
@@ -43,7 +43,7 @@ struct Claims {
     iat: Option<f64>,
     #[serde(default)]
     name: Option<String>,
-    /// One issuer; jsonwebtoken would also take a list.
+    /// A single issuer; jsonwebtoken would also accept a list.
     #[serde(default)]
     #[expect(dead_code, reason = "its type is the check")]
     iss: Option<String>,
@@ -61,14 +61,14 @@ impl Verifier {
         Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone() }
     }
 
-    /// Whose token this is. Every way to be wrong is the same 401; the log says which.
+    /// The user of a token. Every invalid token gets the same 401; the log contains the reason.
     pub(super) async fn caller(&self, token: &str) -> Result<Caller, ApiError> {
         let header = readable_header(token).map_err(refused)?;
         let key = match &self.keys {
             Keys::Secret(key) => key.clone(),
             Keys::Jwks(jwks) => match jwks.key(header.kid.as_deref().unwrap_or_default()).await {
                 Found::Key(key) => key,
-                Found::Unknown => return Err(refused("no key has this kid")),
+                Found::Unknown => return Err(refused("no key has this key id")),
                 Found::IssuerAway => {
                     return Err(ApiError::unavailable(
                         "The keys of the sign-in service cannot be read. Please try again.",
@@ -117,7 +117,8 @@ impl Verifier {
     }
 }
 
-/// What can be refused without a key. `typ` keeps tokens made for another purpose out, `crit` asks for what we cannot do.
+/// Checks that need no key. `typ` excludes tokens for other purposes; `crit` requires extensions that we do not
+/// support.
 fn readable_header(token: &str) -> Result<Header, &'static str> {
     if token.len() > MAX_TOKEN_BYTES {
         return Err("it is too long");
@@ -131,7 +132,7 @@ fn readable_header(token: &str) -> Result<Header, &'static str> {
         return Err("its type is for another purpose");
     }
     if header.crit.is_some() || header.enc.is_some() || header.zip.is_some() {
-        return Err("its header asks for what we do not do");
+        return Err("its header requires an unsupported extension");
     }
     Ok(header)
 }
@@ -151,6 +152,6 @@ fn reason(error: jsonwebtoken::errors::Error) -> &'static str {
 }
 
 fn refused(why: &'static str) -> ApiError {
-    tracing::debug!("Refused a token: {why}");
+    tracing::debug!("Rejected a token: {why}");
     ApiError::unauthorized("The token is not valid.")
 }

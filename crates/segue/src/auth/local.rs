@@ -1,4 +1,5 @@
-//! In `local` mode anyone on this machine is the user, so a web page elsewhere must not be able to drive us.
+//! Protection of `local` mode. Every process on this machine acts as the user, so pages of other sites must not reach
+//! the server.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use axum::{
 use super::{Auth, peer::is_forwarded};
 use crate::{error::ApiError, router::AppState, security_headers::is_of_the_page};
 
-/// A layer for every route: the page, numbers and documents are as private as the rest.
+/// A layer for every route: page, metrics and documents are as private as the rest.
 pub(crate) async fn refuse_others(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     if matches!(state.auth, Auth::Local)
         && let Err(refusal) = check(request.method(), request.uri().path(), request.headers())
@@ -22,17 +23,17 @@ pub(crate) async fn refuse_others(State(state): State<Arc<AppState>>, request: R
     next.run(request).await
 }
 
-/// `Host` must be a loopback name (a name that resolves to us is how DNS rebinding works), a browser's `Origin` must be
-/// one too, no proxy may have passed the request on, and no other site may have caused it. A link on another site may
-/// open the page itself.
+/// `Host` must be a loopback name (DNS rebinding uses other names that resolve to this machine), and so must a
+/// browser's `Origin`. Requests that a proxy forwarded or that another site caused are rejected. A link on another
+/// site may open the page itself.
 fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_loopback(host) {
-        return Err(ApiError::forbidden("In local mode Segue answers only under a loopback address."));
+        return Err(ApiError::forbidden("In local mode Segue only answers requests to a loopback address."));
     }
     if is_forwarded(headers) {
         return Err(ApiError::forbidden(
-            "In local mode Segue does not answer requests that a proxy passes on. Set SEGUE_AUTH=accounts or jwt.",
+            "In local mode Segue does not answer requests that a proxy forwards. Set SEGUE_AUTH=accounts or jwt.",
         ));
     }
     let is = |name: &str, expected: &str| headers.get(name).is_some_and(|value| value == expected);
@@ -49,10 +50,10 @@ fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiErro
 }
 
 fn other_host() -> ApiError {
-    ApiError::forbidden("In local mode Segue does not answer to pages of other hosts.")
+    ApiError::forbidden("In local mode Segue does not answer requests from pages of other hosts.")
 }
 
-/// Whether a `Host` or the authority of an `Origin` names this machine to itself.
+/// Whether a `Host` or the authority of an `Origin` is a loopback name.
 pub(super) fn is_loopback(authority: &str) -> bool {
     let host = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let host = host.map_or(authority, |(host, _)| host).trim_matches(['[', ']']);

@@ -1,4 +1,4 @@
-//! Who is asking: the one place that turns a request into a caller.
+//! Authentication: the only place that turns a request into a caller.
 
 mod accounts;
 pub(crate) mod csrf;
@@ -36,20 +36,20 @@ pub(crate) use throttle::network_of;
 
 use crate::{error::ApiError, router::AppState};
 
-/// The one person of `local` mode.
+/// The only user of `local` mode.
 pub const LOCAL_USER: &str = "local";
 
-/// Someone who has been let in.
+/// An authenticated user.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub id: UserId,
     pub name: String,
 }
 
-/// A caller, and what their browser should know.
+/// A caller, and a cookie for the browser.
 struct Admitted {
     caller: Caller,
-    /// The session was extended: the cookie is, too.
+    /// Set if the session was extended, so that the cookie is extended too.
     renewed_cookie: Option<HeaderValue>,
 }
 
@@ -59,9 +59,9 @@ impl From<Caller> for Admitted {
     }
 }
 
-/// How people are recognised.
+/// The authentication mode.
 pub enum Auth {
-    /// Whoever reaches us on this machine is the one user.
+    /// Every caller on this machine is the one user.
     Local,
     Accounts(Accounts),
     Jwt(jwt::Verifier),
@@ -77,7 +77,7 @@ impl Auth {
         }
     }
 
-    /// The built-in accounts, where there are some.
+    /// The built-in accounts, if the mode has them.
     pub(crate) fn accounts(&self) -> Result<&Accounts, ApiError> {
         match self {
             Auth::Accounts(accounts) => Ok(accounts),
@@ -87,7 +87,7 @@ impl Auth {
 
     async fn caller(&self, app: &App, request: &Parts) -> Result<Admitted, ApiError> {
         match self {
-            // Who reaches this point in local mode has passed `local::refuse_others`.
+            // In local mode, `local::refuse_others` has already checked the request.
             Auth::Local => Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() }.into()),
             Auth::Accounts(_) => accounts::caller(app.accounts(), &request.method, &request.headers).await,
             Auth::Jwt(verifier) => {
@@ -98,7 +98,7 @@ impl Auth {
     }
 }
 
-/// Lets a request in, or says why not, before any handler sees it.
+/// Authenticates a request before any handler runs.
 pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let Admitted { caller, renewed_cookie } = match state.auth.caller(&state.app, &parts).await {
@@ -115,7 +115,7 @@ pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next
     parts.extensions.insert(caller);
     let mut response = place.held_by(next.run(Request::from_parts(parts, body)).await);
     if let Some(cookie) = renewed_cookie {
-        // A handler that signs out or in has set its own.
+        // A handler that signs in or out has set its own cookie.
         response.headers_mut().entry(header::SET_COOKIE).or_insert(cookie);
     }
     response
@@ -139,7 +139,7 @@ fn please_sign_in() -> ApiError {
     ApiError::unauthorized("Please sign in.")
 }
 
-/// The bearer token, if the header is there. Anything else in it, or the header twice, is refused.
+/// The bearer token, if the header is there. Any other value, or a repeated header, is rejected.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What only the operator may see: from this machine, or with the operator's token.
+//! Operator access: from this machine, or with the operator's token.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use super::{Caller, Peer, bearer, keys::hash_of};
 use crate::{error::ApiError, router::AppState};
 
 impl Caller {
-    /// Whether they may change the installation's settings. In `local` mode there is only one person.
+    /// Whether the caller may change the installation's settings. In `local` mode the only user may.
     pub(crate) fn is_operator(&self, config: &Config) -> bool {
-        // The name in another issuer's token is often what its user typed: only the subject counts there.
+        // With an external issuer, users can often choose their own name, so only the subject counts.
         let has_own_names = config.auth == AuthMode::Accounts;
         let is_named = |name: &String| *name == self.id.as_str() || (has_own_names && *name == self.name);
         config.auth == AuthMode::Local || config.operators.iter().any(is_named)
     }
 }
 
-/// A layer for `/metrics`. Users are not operators: their tokens do not open it.
+/// A layer for `/metrics`. Tokens of ordinary users are rejected.
 pub async fn operators_only(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let expected = state.app.config.metrics_token.as_ref();
     let given = bearer(request.headers()).ok().flatten();
-    // Hashes are compared: how long that takes says nothing about the token.
+    // Hashes are compared, so that the time of the comparison reveals nothing about the token.
     let is_operator = match (expected, given) {
         (Some(expected), Some(given)) => hash_of(expected.expose()) == hash_of(given),
         _ => Peer::of(request.extensions(), request.headers(), &state.app.config.trusted_proxies).is_this_machine(),

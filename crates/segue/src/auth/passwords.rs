@@ -1,4 +1,4 @@
-//! Passwords: argon2id, off the async threads, at most two at once.
+//! Password hashing with argon2id: outside the async threads, at most two at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ use tokio::sync::Semaphore;
 use crate::error::ApiError;
 
 pub const MIN_CHARS: usize = 8;
-/// Hashing takes the same time for any length; reading does not.
+/// Hashing time does not depend on the length, but reading time does.
 const MAX_BYTES: usize = 1000;
-/// Each takes about 19 MB and one core for a moment.
+/// Each hash takes about 19 MB of memory and one core.
 const AT_ONCE: usize = 2;
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Checked when there is no such account, so that the answer takes as long. No password has it.
-const NOBODYS_HASH: &str =
+const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Verified if the account does not exist, so that the response takes the same time. No password matches it.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c2VndWUgaGFzIG5vIG9uZQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Passwords {
@@ -34,10 +34,10 @@ impl Passwords {
         })
     }
 
-    /// Whether `password` is the one behind `hash`; without a hash it is not, and takes as long.
+    /// Whether `password` matches `hash`. Without a hash it never matches, and takes the same time.
     pub(crate) async fn verify(&self, password: String, hash: Option<String>) -> Result<bool, ApiError> {
         self.work(move || {
-            let hash = hash.as_deref().unwrap_or(NOBODYS_HASH);
+            let hash = hash.as_deref().unwrap_or(DUMMY_HASH);
             match Argon2::default().verify_password(password.as_bytes(), hash) {
                 Ok(()) => true,
                 Err(password_hash::Error::PasswordInvalid) => false,
@@ -51,13 +51,13 @@ impl Passwords {
     }
 
     async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-        let Ok(Ok(slot)) = tokio::time::timeout(PATIENCE, self.slots.clone().acquire_owned()).await else {
+        let Ok(Ok(slot)) = tokio::time::timeout(MAX_WAIT, self.slots.clone().acquire_owned()).await else {
             return Err(ApiError {
-                retry_after_seconds: Some(PATIENCE.as_secs()),
+                retry_after_seconds: Some(MAX_WAIT.as_secs()),
                 ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", "Too many sign-ins at once. Please try again.")
             });
         };
-        // The hash goes on when its caller has left, and so does its slot.
+        // The hash continues if its caller disconnects, and keeps its slot until it is done.
         let held = move || {
             let _slot = slot;
             work()
@@ -66,7 +66,7 @@ impl Passwords {
     }
 }
 
-/// The hash of a password, here and now.
+/// Hashes a password on the current thread.
 pub fn hash(password: &str) -> anyhow::Result<String> {
     match Argon2::default().hash_password(password.as_bytes()) {
         Ok(hash) => Ok(hash.to_string()),
@@ -74,7 +74,7 @@ pub fn hash(password: &str) -> anyhow::Result<String> {
     }
 }
 
-/// What is wrong with a new password, if anything.
+/// The problem with a new password, if any.
 pub fn problem_with(password: &str) -> Option<String> {
     if password.chars().count() < MIN_CHARS {
         return Some(format!("must have at least {MIN_CHARS} characters"));
@@ -87,10 +87,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_right_password_opens_and_nobody_has_none() {
+    async fn only_the_right_password_matches_and_a_missing_account_never_does() {
         let passwords = Passwords::new();
         let hash = passwords.hash("correct horse".into()).await.unwrap();
-        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "the same cost as the hash of nobody: {hash}");
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "the same cost as the dummy hash: {hash}");
         for (password, stored, expected) in [
             ("correct horse", Some(hash.clone()), true),
             ("correct horse ", Some(hash.clone()), false),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slot_is_free_when_the_hash_is_done_not_when_its_caller_leaves() {
+    async fn a_slot_is_freed_when_the_hash_is_done_not_when_its_caller_disconnects() {
         let passwords = Passwords::new();
         let (finish, finished) = std::sync::mpsc::channel::<()>();
         let (begun, mut has_begun) = tokio::sync::mpsc::unbounded_channel();
@@ -116,15 +116,15 @@ mod tests {
             _ = work => panic!("the work is not finished"),
             _ = has_begun.recv() => {}
         }
-        assert_eq!(passwords.slots.available_permits(), AT_ONCE - 1, "the caller left, the work goes on");
+        assert_eq!(passwords.slots.available_permits(), AT_ONCE - 1, "the caller has disconnected, the work continues");
         drop(finish);
         let all = u32::try_from(AT_ONCE).unwrap();
         drop(passwords.slots.acquire_many(all).await.unwrap());
     }
 
     #[test]
-    fn the_hash_of_nobody_can_be_checked() {
-        let outcome = Argon2::default().verify_password(b"anything", NOBODYS_HASH);
+    fn the_dummy_hash_can_be_verified() {
+        let outcome = Argon2::default().verify_password(b"anything", DUMMY_HASH);
         assert_eq!(outcome, Err(password_hash::Error::PasswordInvalid));
     }
 }

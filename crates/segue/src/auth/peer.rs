@@ -1,4 +1,4 @@
-//! Where a request comes from, as far as that can be known.
+//! The client address of a request.
 
 use std::{
     convert::Infallible,
@@ -15,15 +15,15 @@ use axum::{
 
 use crate::router::AppState;
 
-/// Headers that a proxy adds. A browser on this machine sends none of them.
+/// Headers that proxies add. A browser on this machine sends none of them.
 const ADDED_BY_PROXIES: [&str; 7] =
     ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip"];
 
-/// The address behind a request.
+/// The address of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    /// Whether a proxy stands between us.
+    /// Whether a proxy forwarded the request.
     pub(crate) is_forwarded: bool,
 }
 
@@ -39,13 +39,13 @@ impl OperationInput for Peer {}
 
 impl Peer {
     pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &Networks) -> Self {
-        // No address is known only where no socket is: in a test, or behind a socket file.
+        // The address is unknown only without a TCP socket: in a test, or behind a Unix socket.
         let socket = extensions.get::<ConnectInfo<SocketAddr>>();
         Self::seen(socket.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(address)| address.ip()), headers, proxies)
     }
 
-    /// Only a configured proxy is believed about the address it asks for. Behind several of them, the last address
-    /// that is not a proxy's own counts; what stands before it is what a stranger claimed.
+    /// Only configured proxies are trusted for the client address. Behind several of them, the last address that is
+    /// not a proxy counts; earlier entries are claims of the client.
     fn seen(socket: IpAddr, headers: &HeaderMap, proxies: &Networks) -> Self {
         let mut address = socket.to_canonical();
         let noted: Vec<&str> =
@@ -66,7 +66,7 @@ impl Peer {
     }
 }
 
-/// Whether a proxy has passed this request on.
+/// Whether a proxy has forwarded this request.
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
     ADDED_BY_PROXIES.iter().any(|name| headers.contains_key(*name))
 }
@@ -75,7 +75,7 @@ fn address_in(noted: &str) -> Option<IpAddr> {
     noted.parse().ok().or_else(|| noted.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// Once, because every request through such a proxy would say it.
+/// Logged once, because every request through such a proxy would repeat it.
 fn warn_of_unknown_proxy(address: IpAddr) {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_configured_proxy_may_say_for_whom_it_asks() {
+    fn only_a_configured_proxy_is_trusted_for_the_client_address() {
         let cases = [
             ("203.0.113.9", None, "203.0.113.9", false),
             ("203.0.113.9", Some("198.51.100.1"), "203.0.113.9", false),

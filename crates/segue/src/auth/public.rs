@@ -1,4 +1,4 @@
-//! Routes without authentication: how many requests one address may have open on them.
+//! Routes without authentication: the number of open requests per address.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::{
 use super::{Peer, network_of};
 use crate::router::AppState;
 
-/// A layer for public routes: one address must not hold all places with bodies that never come.
+/// A layer for public routes: one address must not occupy all places with unfinished request bodies.
 pub(crate) async fn share_of_address(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let peer = Peer::of(request.extensions(), request.headers(), &state.app.config.trusted_proxies);
     match state.public_requests.enter(&network_of(peer.address)) {

@@ -1,23 +1,24 @@
-//! What sign-in attempts are counted by: the name, the address, and both together.
+//! The keys by which sign-in attempts are counted: the name, the address, and both together.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use app::services::accounts::{AttemptSubject, name_key};
 use sha2::{Digest, Sha256};
 
-/// A name alone has a high limit: a low one would let anyone lock an account out.
+/// The limit per name alone is high: with a low one, anyone could lock an account out.
 const PER_NAME_AND_ADDRESS: i64 = 10;
 const PER_ADDRESS: i64 = 50;
 const PER_NAME: i64 = 200;
 
-/// Who is guessing what.
+/// The name and the address of an attempt.
 pub(super) struct Subjects {
     pub(super) name_from_address: AttemptSubject,
     pub(super) all: [AttemptSubject; 3],
 }
 
 impl Subjects {
-    /// Names are compared as accounts compare them; of an IPv6 address its /64 counts, which is what one customer has.
+    /// Names are normalised like account names. Of an IPv6 address only the /64 counts, because one customer has a
+    /// whole /64.
     pub(super) fn of(name: &str, address: IpAddr) -> Self {
         let (name, address) = (name_key(name), network_of(address).to_string());
         let subject = |kind: &str, name: &str, address: &str, limit| {

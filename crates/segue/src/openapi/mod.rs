@@ -1,4 +1,4 @@
-//! `/openapi.json`: every JSON endpoint and every tool, for programs; derived from the types.
+//! `/openapi.json`: every JSON endpoint and every tool, derived from the types.
 
 mod page;
 
@@ -9,7 +9,7 @@ use axum::{Router, body::Bytes, http::header, response::Html, routing::get};
 use engine::{ToolSpec, Toolbox};
 use serde_json::{Map, Value, json};
 
-/// The document before any route is in it.
+/// The document without routes.
 pub(crate) fn beginning() -> OpenApi {
     aide::generate::extract_schemas(true);
     let mut api = OpenApi {
@@ -30,7 +30,7 @@ pub(crate) fn beginning() -> OpenApi {
     let bearer = SecurityScheme::Http {
         scheme: "bearer".into(),
         bearer_format: None,
-        description: Some("A token; the page uses a session cookie instead".into()),
+        description: Some("A bearer token. The web page uses a session cookie instead.".into()),
         extensions: Default::default(),
     };
     let components = api.components.get_or_insert_default();
@@ -38,10 +38,10 @@ pub(crate) fn beginning() -> OpenApi {
     api
 }
 
-/// Serves the document once every route is in it, and a page for people.
+/// Serves the complete document, and an HTML page of it.
 pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
     let document = complete(&api, toolbox);
-    // Shared by all answers: a client that does not read one costs no copy.
+    // Shared by all responses, so that a slow client costs no copy.
     let page = Bytes::from(page::render(&document));
     let document = Bytes::from(document.to_string());
     router
@@ -50,10 +50,10 @@ pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
         .route("/docs/style.css", get(async || ([(header::CONTENT_TYPE, "text/css")], page::STYLE)))
 }
 
-/// Adds what the routes do not say about themselves: names for generated functions, groups, and each tool by itself.
+/// Adds what the routes do not contain: names for generated functions, groups, and one operation per tool.
 fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
     let mut document = serde_json::to_value(api).expect("the document is plain data");
-    mend(&mut document);
+    normalise(&mut document);
     let Some(Value::Object(paths)) = document.get_mut("paths") else { return document };
     add_tools(paths, toolbox);
     let mut groups = Vec::new();
@@ -71,7 +71,7 @@ fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
     document
 }
 
-/// Leaves out schemas that nothing refers to: those of queries and paths are spelled out where they are used.
+/// Removes unused schemas: those of queries and paths are inlined where they are used.
 fn prune(document: &mut Value) {
     let mut used = BTreeSet::new();
     let mut open = vec![&document["paths"]];
@@ -94,9 +94,9 @@ fn prune(document: &mut Value) {
     }
 }
 
-/// Says in the words of every reader what the derivation says in words that only some of them know: "no default" instead
-/// of a default of `null`, and "anything" as an empty schema.
-fn mend(value: &mut Value) {
+/// Replaces constructs that some readers do not support: a default of `null` by no default, and "anything" by an
+/// empty schema.
+fn normalise(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             if fields.get("default").is_some_and(Value::is_null) {
@@ -105,14 +105,14 @@ fn mend(value: &mut Value) {
             if fields.get("schema") == Some(&Value::Bool(true)) {
                 fields.insert("schema".into(), json!({}));
             }
-            fields.values_mut().for_each(mend);
+            fields.values_mut().for_each(normalise);
         }
-        Value::Array(items) => items.iter_mut().for_each(mend),
+        Value::Array(items) => items.iter_mut().for_each(normalise),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// One path a tool, with its own input and output, in place of one path for all.
+/// One path per tool, with its own input and output, instead of one path for all.
 fn add_tools(paths: &mut Map<String, Value>, toolbox: &Toolbox) {
     const TEMPLATE: &str = "/api/tools/{name}";
     let Some(template) = paths.remove(TEMPLATE) else { return };
@@ -131,8 +131,7 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     operation["description"] = spec.description.clone().into();
     operation["requestBody"] =
         json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
-    operation["responses"]["200"] =
-        json!({"description": "What it did or found", "content": {"application/json": {"schema": spec.output_schema}}});
+    operation["responses"]["200"] = json!({"description": "The output of the tool", "content": {"application/json": {"schema": spec.output_schema}}});
     operation
 }
 
@@ -148,15 +147,18 @@ fn finish(path: &str, method: &str, group: &str, operation: &mut Value) {
     let responses = operation["responses"].as_object_mut().expect("responses are an object");
     let body = json!({"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}});
     responses.remove("default");
-    responses.insert("4XX".into(), json!({"description": "Refused, with the reason", "content": body}));
-    responses.insert("5XX".into(), json!({"description": "Not now, with the reason", "content": body}));
+    responses.insert(
+        "4XX".into(),
+        json!({"description": "The request was rejected; the body contains the reason", "content": body}),
+    );
+    responses.insert("5XX".into(), json!({"description": "The server or a service it needs failed; the body contains the reason", "content": body}));
     if !responses.keys().any(|status| status.starts_with('2')) {
         let (status, description) = if method == "delete" { ("204", "Done") } else { ("200", "Done") };
         responses.insert(status.into(), json!({"description": description}));
     }
 }
 
-/// `getConversationsByConversationId`: a function's name, made of the path.
+/// `getConversationsByConversationId`: a function name, built from the path.
 fn operation_id(method: &str, path: &str) -> String {
     let mut id = method.to_owned();
     for part in path.trim_start_matches("/api").split('/').filter(|part| !part.is_empty()) {
@@ -172,7 +174,7 @@ fn operation_id(method: &str, path: &str) -> String {
     id
 }
 
-/// The first word of a path that says what it is about.
+/// The first part of a path that names its group.
 fn group_of(path: &str) -> String {
     let words = path.trim_start_matches("/api/").trim_start_matches('/').split('/');
     let word = words.map(|word| word.trim_matches(['{', '}'])).next().unwrap_or_default();
@@ -185,15 +187,15 @@ fn group_of(path: &str) -> String {
 
 fn about(group: &str) -> &'static str {
     match group {
-        "chat" => "Talk to an agent, in the protocol of your front end",
-        "conversations" => "What was said",
-        "tasks" => "The to-do list, by hand",
-        "tools" => "What agents can do, without an agent",
-        "library" => "Tracks and albums you own",
-        "playlists" => "Playlists that were suggested",
-        "index" | "search" => "Finding tracks by meaning, words and sound",
-        "operations" => "For whoever runs the server",
-        _ => "About this server and who you are to it",
+        "chat" => "Chat with an agent, in the protocol of your front end",
+        "conversations" => "Conversations and their messages",
+        "tasks" => "The to-do list, without an agent",
+        "tools" => "Direct calls of the agents' tools",
+        "library" => "The user's tracks and albums",
+        "playlists" => "Playlists that agents suggested",
+        "index" | "search" => "Search for tracks by meaning, words and sound",
+        "operations" => "Health, metrics and other endpoints for operators",
+        _ => "Information about this server and the signed-in user",
     }
 }
 
@@ -202,7 +204,7 @@ mod tests {
     use super::{group_of, operation_id};
 
     #[test]
-    fn paths_name_functions_and_groups() {
+    fn function_names_and_groups_follow_from_paths() {
         let cases = [
             ("get", "/api/conversations/{conversation_id}", "getConversationsByConversationId", "conversations"),
             ("post", "/api/tools/add_task", "postToolsAddTask", "tools"),

@@ -1,4 +1,4 @@
-//! `/docs`: the OpenAPI document as a page that people read, without a script and without anyone else's host.
+//! `/docs`: the OpenAPI document as an HTML page, without scripts and without resources of other hosts.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// Nested fields deeper than this are left to the document itself.
+/// Fields that are nested deeper are only in the document itself.
 const MAX_DEPTH: u32 = 4;
 
 pub(super) fn render(document: &Value) -> String {
@@ -98,7 +98,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The fields of a schema; nothing where its kind has said it all.
+    /// The fields of a schema; nothing if its type already describes it completely.
     fn schema(&mut self, schema: &'a Value, depth: u32) {
         let schema = self.resolved(schema);
         if depth > MAX_DEPTH {
@@ -195,7 +195,7 @@ mod tests {
     use super::render;
 
     #[test]
-    fn words_from_the_document_are_words_on_the_page() {
+    fn texts_of_the_document_are_escaped_on_the_page() {
         let page = render(&json!({
             "info": {"title": "<b>", "version": "1"},
             "tags": [{"name": "tasks"}],

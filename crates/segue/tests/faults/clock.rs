@@ -10,25 +10,25 @@ use crate::{
     table::Row,
 };
 
-/// The library that lies to one process about the time; Debian's package `faketime`.
-fn liar() -> Option<PathBuf> {
+/// The library that changes the time of day for one process; Debian's package `faketime`.
+fn faketime_library() -> Option<PathBuf> {
     let folders = std::fs::read_dir("/usr/lib").ok()?;
     let files = folders.flatten().map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
     files.into_iter().find(|file| file.exists())
 }
 
 fn lying(file: &std::path::Path) -> Vec<(&'static str, String)> {
-    let liar = liar().expect("the package faketime is installed");
+    let library = faketime_library().expect("the package faketime is installed");
     vec![
-        ("LD_PRELOAD", liar.display().to_string()),
+        ("LD_PRELOAD", library.display().to_string()),
         ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
         ("FAKETIME_NO_CACHE", "1".into()),
-        // Only the time of day jumps; what measures durations does not, as on a real machine.
+        // Only the time of day jumps; the monotonic clock does not, as on a real machine.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
     ]
 }
 
-/// The time of day jumps an hour ahead and back while answers are written.
+/// The time of day jumps one hour forward and back while answers are written.
 pub(crate) async fn jumps() -> Row {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("time");
@@ -42,13 +42,13 @@ pub(crate) async fn jumps() -> Row {
         }
         Instant::now()
     };
-    let (heard, mended) = tokio::join!(stage.say("while it jumps"), jumping);
+    let (heard, repaired_at) = tokio::join!(stage.say("while it jumps"), jumping);
     stage.model.set_pace(Duration::from_millis(2));
-    let well_after = stage.until_well(mended, "after", Heard::is_complete).await;
-    stage.row(heard.in_short(), well_after).await
+    let recovery = stage.until_recovered(repaired_at, "after", Heard::is_complete).await;
+    stage.row(heard.in_short(), recovery).await
 }
 
-/// A second node whose clock is an hour ahead must not take the first for dead, nor be taken for it.
+/// A second node has a clock one hour ahead. Neither node may consider the other dead.
 pub(crate) async fn of_another_node() -> Row {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("time");
@@ -60,6 +60,6 @@ pub(crate) async fn of_another_node() -> Row {
     let (here, there) = tokio::join!(stage.say("on the first"), listen(&other.url, body));
     stage.note("on the other", there.clone());
     stage.model.set_pace(Duration::from_millis(2));
-    let well_after = stage.until_well(Instant::now(), "after", Heard::is_complete).await;
-    stage.row(format!("right clock: {}; wrong clock: {}", here.in_short(), there.in_short()), well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "after", Heard::is_complete).await;
+    stage.row(format!("right clock: {}; wrong clock: {}", here.in_short(), there.in_short()), recovery).await
 }

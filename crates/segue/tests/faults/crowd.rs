@@ -1,4 +1,4 @@
-//! Many at once: clients that all leave, and servers that are killed under load.
+//! Many clients at once: all disconnect, or the server is killed under load.
 
 use std::time::{Duration, Instant};
 
@@ -18,12 +18,12 @@ use crate::{
 const N_PEOPLE: usize = 50;
 const STREAMS_EACH: usize = 20;
 
-/// Fifty people with twenty windows each close them all in the same moment, in the middle of an answer.
+/// Fifty users with twenty streams each disconnect at the same moment, in the middle of an answer.
 pub(crate) async fn leaves_at_once() -> Row {
     let stage = Stage::new([]).await;
     let jwt = [("SEGUE_AUTH", "jwt".to_owned()), ("SEGUE_JWT_SECRET", JWT_SECRET.to_owned())];
     let shared = stage.another(&jwt).await;
-    // A connection to the model for each answer stays open for the next one, for a minute and a half.
+    // One connection to the model per answer stays in the pool for 90 seconds.
     let rested = Numbers::of(&shared).await.with_connections(N_PEOPLE);
     stage.model.set_pace(Duration::from_millis(700));
     let http = reqwest::Client::new();
@@ -57,7 +57,7 @@ pub(crate) async fn leaves_at_once() -> Row {
         assert!(left.elapsed() < Duration::from_secs(20), "connections stay open: {}", files(&shared));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let well_after = left.elapsed();
+    let recovery = left.elapsed();
     let mut n_complete = 0;
     for (token, start) in &people {
         let turn = format!("{}/api/turns/{}/stream", shared.url, start["turnId"].as_str().unwrap());
@@ -68,7 +68,7 @@ pub(crate) async fn leaves_at_once() -> Row {
     }
     let grown = leaks(&shared, Some(rested)).await;
     let mut row = stage
-        .row(format!("{n_open} streams closed; {n_complete} of {N_PEOPLE} answers complete all the same"), well_after)
+        .row(format!("{n_open} streams closed; {n_complete} of {N_PEOPLE} answers complete all the same"), recovery)
         .await;
     row.broken.extend(grown);
     if n_complete != N_PEOPLE {
@@ -80,7 +80,7 @@ pub(crate) async fn leaves_at_once() -> Row {
 const N_KILLS: usize = 4;
 const N_CLIENTS: usize = 8;
 
-/// Eight people talk on and on while their server is killed and started again.
+/// Eight users chat continuously while their server is killed and restarted.
 pub(crate) async fn killed_under_load() -> Row {
     let mut stage = Stage::new([]).await;
     stage.model.set_pace(Duration::from_millis(15));
@@ -101,13 +101,13 @@ pub(crate) async fn killed_under_load() -> Row {
             }
         }
         stage.start_again().await;
-        slowest = slowest.max(stage.until_well(killed, &format!("after {n_kill}"), Heard::is_complete).await);
+        slowest = slowest.max(stage.until_recovered(killed, &format!("after {n_kill}"), Heard::is_complete).await);
     }
     stage.model.set_pace(Duration::from_millis(2));
     stage.row(format!("{N_KILLS} kills: {}", together(&all)), slowest).await
 }
 
-/// Says one thing after another until no one answers.
+/// Sends one message after another until the server does not answer.
 async fn talk(url: String, name: String) -> Vec<(String, Heard)> {
     let mut said = Vec::new();
     for n in 0.. {

@@ -1,4 +1,4 @@
-//! Faults of the database: killed, slow, full.
+//! Database faults: killed, slow, full.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ fn cluster() -> String {
     std::env::var("SEGUE_TEST_POSTGRES").unwrap()
 }
 
-/// The cluster's own switch, see `tools/with-postgres`.
+/// Runs the control script of the cluster, see `tools/with-postgres`.
 async fn switch(what: &str) {
     let ctl = std::env::var("SEGUE_TEST_POSTGRES_CTL").expect("run through tools/with-postgres");
     assert!(Command::new(ctl).arg(what).status().await.unwrap().success(), "{what}");
 }
 
-/// Four answers are being written when the database dies, and two more are asked for while it is gone.
+/// The database dies while four answers are written, and two more messages are sent while it is down.
 pub(crate) async fn killed_and_back() -> Row {
     let stage = Stage::new([]).await;
     stage.model.set_pace(Duration::from_millis(150));
@@ -36,14 +36,14 @@ pub(crate) async fn killed_and_back() -> Row {
         switch("start").await;
         (ready, refused, Instant::now())
     };
-    let (running, (ready, refused, mended)) = tokio::join!(running, outage);
+    let (running, (ready, refused, repaired_at)) = tokio::join!(running, outage);
     stage.model.set_pace(Duration::from_millis(2));
-    let well_after = stage.until_well(mended, "after", Heard::is_complete).await;
+    let recovery = stage.until_recovered(repaired_at, "after", Heard::is_complete).await;
     let seen = format!("running: {}; new: {}; /readyz {ready}", together(&running), together(&refused));
-    stage.row(seen, well_after).await
+    stage.row(seen, recovery).await
 }
 
-/// Everything the database says comes 100 ms late.
+/// Every response of the database is delayed by 100 ms.
 pub(crate) async fn slow() -> Row {
     let world = crate::support::World::new().await;
     let url = world.settings()["DATABASE_URL"].clone();
@@ -56,12 +56,12 @@ pub(crate) async fn slow() -> Row {
     let heard = join_all(names.iter().map(|name| stage.say(name))).await;
     let took = began.elapsed();
     wire.delay(Duration::ZERO);
-    let mended = Instant::now();
-    let well_after = stage.until_well(mended, "after", Heard::is_complete).await;
-    stage.row(format!("{}, the slowest after {:.1} s", together(&heard), took.as_secs_f64()), well_after).await
+    let repaired_at = Instant::now();
+    let recovery = stage.until_recovered(repaired_at, "after", Heard::is_complete).await;
+    stage.row(format!("{}, the slowest after {:.1} s", together(&heard), took.as_secs_f64()), recovery).await
 }
 
-/// Someone else holds every connection the cluster has.
+/// Another client holds every connection of the cluster.
 pub(crate) async fn out_of_connections() -> Row {
     let stage = Stage::new([("SEGUE_DATABASE_POOL", "4".to_owned())]).await;
     let mut hogs = Vec::new();
@@ -72,12 +72,12 @@ pub(crate) async fn out_of_connections() -> Row {
     let heard = join_all(names.iter().map(|name| stage.say(name))).await;
     let n_hogs = hogs.len();
     drop(hogs);
-    let mended = Instant::now();
-    let well_after = stage.until_well(mended, "after", Heard::is_complete).await;
-    stage.row(format!("{} ({n_hogs} connections taken)", together(&heard)), well_after).await
+    let repaired_at = Instant::now();
+    let recovery = stage.until_recovered(repaired_at, "after", Heard::is_complete).await;
+    stage.row(format!("{} ({n_hogs} connections taken)", together(&heard)), recovery).await
 }
 
-/// No file of the server may grow any more, as on a full disk.
+/// No file of the server can grow, as on a full disk.
 pub(crate) async fn disk_full() -> Row {
     let stage = Stage::new([]).await;
     stage.model.set_pace(Duration::from_millis(60));
@@ -94,8 +94,8 @@ pub(crate) async fn disk_full() -> Row {
         limit("unlimited:unlimited").await;
         (refused, Instant::now())
     };
-    let (running, (refused, mended)) = tokio::join!(running, full);
+    let (running, (refused, repaired_at)) = tokio::join!(running, full);
     stage.model.set_pace(Duration::from_millis(2));
-    let well_after = stage.until_well(mended, "after", Heard::is_complete).await;
-    stage.row(format!("running: {}; new: {}", running.in_short(), refused.in_short()), well_after).await
+    let recovery = stage.until_recovered(repaired_at, "after", Heard::is_complete).await;
+    stage.row(format!("running: {}; new: {}", running.in_short(), refused.in_short()), recovery).await
 }

@@ -1,9 +1,10 @@
-//! Faults, rehearsed: each is brought about, watched through a user's eyes, mended, and looked at afterwards.
+//! Fault tests: each fault is caused, observed as a user sees it, and removed; then the state is checked.
 //!
-//! A program of its own and not a list of tests: what it is for is the table it prints. Without arguments it runs the
-//! short form; `-- --all` runs everything; `-- <words>` runs the faults whose names hold them.
+//! This is a program and not a list of tests, because its result is the table that it prints. Without arguments it
+//! runs the short form; `-- --all` runs everything; `-- <words>` runs the faults whose names contain one of the
+//! words.
 
-#![allow(clippy::unwrap_used, reason = "a rehearsal that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a fault test that cannot continue has failed")]
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 mod clock;
@@ -24,7 +25,7 @@ use futures::future::BoxFuture;
 
 use self::table::{Row, print};
 
-/// One fault and how it is rehearsed.
+/// One fault and its test.
 struct Rehearsal {
     name: &'static str,
     on: On,
@@ -32,7 +33,7 @@ struct Rehearsal {
     run: fn() -> BoxFuture<'static, Row>,
 }
 
-/// Where a fault can happen.
+/// The databases on which a fault can occur.
 #[derive(Clone, Copy, PartialEq)]
 enum On {
     Both,
@@ -40,7 +41,7 @@ enum On {
     Postgres,
 }
 
-/// The short form is for every change, the rest for `make faults`.
+/// The short form runs for every change, the rest with `make faults`.
 #[derive(Clone, Copy, PartialEq)]
 enum Length {
     Short,
@@ -63,7 +64,7 @@ fn rehearsals() -> Vec<Rehearsal> {
         "Qdrant away at the start", Both, Short, services::qdrant_away_at_the_start();
         "Qdrant slow", Both, Long, services::qdrant_slow();
         "Qdrant with another schema", Both, Long, services::qdrant_wrong_schema();
-        "Qdrant is someone else", Both, Long, services::qdrant_is_a_stranger();
+        "Qdrant is another server", Both, Long, services::qdrant_is_another_server();
         "Qdrant emptied", Both, Short, services::qdrant_emptied();
         "Qdrant emptied, its disk full", Both, Long, services::qdrant_empty_and_full();
         "Tidal 429", Both, Long, services::tidal_too_many();

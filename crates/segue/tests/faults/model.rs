@@ -1,4 +1,4 @@
-//! A model server with moods. It calls the tool its user's message begins with, then says that it is done.
+//! A model server with faults. It calls the tool that the user's message names first, then says that it is done.
 
 use std::{
     sync::{Arc, Mutex},
@@ -21,9 +21,9 @@ pub(crate) enum Mood {
     Well,
     /// Ends its stream in the middle of a tool's input.
     Cut,
-    /// 529 to everything.
+    /// Answers every request with 529.
     Overloaded,
-    /// Takes the request and says nothing.
+    /// Accepts the request and sends nothing.
     Silent,
 }
 
@@ -49,7 +49,7 @@ impl MoodyModel {
         self.state.lock().unwrap().0 = mood;
     }
 
-    /// How long each word takes from now on.
+    /// Sets the time per word from now on.
     pub(crate) fn set_pace(&self, pace: Duration) {
         self.state.lock().unwrap().1 = pace;
     }
@@ -63,7 +63,7 @@ impl MoodyModel {
     }
 }
 
-/// "find rain" searches the collection, "tidal rain" the catalogue; anything else becomes a task.
+/// "find rain" searches the collection, "tidal rain" the catalogue; any other message becomes a task.
 fn call_for(text: &str) -> (&'static str, Value) {
     match text.split_once(' ') {
         Some(("find", words)) => ("semanticSearch", json!({"query": words})),
@@ -98,8 +98,8 @@ async fn answer(State(state): State<Arc<Mutex<(Mood, Duration)>>>, Json(request)
             let call = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {}});
             yield frame(json!({"type": "content_block_start", "index": 1, "content_block": call}));
             let text = input.to_string();
-            let told = if mood == Mood::Cut { &text[..text.len() / 2] } else { &text };
-            let delta = json!({"type": "input_json_delta", "partial_json": told});
+            let partial = if mood == Mood::Cut { &text[..text.len() / 2] } else { &text };
+            let delta = json!({"type": "input_json_delta", "partial_json": partial});
             yield frame(json!({"type": "content_block_delta", "index": 1, "delta": delta}));
             if mood == Mood::Cut {
                 return;

@@ -1,4 +1,4 @@
-//! Faults of the services around: Qdrant, Tidal, the model, the collector.
+//! Faults of external services: Qdrant, Tidal, the model, the collector.
 
 use std::time::{Duration, Instant};
 
@@ -38,8 +38,8 @@ async fn while_qdrant_is(mood: Mood) -> Row {
     qdrant.set_mood(mood);
     let seen = stage.say("find rain").await.in_short();
     qdrant.set_mood(Mood::Well);
-    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
+    stage.row(seen, recovery).await
 }
 
 pub(crate) async fn qdrant_away() -> Row {
@@ -50,12 +50,12 @@ pub(crate) async fn qdrant_slow() -> Row {
     while_qdrant_is(Mood::Silent).await
 }
 
-/// What answers is not Qdrant.
-pub(crate) async fn qdrant_is_a_stranger() -> Row {
+/// The server at the URL is not Qdrant.
+pub(crate) async fn qdrant_is_another_server() -> Row {
     while_qdrant_is(Mood::Stranger).await
 }
 
-/// A server that starts meanwhile serves everything else.
+/// A server that starts without Qdrant serves everything else.
 pub(crate) async fn qdrant_away_at_the_start() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;
     stage.server.kill_at_once().await;
@@ -63,11 +63,12 @@ pub(crate) async fn qdrant_away_at_the_start() -> Row {
     stage.start_again().await;
     let seen = stage.say("find rain").await.in_short();
     qdrant.set_mood(Mood::Well);
-    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
+    stage.row(seen, recovery).await
 }
 
-/// Someone put other vectors into our collection: no server starts on it, and says so in one line. Then it is deleted.
+/// The collection contains vectors of another size: the server refuses to start with a one-line message. Then the
+/// collection is deleted.
 pub(crate) async fn qdrant_wrong_schema() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;
     stage.server.kill_at_once().await;
@@ -79,33 +80,33 @@ pub(crate) async fn qdrant_wrong_schema() -> Row {
     let line = said.lines().last().unwrap_or_default().to_owned();
     assert!(!output.status.success() && line.starts_with("segue: the index cannot be opened"), "{said}");
     qdrant.empty();
-    let mended = Instant::now();
+    let repaired_at = Instant::now();
     stage.start_again().await;
-    let well_after = stage.until_well(mended, "find rain again", found).await;
-    stage.row(format!("no start: \"{line}\""), well_after).await
+    let recovery = stage.until_recovered(repaired_at, "find rain again", found).await;
+    stage.row(format!("no start: \"{line}\""), recovery).await
 }
 
-/// The collection is gone; it is made again from the database, by itself.
+/// The collection is deleted. The server rebuilds it from the database without help.
 pub(crate) async fn qdrant_emptied() -> Row {
     let (stage, qdrant) = with_qdrant().await;
     qdrant.empty();
     let seen = stage.say("find rain").await.in_short();
-    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
+    stage.row(seen, recovery).await
 }
 
-/// The collection is gone and cannot be made again: never "nothing found".
+/// The collection is deleted and cannot be rebuilt. A search must never answer "nothing found".
 pub(crate) async fn qdrant_empty_and_full() -> Row {
     let (stage, qdrant) = with_qdrant().await;
     qdrant.set_mood(Mood::Full);
     qdrant.empty();
-    stage.until_well(Instant::now(), "find rain", |_| !qdrant.collections().is_empty()).await;
+    stage.until_recovered(Instant::now(), "find rain", |_| !qdrant.collections().is_empty()).await;
     let heard = stage.say("find rain").await;
     assert!(heard.in_short().contains("temporarily unavailable"), "{}", heard.in_short());
     let seen = heard.in_short();
     qdrant.set_mood(Mood::Well);
-    let well_after = stage.until_well(Instant::now(), "find rain again", found).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
+    stage.row(seen, recovery).await
 }
 
 async fn with_tidal() -> (Stage, TidalDouble, Running) {
@@ -125,8 +126,8 @@ async fn while_tidal_plays(fault: Fault) -> Row {
     tidal.always(Some(fault));
     let seen = stage.say("tidal rain").await.in_short();
     tidal.always(None);
-    let well_after = stage.until_well(Instant::now(), "tidal the", Heard::is_complete_with_tools).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "tidal the", Heard::is_complete_with_tools).await;
+    stage.row(seen, recovery).await
 }
 
 pub(crate) async fn tidal_too_many() -> Row {
@@ -156,8 +157,8 @@ async fn while_the_model_is(mood: model::Mood) -> Row {
     let heard = stage.say("meanwhile").await;
     let seen = format!("{} after {:.1} s", heard.in_short(), began.elapsed().as_secs_f64());
     stage.model.set_mood(model::Mood::Well);
-    let well_after = stage.until_well(Instant::now(), "after", Heard::is_complete).await;
-    stage.row(seen, well_after).await
+    let recovery = stage.until_recovered(Instant::now(), "after", Heard::is_complete).await;
+    stage.row(seen, recovery).await
 }
 
 pub(crate) async fn model_cut() -> Row {
@@ -172,7 +173,7 @@ pub(crate) async fn model_hangs() -> Row {
     while_the_model_is(model::Mood::Silent).await
 }
 
-/// Nobody takes spans, then someone does.
+/// The collector is away at first and comes back later.
 pub(crate) async fn collector_away() -> Row {
     let collector = Collector::start().await;
     let stage = Stage::new([("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.clone())]).await;
@@ -180,19 +181,19 @@ pub(crate) async fn collector_away() -> Row {
     let began = Instant::now();
     let mut seen = Vec::new();
     for n in 0..5 {
-        seen.push(stage.say(&format!("untold {n}")).await);
+        seen.push(stage.say(&format!("not exported {n}")).await);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let seen = format!("{} within {:.1} s", crate::stage::together(&seen), began.elapsed().as_secs_f64());
-    let mended = Instant::now();
+    let repaired_at = Instant::now();
     let turn = loop {
-        let heard = stage.say(&format!("told {}", mended.elapsed().as_millis())).await;
+        let heard = stage.say(&format!("exported {}", repaired_at.elapsed().as_millis())).await;
         let id = heard.events[0]["turnId"].as_str().unwrap().to_owned();
         if tokio::time::timeout(Duration::from_secs(2), collector.trace(&id)).await.is_ok() {
             break id;
         }
     };
-    let well_after = mended.elapsed();
-    assert_eq!(collector.trace(&turn).await.iter().filter(|span| span.parent.is_empty()).count(), 1, "told once");
-    stage.row(seen, well_after).await
+    let recovery = repaired_at.elapsed();
+    assert_eq!(collector.trace(&turn).await.iter().filter(|span| span.parent.is_empty()).count(), 1, "exported once");
+    stage.row(seen, recovery).await
 }

@@ -1,4 +1,4 @@
-//! Where faults are rehearsed: the real binary, a model with moods, a user who writes down what they see.
+//! The setup of the fault tests: the real binary, a model with faults, and a user who records every answer.
 
 use std::{
     collections::BTreeMap,
@@ -19,22 +19,22 @@ pub(crate) struct Stage {
     pub(crate) model: MoodyModel,
     pub(crate) server: Process,
     settings: Vec<(&'static str, String)>,
-    /// What every message became, by its text.
+    /// The result of every message, by its text.
     heard: Mutex<BTreeMap<String, Heard>>,
-    /// How the server was when nothing had happened yet.
+    /// The resource numbers before the fault.
     rested: Option<Numbers>,
 }
 
-/// What a user got for one message.
+/// What a user received for one message.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
-    /// The refusal, when it did not begin.
+    /// The error, if the turn did not start.
     pub(crate) refused: Option<String>,
     pub(crate) events: Vec<Value>,
 }
 
 impl Heard {
-    /// In a few words, for the table.
+    /// A short form for the table.
     pub(crate) fn in_short(&self) -> String {
         let Some(last) = self.events.last() else { return self.refused.clone().unwrap_or("no answer".into()) };
         let failed = self.events.iter().find(|event| event["type"] == "tool_call_error");
@@ -46,7 +46,7 @@ impl Heard {
         }
     }
 
-    /// Complete, and no tool failed on the way.
+    /// Complete, and no tool call failed.
     pub(crate) fn is_complete_with_tools(&self) -> bool {
         self.is_complete() && !self.events.iter().any(|event| event["type"] == "tool_call_error")
     }
@@ -56,7 +56,7 @@ impl Heard {
     }
 }
 
-/// What leaks would show in.
+/// The resource numbers in which a leak would show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     turns: f64,
@@ -66,7 +66,7 @@ pub(crate) struct Numbers {
     used_connections: f64,
 }
 
-const WELL_WITHIN: Duration = Duration::from_secs(60);
+const RECOVERS_WITHIN: Duration = Duration::from_secs(60);
 
 impl Stage {
     pub(crate) async fn new(settings: impl IntoIterator<Item = (&'static str, String)>) -> Self {
@@ -82,24 +82,24 @@ impl Stage {
         let server = Process::start(&world, &settings).await;
         let mut stage = Self { world, model, server, settings, heard: Mutex::default(), rested: None };
         for n in 0..3 {
-            assert!(stage.say(&format!("warm up {n}")).await.is_complete(), "it begins well");
+            assert!(stage.say(&format!("warm up {n}")).await.is_complete(), "the server works before the fault");
         }
         stage.rested = Some(Numbers::of(&stage.server).await);
         stage
     }
 
-    /// A second server on the same database.
+    /// Starts a second server on the same database.
     pub(crate) async fn another(&self, more: &[(&'static str, String)]) -> Process {
         Process::start(&self.world, &[&self.settings[..], more].concat()).await
     }
 
-    /// In the place of the one that was killed.
+    /// Starts a server in place of the one that was killed.
     pub(crate) async fn start_again(&mut self) {
         self.server = Process::start(&self.world, &self.settings).await;
         self.rested = None;
     }
 
-    /// Says something in a new conversation and listens to the end, whatever it is.
+    /// Sends a message in a new conversation and reads the answer to its end.
     pub(crate) async fn say(&self, text: &str) -> Heard {
         let agent = if text.starts_with("find ") || text.starts_with("tidal ") { "discover" } else { "tasks" };
         let heard = listen(&self.server.url, json!({"message": text, "agent": agent})).await;
@@ -111,20 +111,25 @@ impl Stage {
         self.heard.lock().unwrap().insert(text.to_owned(), heard);
     }
 
-    /// Asks until there is a good answer; how long that took.
-    pub(crate) async fn until_well(&self, mended: Instant, text: &str, is_good: impl Fn(&Heard) -> bool) -> Duration {
+    /// Sends messages until a good answer arrives. Returns the time since `repaired_at`.
+    pub(crate) async fn until_recovered(
+        &self,
+        repaired_at: Instant,
+        text: &str,
+        is_good: impl Fn(&Heard) -> bool,
+    ) -> Duration {
         for n in 0.. {
             if is_good(&self.say(&format!("{text} {n}")).await) {
                 break;
             }
-            assert!(mended.elapsed() < WELL_WITHIN, "it does not get well");
+            assert!(repaired_at.elapsed() < RECOVERS_WITHIN, "the server does not recover");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        mended.elapsed()
+        repaired_at.elapsed()
     }
 
-    /// The last look: what was kept, and whether everything holds that always must.
-    pub(crate) async fn row(&self, seen: impl Into<String>, well_after: Duration) -> Row {
+    /// The final checks: what was stored, and whether all invariants hold.
+    pub(crate) async fn row(&self, seen: impl Into<String>, recovery: Duration) -> Row {
         let mut broken = Vec::new();
         let heard = self.heard.lock().unwrap().clone();
         let begun: Vec<_> = heard.iter().filter(|(_, heard)| !heard.events.is_empty()).collect();
@@ -147,11 +152,11 @@ impl Stage {
         }
         broken.extend(leaks(&self.server, self.rested).await);
         let kept = format!("{n_kept} of {} messages, {n_effects} effects, none twice", begun.len());
-        Row { seen: seen.into(), kept, well_after, broken }
+        Row { seen: seen.into(), kept, recovery, broken }
     }
 }
 
-/// What is still held when everyone has gone home.
+/// Resources that are still held after all clients have disconnected.
 pub(crate) async fn leaks(server: &Process, rested: Option<Numbers>) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -163,11 +168,11 @@ pub(crate) async fn leaks(server: &Process, rested: Option<Numbers>) -> Vec<Stri
             }
         };
         check("turns running", now.turns, 0.0);
-        // The question itself needs a connection.
+        // The metrics request itself needs a connection.
         check("connections in use", now.used_connections, 1.0);
         if let Some(rested) = rested {
             check("tasks", now.tasks, rested.tasks + 8.0);
-            // Ten connections to SQLite are three files each, and come as they are needed.
+            // SQLite has up to ten connections with three files each, opened on demand.
             check("open files", now.files, rested.files + 40.0);
             check("memory in MiB", now.memory / 1048576.0, rested.memory / 1048576.0 + 64.0);
         }
@@ -179,7 +184,7 @@ pub(crate) async fn leaks(server: &Process, rested: Option<Numbers>) -> Vec<Stri
 }
 
 impl Numbers {
-    /// The same with so many more connections, which is a task and a file each.
+    /// The same with `n` more connections. Each is a task and a file.
     pub(crate) fn with_connections(self, n: usize) -> Self {
         Self { tasks: self.tasks + n as f64, files: self.files + n as f64, ..self }
     }
@@ -200,7 +205,7 @@ impl Numbers {
     }
 }
 
-/// A conversation when nothing in it runs any more.
+/// A conversation after all its turns have ended.
 async fn settled(server: &Process, path: &str) -> Value {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -213,7 +218,7 @@ async fn settled(server: &Process, path: &str) -> Value {
     }
 }
 
-/// Which of the things that must always hold do not.
+/// The violated invariants.
 fn wrong_with(text: &str, heard: &Heard, conversation: &Value, n_tasks: usize) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut must = |holds: bool, what: &str| {
@@ -228,17 +233,17 @@ fn wrong_with(text: &str, heard: &Heard, conversation: &Value, n_tasks: usize) -
     let wrote = blocks.iter().any(|block| block["name"] == "add_task");
     let n_done = results.iter().filter(|block| block["is_error"] != true).count();
     must(conversation["messages"][0]["content"][0]["text"] == text, "the message is lost");
-    must(answer["status"] != "running", "the turn is an orphan");
+    must(answer["status"] != "running", "the turn never ended");
     must(n_uses == results.len(), "a call without its result");
     must(n_tasks <= 1, "done twice");
-    must(!wrote || n_tasks == n_done, "what is told is not what was done");
-    must(!heard.is_complete() || answer["status"] == "complete", "shown as complete and not kept so");
+    must(!wrote || n_tasks == n_done, "the answer does not match the tasks");
+    must(!heard.is_complete() || answer["status"] == "complete", "shown as complete but not stored as complete");
     let numbers: Vec<_> = heard.events.iter().filter_map(|event| event["seq"].as_u64()).collect();
-    must(numbers.iter().zip(1..).all(|(number, expected)| *number == expected), "events are missing or come twice");
+    must(numbers.iter().zip(1..).all(|(number, expected)| *number == expected), "events are missing or repeated");
     wrong
 }
 
-/// Says something and reads what comes, also from a server that dies.
+/// Sends a message and reads the stream, even if the server dies.
 pub(crate) async fn listen(url: &str, body: Value) -> Heard {
     let mut heard = Heard::default();
     let response = reqwest::Client::new().post(format!("{url}/api/chat/stream")).json(&body).send().await;
@@ -254,7 +259,7 @@ pub(crate) async fn listen(url: &str, body: Value) -> Heard {
     heard
 }
 
-/// Several answers in a few words: "3 × complete, 1 × 503 DATABASE_ERROR".
+/// Several answers in short form: "3 × complete, 1 × 503 DATABASE_ERROR".
 pub(crate) fn together(heard: &[Heard]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in heard {

@@ -1,20 +1,20 @@
-//! What a rehearsal showed, as a row.
+//! The result of a fault test, as a row of the table.
 
 use std::time::Duration;
 
 pub(crate) struct Row {
-    /// What the user saw while it lasted.
+    /// What the user saw during the fault.
     pub(crate) seen: String,
     pub(crate) kept: String,
-    /// From the mending to the next good answer.
-    pub(crate) well_after: Duration,
-    /// Invariants that did not hold.
+    /// Time from the end of the fault to the next good answer.
+    pub(crate) recovery: Duration,
+    /// Violated invariants.
     pub(crate) broken: Vec<String>,
 }
 
 impl Row {
     pub(crate) fn failed(why: String) -> Self {
-        Self { seen: String::new(), kept: String::new(), well_after: Duration::ZERO, broken: vec![why] }
+        Self { seen: String::new(), kept: String::new(), recovery: Duration::ZERO, broken: vec![why] }
     }
 
     pub(crate) fn verdict(&self) -> String {
@@ -24,10 +24,10 @@ impl Row {
 
 pub(crate) fn print(database: &str, rows: &[(&str, Row)]) {
     println!(
-        "\n| fault ({database}) | what the user saw | what was kept | well again after | invariants |\n|---|---|---|---|---|"
+        "\n| fault ({database}) | what the user saw | what was stored | recovery time | invariants |\n|---|---|---|---|---|"
     );
     for (name, row) in rows {
-        let well = format!("{:.1} s", row.well_after.as_secs_f64());
-        println!("| {name} | {} | {} | {well} | {} |", row.seen, row.kept, row.verdict());
+        let recovery = format!("{:.1} s", row.recovery.as_secs_f64());
+        println!("| {name} | {} | {} | {recovery} | {} |", row.seen, row.kept, row.verdict());
     }
 }

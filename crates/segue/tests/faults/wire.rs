@@ -1,4 +1,4 @@
-//! A wire between the server and its database, that can be slow.
+//! A TCP proxy between the server and its database that can add latency.
 
 use std::{
     sync::{
@@ -38,7 +38,7 @@ impl Wire {
         wire
     }
 
-    /// What everything takes longer from now on.
+    /// Sets the additional latency from now on.
     pub(crate) fn delay(&self, time: Duration) {
         self.delay_ms.store(time.as_millis() as u64, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! Who is let in: the three modes, and everything that is not a good token.
+//! Authentication: the three modes, and every kind of invalid token.
 
 mod accounts;
 mod bad_tokens;
@@ -15,7 +15,7 @@ use app::config::Config;
 use crate::support::{JWT_SECRET, TestApp};
 
 #[test]
-fn settings_that_would_let_anyone_in_are_refused_at_the_start() {
+fn insecure_settings_are_rejected_at_start() {
     let jwks = "https://issuer.example/jwks";
     type Settings<'a> = &'a [(&'a str, &'a str)];
     let cases: &[(Settings, Option<&str>)] = &[
@@ -68,7 +68,7 @@ async fn a_token_cannot_be_the_user_of_local_mode() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_the_headers_that_protect_browsers() {
+async fn every_response_has_the_security_headers() {
     let app = TestApp::scripted([]).await;
     for path in ["/api/tasks", "/healthz", "/api/nowhere", "/nowhere"] {
         let response = app.request(reqwest::Method::GET, path, None).await;

@@ -69,7 +69,7 @@ async fn a_backup_taken_while_people_write_is_whole_and_can_be_put_back() {
     let n_tasks = holds["tasks"].as_u64().unwrap();
     assert!((1..=n_written + 1).contains(&n_tasks), "{n_tasks} of {n_written}");
     let again = segue(&data, &["backup", &copy_name]).await;
-    assert_eq!((again.status.code(), said(&again).contains("choose a new name")), (Some(1), true));
+    assert_eq!((again.status.code(), said(&again).contains("choose another name")), (Some(1), true));
 
     let refused = segue(&data, &["restore", &copy_name, "--force"]).await;
     assert_eq!(
@@ -108,9 +108,9 @@ async fn what_is_not_a_whole_database_of_ours_is_not_put_anywhere() {
     load(&folder.path().join("newer.db"), LATER).await;
     for (name, why) in [
         ("missing.db", "missing.db"),
-        ("notes.txt", "is not a database of Segue"),
-        ("other.db", "is not a database of Segue"),
-        ("newer.db", "was made by a newer Segue"),
+        ("notes.txt", "is not a Segue database"),
+        ("other.db", "is not a Segue database"),
+        ("newer.db", "was written by a newer version of Segue"),
     ] {
         let output = segue(&data, &["restore", &file(name)]).await;
         assert_eq!((output.status.code(), said(&output).contains(why)), (Some(1), true), "{name}: {}", said(&output));

@@ -1,4 +1,4 @@
-//! What one request, one user and one address can hold: memory, descriptors, connections and time.
+//! Resource bounds of one request, one user and one address: memory, descriptors, connections and time.
 
 use std::{
     net::SocketAddr,
@@ -45,7 +45,7 @@ fn address_of(app: &TestApp) -> SocketAddr {
     app.url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// Pieces of 64 KiB, and how many of them were taken.
+/// A body of 64 KiB pieces that counts how many were read.
 trait Taken {
     fn inspect_taken(self, counter: Arc<AtomicUsize>) -> futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>;
 }
@@ -62,7 +62,7 @@ impl<S: futures::Stream<Item = usize> + Send + 'static> Taken for S {
 }
 
 #[tokio::test]
-async fn a_form_that_never_begins_is_refused_before_it_fills_the_memory() {
+async fn a_form_whose_first_part_never_starts_is_rejected_before_it_fills_the_memory() {
     let app = TestApp::scripted([]).await;
     let headers = ["\r\n--b\r\nx-header: ", ""];
     for beginning in headers {
@@ -76,7 +76,7 @@ async fn a_form_that_never_begins_is_refused_before_it_fills_the_memory() {
             .body(reqwest::Body::wrap_stream(body))
             .send()
             .await;
-        // The server may close before the client has read the answer.
+        // The server may close the connection before the client has read the response.
         if let Ok(response) = sent {
             assert_eq!(response.status(), 400);
         }
@@ -87,7 +87,7 @@ async fn a_form_that_never_begins_is_refused_before_it_fills_the_memory() {
 }
 
 #[tokio::test]
-async fn a_form_of_many_parts_is_refused() {
+async fn a_form_with_too_many_parts_is_rejected() {
     let app = TestApp::scripted([]).await;
     let form = |n_parts: usize| {
         let part = |n| format!("--b\r\ncontent-disposition: form-data; name=file; filename={n}.txt\r\n\r\n\r\n");
@@ -103,7 +103,7 @@ async fn a_form_of_many_parts_is_refused() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_comes_is_given_up() {
+async fn a_body_that_never_arrives_is_cut_at_its_deadline() {
     let app = TestApp::shared([], &[]).await;
     let limits = ConnectionLimits { body_time: Duration::from_millis(200), ..ConnectionLimits::new(16) };
     let address = tight(&app, limits).await;
@@ -143,12 +143,16 @@ async fn one_address_cannot_take_all_connections() {
     let mut all = Vec::new();
     for _ in 0..4 {
         all.push(raw(address, request).await);
-        assert_eq!(status_of(all.last_mut().unwrap()).await, "HTTP/1.1 200", "a proxy brings many clients");
+        assert_eq!(
+            status_of(all.last_mut().unwrap()).await,
+            "HTTP/1.1 200",
+            "a proxy has the connections of many clients"
+        );
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_read_counts_as_open() {
+async fn an_unread_response_counts_as_open() {
     let text = format!("{} ", "x".repeat(1000)).repeat(24_000);
     let app = TestApp::shared([says(text.trim_end())], &[("SEGUE_OPEN_REQUESTS", "4")]).await;
     let ann = app.person("ann");
@@ -165,14 +169,14 @@ async fn an_answer_that_is_not_read_counts_as_open() {
             "HTTP/1.1 200" => unread.push(stream),
             other => break other.to_owned(),
         }
-        assert!(unread.len() < 30, "there is no end to it");
+        assert!(unread.len() < 30, "the number of open responses is not limited");
     };
     assert_eq!((refused.as_str(), unread.len()), ("HTTP/1.1 429", 4));
     assert_eq!(app.person("bob").answer(Method::GET, "/api/me", None).await.0, 200);
 }
 
 #[tokio::test]
-async fn a_user_has_two_imports_under_way_and_another_user_is_not_kept_waiting() {
+async fn a_user_may_have_two_imports_and_another_user_does_not_wait() {
     let app = TestApp::shared([], &[]).await;
     let token = signed(&claims("ann"));
     let request = format!(
@@ -195,7 +199,7 @@ async fn a_user_has_two_imports_under_way_and_another_user_is_not_kept_waiting()
 }
 
 #[tokio::test]
-async fn a_user_who_sends_without_a_pause_is_slowed_down_and_no_one_else_is() {
+async fn a_user_over_the_request_rate_is_limited_and_other_users_are_not() {
     let app = TestApp::shared([], &[("SEGUE_REQUESTS_PER_SECOND", "1")]).await;
     let ann = app.person("ann");
     let all = futures::future::join_all((0..100).map(|_| ann.answer(Method::GET, "/api/me", None))).await;
@@ -206,7 +210,7 @@ async fn a_user_who_sends_without_a_pause_is_slowed_down_and_no_one_else_is() {
 }
 
 #[tokio::test]
-async fn local_mode_refuses_proxies_and_foreign_names_on_every_route() {
+async fn local_mode_rejects_proxies_and_other_host_names_on_every_route() {
     let app = TestApp::scripted([]).await;
     let client = reqwest::Client::new();
     let paths = [
@@ -221,7 +225,7 @@ async fn local_mode_refuses_proxies_and_foreign_names_on_every_route() {
         "/",
         "/x",
     ];
-    let foreign = [
+    let rejected = [
         ("host", "rebound.example"),
         ("origin", "https://evil.example"),
         ("sec-fetch-site", "cross-site"),
@@ -233,7 +237,7 @@ async fn local_mode_refuses_proxies_and_foreign_names_on_every_route() {
         ("via", "1.1 nginx"),
     ];
     for path in paths {
-        for (name, value) in foreign {
+        for (name, value) in rejected {
             let response = client.get(format!("{}{path}", app.url)).header(name, value).send().await.unwrap();
             assert_eq!(response.status(), 403, "{path} {name}: {value}");
         }
@@ -244,5 +248,5 @@ async fn local_mode_refuses_proxies_and_foreign_names_on_every_route() {
     let link = client.get(&app.url).header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate");
     assert_ne!(link.send().await.unwrap().status(), 403, "a link may open the page");
     let data = client.get(format!("{}/api/export", app.url)).header("sec-fetch-site", "cross-site");
-    assert_eq!(data.header("sec-fetch-mode", "navigate").send().await.unwrap().status(), 403, "but not what is in it");
+    assert_eq!(data.header("sec-fetch-mode", "navigate").send().await.unwrap().status(), 403, "but not read data");
 }

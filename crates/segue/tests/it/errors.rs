@@ -1,4 +1,4 @@
-//! Every refusal has one form, says what to change, and loses nothing.
+//! Every error has the same format, says what to change, and loses no data.
 
 use engine::script::says;
 use reqwest::Method;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::TestApp;
 
 #[tokio::test]
-async fn requests_that_cannot_be_served_are_refused_in_one_form() {
+async fn invalid_requests_get_errors_in_one_format() {
     let app = TestApp::scripted([]).await;
     let nowhere = "01890000-0000-7000-8000-000000000000";
     let chat = "/api/chat/stream";
@@ -45,11 +45,15 @@ async fn requests_that_cannot_be_served_are_refused_in_one_form() {
         assert_eq!(answer["error"]["code"], code, "{method} {path} {shown:?}");
         assert!(!answer["error"]["message"].as_str().unwrap_or_default().is_empty(), "{method} {path}");
     }
-    assert_eq!(app.get("/api/conversations").await, json!({"conversations": []}), "a refused message begins nothing");
+    assert_eq!(
+        app.get("/api/conversations").await,
+        json!({"conversations": []}),
+        "a rejected message creates no conversation"
+    );
 }
 
 #[tokio::test]
-async fn broken_json_names_the_place() {
+async fn an_error_in_json_names_its_position() {
     let app = TestApp::scripted([]).await;
     let client = reqwest::Client::new();
     let request = client.post(format!("{}/api/chat/stream", app.url)).header("content-type", "application/json");
@@ -58,7 +62,7 @@ async fn broken_json_names_the_place() {
 }
 
 #[tokio::test]
-async fn a_page_elsewhere_cannot_drive_a_local_server() {
+async fn pages_of_other_sites_cannot_use_a_local_server() {
     let app = TestApp::scripted([says("no")]).await;
     let client = reqwest::Client::new();
     let cases = [
@@ -75,21 +79,21 @@ async fn a_page_elsewhere_cannot_drive_a_local_server() {
 }
 
 #[tokio::test]
-async fn an_id_of_a_message_belongs_to_its_conversation_and_its_words() {
+async fn a_client_message_id_is_bound_to_its_conversation_and_text() {
     let app = TestApp::scripted([says("one"), says("two")]).await;
     let send = async |body: Value| app.answer(Method::POST, "/api/chat/stream", Some(body)).await.0;
     let first = json!({"message": "hello", "agent": "tasks", "clientMessageId": "m-1"});
     assert_eq!(send(first.clone()).await, 200);
-    assert_eq!(send(first).await, 200, "the same again is the same turn");
+    assert_eq!(send(first).await, 200, "a repeated request attaches to the same turn");
     let other_words = json!({"message": "something else", "agent": "tasks", "clientMessageId": "m-1"});
     assert_eq!(send(other_words).await, 409);
     let other = app.say("another conversation").await;
     let there = json!({"message": "hello", "conversationId": other[0]["conversationId"], "clientMessageId": "m-1"});
-    assert_eq!(send(there).await, 409, "it is not answered with another conversation's answer");
+    assert_eq!(send(there).await, 409, "another conversation does not get this answer");
 }
 
 #[tokio::test]
-async fn a_reader_may_ask_for_what_comes_after_the_last_number_of_all() {
+async fn a_reader_may_resume_after_the_largest_sequence_number() {
     let app = TestApp::scripted([says("one")]).await;
     let turn = app.say("hello").await[0]["turnId"].as_str().unwrap().to_owned();
     for after in [u32::MAX, u32::MAX - 1] {

@@ -131,7 +131,7 @@ async fn a_source_that_answers_nonsense_fails_one_step_of_one_track_until_someon
     );
     let failure = &status["failures"][0];
     assert_eq!((&failure["isrc"], &failure["step"]), (&json!(sung.isrc), &json!("lyrics")), "{failure}");
-    assert!(failure["reason"].as_str().unwrap().starts_with("LRCLIB answered in a way that cannot be read"));
+    assert!(failure["reason"].as_str().unwrap().starts_with("LRCLIB sent a response that cannot be parsed"));
 
     assert_eq!(run(&["ingest", "--json"]).await.1["failed"], 1, "it does not try by itself");
     let n_calls = sources.reccobeats.0.requests().len();

@@ -1,4 +1,4 @@
-//! A server that is asked to leave: no new turns, running ones finish, readers go on elsewhere.
+//! Graceful shutdown: no new turns, running turns finish, readers continue on another node.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{Process, Upstream, World, read_until_cut};
 
 #[tokio::test]
-async fn a_running_turn_finishes_while_new_ones_are_sent_elsewhere() {
+async fn a_running_turn_finishes_while_new_ones_get_503() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 40).await, World::new().await);
     let server = Process::start(&world, &upstream.settings()).await;
     let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
@@ -30,7 +30,7 @@ async fn a_running_turn_finishes_while_new_ones_are_sent_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_too_long_is_handed_over_when_the_server_leaves() {
+async fn a_turn_longer_than_the_drain_time_continues_after_the_restart() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 100).await, World::new().await);
     let settings = [&upstream.settings()[..], &[("SEGUE_DRAIN_SECONDS", "0".to_owned())]].concat();
     let server = Process::start(&world, &settings).await;
@@ -42,7 +42,11 @@ async fn a_turn_that_runs_too_long_is_handed_over_when_the_server_leaves() {
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "{took:?}");
     seen.extend(reading.await.unwrap());
-    assert_eq!(seen.last().unwrap()["type"], "text_delta", "a stream that goes on elsewhere has no end here");
+    assert_eq!(
+        seen.last().unwrap()["type"],
+        "text_delta",
+        "a stream that continues on another node has no end event here"
+    );
     let server = Process::start(&world, &settings).await;
     let last = seen.last().unwrap()["seq"].as_u64().unwrap();
     seen.extend(server.follow(seen[0]["turnId"].as_str().unwrap(), last).await.rest().await);
@@ -52,7 +56,7 @@ async fn a_turn_that_runs_too_long_is_handed_over_when_the_server_leaves() {
 }
 
 #[tokio::test]
-async fn without_takeovers_a_turn_that_runs_too_long_is_closed_when_the_server_leaves() {
+async fn without_takeovers_a_turn_longer_than_the_drain_time_is_closed() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 5000).await, World::new().await);
     let own = [("SEGUE_DRAIN_SECONDS", "0".to_owned()), ("SEGUE_TAKEOVER", "off".to_owned())];
     let settings = [&upstream.settings()[..], &own].concat();
@@ -68,7 +72,7 @@ async fn without_takeovers_a_turn_that_runs_too_long_is_closed_when_the_server_l
 }
 
 #[tokio::test]
-async fn a_reader_of_another_nodes_turn_is_handed_on() {
+async fn a_reader_of_another_nodes_turn_is_disconnected_and_can_resume() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(15), 60).await, World::new().await);
     let (here, there) =
         (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
@@ -89,16 +93,16 @@ async fn a_reader_of_another_nodes_turn_is_handed_on() {
     let after = seen.last().unwrap()["seq"].as_u64().unwrap();
     seen.extend(here.follow(turn, after).await.rest().await);
     let whole = [vec![start.clone()], stream.rest().await].concat();
-    assert_eq!(seen, whole, "nothing is lost and nothing comes twice");
+    assert_eq!(seen, whole, "no event is lost or repeated");
 }
 
-/// Where clients find the servers, as a proxy would know it.
+/// The URLs of the servers, as a proxy would know them.
 type Nodes = Arc<Mutex<Vec<String>>>;
 
 const N_CLIENTS: usize = 12;
 const N_ROUNDS: usize = 2;
 
-/// What became of the turns of all clients.
+/// Counts the outcomes of all turns.
 #[derive(Default)]
 struct Tally {
     started: AtomicUsize,
@@ -151,7 +155,7 @@ async fn a_rolling_restart_under_load_loses_no_turn() {
     assert_eq!(tasks["tasks"].as_array().unwrap().len(), finished, "each turn added its task once");
 }
 
-/// Talks on and on; when a server refuses or leaves, it goes to the other.
+/// Chats continuously. If a server rejects a request or shuts down, the client uses the other one.
 async fn client(n: usize, nodes: Nodes, tally: Arc<Tally>, is_over: Arc<AtomicBool>) {
     let http = reqwest::Client::new();
     for n_turn in 0.. {

@@ -1,4 +1,4 @@
-//! Limits: what one user may ask for, and what one connection may hold.
+//! Limits per user and per connection.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ fn hello() -> Option<Value> {
     Some(json!({"message": "hello", "agent": "tasks"}))
 }
 
-/// Status and seconds to wait.
+/// Status, `Retry-After` in seconds, and body.
 async fn limited(response: reqwest::Response) -> (u16, u64, Value) {
     let seconds = response.headers().get("retry-after").map_or(0, |value| value.to_str().unwrap().parse().unwrap());
     (response.status().as_u16(), seconds, response.json().await.unwrap())
 }
 
 #[tokio::test]
-async fn a_user_who_sends_too_much_waits_and_no_one_else_does() {
+async fn a_user_over_the_message_rate_is_limited_and_other_users_are_not() {
     let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_RATE_PER_MINUTE", "3")]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let first = json!({"message": "hello", "agent": "tasks", "clientMessageId": "m-1"});
@@ -39,15 +39,15 @@ async fn a_user_who_sends_too_much_waits_and_no_one_else_does() {
     assert_eq!((status, body["error"]["code"].as_str()), (429, Some("RATE_LIMITED")), "{body}");
     assert!((1..=60).contains(&seconds), "{seconds}");
     let (status, ..) = limited(ann.request(Method::POST, "/api/ann/chat", Some(json!({"message": "hi"}))).await).await;
-    assert_eq!(status, 429, "every door has the same limit");
+    assert_eq!(status, 429, "every protocol has the same limit");
     let again = ann.request(Method::POST, "/api/chat/stream", Some(first)).await;
-    assert_eq!(again.status(), 200, "what was sent before is not sent again");
+    assert_eq!(again.status(), 200, "a repeated message is not counted again");
     assert_eq!(ann.get("/api/conversations").await["conversations"].as_array().unwrap().len(), 3);
     assert_eq!(bob.say("hello").await.last().unwrap()["type"], "message_end");
 }
 
 #[tokio::test]
-async fn only_so_many_answers_run_at_once_however_they_are_started_and_on_whichever_server() {
+async fn the_limit_of_running_answers_holds_for_every_protocol_and_node() {
     let world = World::new().await;
     let settings = [("SEGUE_CONCURRENT_TURNS", "3")];
     let hanging = || many(&says("hm").then_hangs(), 40);
@@ -69,11 +69,11 @@ async fn only_so_many_answers_run_at_once_however_they_are_started_and_on_whiche
     let turn = stream.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
     one.post(&format!("/api/turns/{turn}/stop"), json!({})).await;
     stream.rest().await;
-    assert_eq!(other.post("/api/chat/stream", hello().unwrap()).await.status(), 200, "a place is free again");
+    assert_eq!(other.post("/api/chat/stream", hello().unwrap()).await.status(), 200, "one running answer has ended");
 }
 
 #[tokio::test]
-async fn tokens_of_the_day_are_checked_before_the_model_is_asked_and_deleting_gives_none_back() {
+async fn daily_tokens_are_checked_before_the_model_call_and_deleting_refunds_none() {
     let app = TestApp::shared(many(&says("one two three"), 9), &[("SEGUE_TOKENS_PER_DAY", "20")]).await;
     let ann = app.person("ann");
     let first = ann.say("a").await;
@@ -88,7 +88,7 @@ async fn tokens_of_the_day_are_checked_before_the_model_is_asked_and_deleting_gi
 }
 
 #[tokio::test]
-async fn asking_again_counts_like_asking() {
+async fn a_regenerated_answer_counts_as_a_message() {
     let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_RATE_PER_MINUTE", "3")]).await;
     let ann = app.person("ann");
     let chat = uuid::Uuid::new_v4().to_string();
@@ -96,7 +96,7 @@ async fn asking_again_counts_like_asking() {
     let submit = json!({"id": chat, "messages": [message], "trigger": "submit-message"});
     let first = ann.request(Method::POST, "/api/ai/chat", Some(submit)).await;
     assert_eq!(first.status(), 200);
-    // While the first answer runs, asking again would only join it.
+    // While the first answer runs, a regeneration would only attach to it.
     first.text().await.unwrap();
     let again = json!({"id": chat, "messages": [message], "trigger": "regenerate-message"});
     let mut statuses = Vec::new();
@@ -109,12 +109,12 @@ async fn asking_again_counts_like_asking() {
 }
 
 #[tokio::test]
-async fn a_stopped_answer_costs_what_it_used() {
+async fn a_stopped_answer_is_charged_what_it_used() {
     let app =
         TestApp::shared(many(&says("one two three four").then_hangs(), 9), &[("SEGUE_TOKENS_PER_DAY", "400")]).await;
     let ann = app.person("ann");
     let mut n_answers = 0;
-    // The prompt of the agent alone is larger than the day's tokens.
+    // The agent's prompt alone is larger than the daily tokens.
     loop {
         let response = ann.request(Method::POST, "/api/chat/stream", hello()).await;
         if response.status() == 429 {
@@ -126,25 +126,29 @@ async fn a_stopped_answer_costs_what_it_used() {
         ann.answer(Method::POST, &format!("/api/turns/{turn}/stop"), Some(json!({}))).await;
         stream.rest().await;
         n_answers += 1;
-        assert!(n_answers < 5, "stopping makes answers free");
+        assert!(n_answers < 5, "stopped answers are not charged");
     }
     assert_eq!(app.model.asked().len(), n_answers);
 }
 
 #[tokio::test]
-async fn tokens_are_checked_before_every_reply_of_a_turn() {
+async fn tokens_are_checked_before_every_model_call_of_a_turn() {
     let replies = [calls("list_tasks", json!({})), calls("list_tasks", json!({"filter": "all"})), says("never said")];
     let app = TestApp::shared(replies, &[("SEGUE_TOKENS_PER_DAY", "1")]).await;
     let frames = app.person("ann").say("go").await;
     let last = frames.last().unwrap();
     assert_eq!((&last["type"], &last["code"]), (&json!("error"), &json!("RATE_LIMITED")), "{last}");
     assert!(last["message"].as_str().unwrap().contains("tokens are used up"), "{last}");
-    assert_eq!(app.model.asked().len(), 1, "the first reply used the day's tokens up");
-    assert_eq!(frames.iter().filter(|frame| frame["type"] == "tool_call_end").count(), 1, "what was done is kept");
+    assert_eq!(app.model.asked().len(), 1, "the first model call used up the daily tokens");
+    assert_eq!(
+        frames.iter().filter(|frame| frame["type"] == "tool_call_end").count(),
+        1,
+        "the finished tool call is stored"
+    );
 }
 
 #[tokio::test]
-async fn descriptions_are_paid_for_by_the_user_who_has_the_tracks() {
+async fn descriptions_are_charged_to_the_owner_of_the_tracks() {
     let music = doubles::crowd::crowd(5);
     let sources = crate::support::Sources::start(&music).await;
     let model = vec![("SEGUE_MODEL", "openai:scripted"), ("SEGUE_BACKGROUND_TOKENS_PER_DAY", "1")];
@@ -155,17 +159,17 @@ async fn descriptions_are_paid_for_by_the_user_who_has_the_tracks() {
     let (status, report) = app.import("all.csv", doubles::crowd::table(&music).into()).await;
     assert_eq!(status, 201, "{report}");
     let stream = crate::support::Stream::new(app.request(Method::GET, "/api/index/stream", None).await);
-    let told = match tokio::time::timeout(Duration::from_secs(20), stream.rest()).await {
-        Ok(told) => told,
+    let events = match tokio::time::timeout(Duration::from_secs(20), stream.rest()).await {
+        Ok(events) => events,
         Err(_) => panic!("ingestion does not end: {:#} {}", app.get("/api/index").await, app.model.asked().len()),
     };
-    assert_eq!(told.last().unwrap()["tracks"], 5);
-    // The first description uses the day's tokens up; the other tracks get an extract, which says that it is one.
+    assert_eq!(events.last().unwrap()["tracks"], 5);
+    // The first description uses up the daily tokens; the other tracks get an extract, which is marked as one.
     assert_eq!(app.model.asked().len(), 1);
 }
 
 #[tokio::test]
-async fn calls_at_once_are_counted_one_by_one() {
+async fn concurrent_calls_are_counted_one_by_one() {
     let app = TestApp::shared([], &[("SEGUE_RATE_PER_MINUTE", "1")]).await;
     let ann = app.person("ann");
     let calls = (0..30).map(|_| ann.answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))));
@@ -186,20 +190,20 @@ async fn calls_without_an_agent_are_limited_too() {
 }
 
 #[tokio::test]
-async fn the_third_identical_call_of_a_turn_is_refused_and_the_model_is_told_why() {
+async fn the_third_identical_call_of_a_turn_is_rejected_with_a_reason_for_the_model() {
     let add = || calls("add_task", json!({"title": "again"}));
     let app = TestApp::scripted([add(), add(), add(), says("I will stop.")]).await;
     let frames = app.say("go").await;
     let failed: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_call_error").collect();
     assert_eq!(failed.len(), 1);
     assert!(failed[0]["error"].as_str().unwrap().contains("already called with exactly this input"));
-    let told = format!("{:?}", app.model.asked().last().unwrap().messages);
-    assert!(told.contains("Use the earlier result, or change the input"), "{told}");
+    let prompt = format!("{:?}", app.model.asked().last().unwrap().messages);
+    assert!(prompt.contains("Use the earlier result, or change the input"), "{prompt}");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn only_so_many_streams_of_one_user_are_open() {
+async fn the_open_streams_of_one_user_are_limited() {
     let app = TestApp::shared([says("hm").then_hangs()], &[]).await;
     let ann = app.person("ann");
     let turn = ann.open_chat("go").await.next().await.unwrap()["turnId"].as_str().unwrap().to_owned();
@@ -211,7 +215,7 @@ async fn only_so_many_streams_of_one_user_are_open() {
             break response;
         }
         streams.push(response);
-        assert!(streams.len() < 100, "there is no end to it");
+        assert!(streams.len() < 100, "the number of open streams is not limited");
     };
     assert!((60..=64).contains(&streams.len()), "{}", streams.len());
     let (status, seconds, _) = limited(refused).await;
@@ -223,7 +227,7 @@ async fn only_so_many_streams_of_one_user_are_open() {
     }
 }
 
-/// A server of its own with tight limits, for the same app.
+/// A separate server with small limits, for the same app.
 async fn tight(app: &TestApp, limits: ConnectionLimits) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -245,7 +249,7 @@ async fn status_line(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn heads_that_are_too_large_or_too_slow_are_cut() {
+async fn request_heads_that_are_too_large_or_too_slow_are_rejected() {
     let app = TestApp::scripted([]).await;
     let limits = ConnectionLimits { head_time: Duration::from_millis(200), ..ConnectionLimits::new(16) };
     let address = tight(&app, limits).await;
@@ -281,7 +285,7 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
 }
 
 #[tokio::test]
-async fn a_reader_who_never_reads_is_cut_and_can_resume() {
+async fn a_stalled_reader_is_disconnected_and_can_resume() {
     let text = format!("{} ", "x".repeat(1000)).repeat(16_000);
     let app = TestApp::shared([says(text.trim_end())], &[]).await;
     let limits = ConnectionLimits { stalled_write: Duration::from_millis(300), ..ConnectionLimits::new(16) };
@@ -293,14 +297,14 @@ async fn a_reader_who_never_reads_is_cut_and_can_resume() {
     let request =
         format!("GET /api/turns/{turn}/stream HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
     let mut reader = raw(address, &request).await;
-    // It reads one byte and then nothing, until the other side has given up.
+    // It reads one byte and then nothing, until the server has closed the connection.
     reader.read_exact(&mut [0]).await.unwrap();
     while app.app.turns.n_live() > 0 {
         tokio::task::yield_now().await;
     }
     let cut = async {
         loop {
-            // Writing to a closed connection fails; reading would be cheating.
+            // Writing to a closed connection fails; reading would end the stall.
             if reader.write_all(b" ").await.is_err() {
                 return;
             }
@@ -313,7 +317,7 @@ async fn a_reader_who_never_reads_is_cut_and_can_resume() {
     assert_eq!(resumed.rest().await, frames[5..], "nothing is lost");
 }
 
-/// A model server that says everything at once: `n` pieces of so many letters.
+/// A model server that sends everything at once: `n` pieces of `n_letters` letters.
 async fn talker(n: usize, n_letters: usize) -> String {
     let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
     let delta = json!({"type": "text_delta", "text": "x".repeat(n_letters)});
@@ -335,7 +339,7 @@ async fn talker(n: usize, n_letters: usize) -> String {
 }
 
 #[tokio::test]
-async fn readers_who_never_read_cost_next_to_nothing() {
+async fn stalled_readers_cost_little_memory() {
     const N_READERS: u64 = 50;
     let world = World::new().await;
     let model = [
@@ -349,7 +353,7 @@ async fn readers_who_never_read_cost_next_to_nothing() {
     let start: Value = serde_json::from_str(said.lines().next().unwrap().strip_prefix("data: ").unwrap()).unwrap();
     let (turn, n_bytes) = (start["turnId"].as_str().unwrap(), said.len());
     let whole = async || reqwest::get(format!("{}/api/turns/{turn}/stream", server.url)).await.unwrap().bytes().await;
-    // What serving such a turn costs anyway is not the stalled readers' fault.
+    // The memory of serving such a turn is not counted for the stalled readers.
     for _ in 0..3 {
         assert!(whole().await.unwrap().len() > n_bytes);
     }
@@ -362,7 +366,7 @@ async fn readers_who_never_read_cost_next_to_nothing() {
         reader.read_exact(&mut [0]).await.unwrap();
         readers.push(reader);
     }
-    // Everyone else is served meanwhile, and by then the stalled ones hold all they will ever hold.
+    // Other users are served meanwhile. By then the stalled readers hold their maximum.
     assert!(whole().await.unwrap().len() > n_bytes);
     let grown = server.memory().saturating_sub(before);
     println!(

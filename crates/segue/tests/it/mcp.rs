@@ -1,4 +1,4 @@
-//! MCP, as far as it can be tested without its package; `clients/` runs the package itself.
+//! MCP tests that need no MCP package; `clients/` runs the official package.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn every_tool_of_the_api_is_a_tool_of_mcp_with_the_same_schemas() {
 }
 
 #[tokio::test]
-async fn a_call_is_answered_as_data_and_as_text_and_a_bad_one_as_an_error_of_the_tool() {
+async fn a_result_is_data_and_text_and_a_bad_call_is_a_tool_error() {
     let app = TestApp::scripted([]).await;
     let added = call(&app, "tools/call", json!({"name": "add_task", "arguments": {"title": "strings"}})).await;
     let result = &added["result"];
@@ -52,7 +52,7 @@ async fn a_call_is_answered_as_data_and_as_text_and_a_bad_one_as_an_error_of_the
 }
 
 #[tokio::test]
-async fn pages_and_names_of_other_hosts_cannot_reach_the_tools() {
+async fn other_origins_and_hosts_cannot_reach_the_tools() {
     let app = TestApp::scripted([]).await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     for (name, value) in [("origin", "https://elsewhere.example"), ("host", "elsewhere.example")] {
@@ -64,7 +64,7 @@ async fn pages_and_names_of_other_hosts_cannot_reach_the_tools() {
 }
 
 #[tokio::test]
-async fn each_token_reaches_its_own_tasks_and_no_token_reaches_none() {
+async fn each_token_reaches_its_own_tasks_and_a_missing_token_none() {
     let app = TestApp::shared([], &[]).await;
     let tokens = ["ann", "bob"].map(|id| signed(&claims(id)));
     let use_tool = async |token: &str, name: &str, arguments: Value| {
@@ -78,9 +78,9 @@ async fn each_token_reaches_its_own_tasks_and_no_token_reaches_none() {
     assert_eq!(refused["isError"], true);
     assert_eq!(use_tool(&tokens[0], "list_tasks", json!({})).await["structuredContent"]["tasks"][0]["id"], task);
 
-    let stranger = send(&app, None, "tools/list", json!({})).await;
-    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
-    let challenge = stranger.headers()["www-authenticate"].to_str().unwrap().to_owned();
+    let anonymous = send(&app, None, "tools/list", json!({})).await;
+    assert_eq!(anonymous.status(), StatusCode::UNAUTHORIZED);
+    let challenge = anonymous.headers()["www-authenticate"].to_str().unwrap().to_owned();
     let metadata = challenge.split('"').nth(1).unwrap();
     let metadata: Value = reqwest::get(metadata).await.unwrap().json().await.unwrap();
     assert_eq!(metadata["resource"], format!("{}/mcp", app.url));

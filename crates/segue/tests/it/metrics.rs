@@ -1,4 +1,4 @@
-//! Numbers for the operator: what was done, what is going on, and nothing that anyone said.
+//! Metrics for the operator: totals, current state, and no user text.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn metrics(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn what_was_done_is_counted() {
+async fn finished_work_is_counted() {
     let app = TestApp::scripted([
         says("Adding.").calls("add_task", json!({"title": "canary"})).calls("made_up_canary", json!({})),
         says("Done."),
@@ -59,7 +59,7 @@ async fn what_was_done_is_counted() {
 }
 
 #[tokio::test]
-async fn numbers_are_for_the_operator_alone() {
+async fn only_the_operator_may_read_metrics() {
     let app = TestApp::shared([], &[("SEGUE_METRICS_TOKEN", "the operator's own")]).await;
     let url = format!("{}/metrics", app.url);
     let from_elsewhere = |token: &str| {
@@ -71,10 +71,10 @@ async fn numbers_are_for_the_operator_alone() {
     assert_eq!(from_elsewhere(&crate::support::signed(&crate::support::claims("ann"))).await, 404);
 }
 
-/// The dashboard asks for nothing that is not there. A number that was never counted is not told, so the names are
-/// looked up where they are given.
+/// The dashboard uses only existing metrics. A metric that was never counted is not exported, so the names are looked
+/// up in the source code.
 #[test]
-fn every_number_of_the_dashboard_exists() {
+fn every_metric_of_the_dashboard_exists() {
     let dashboard = include_str!("../../../../deploy/grafana/segue.json");
     let given = include_str!("../../../app/src/observe/metrics.rs");
     let words = dashboard.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -90,7 +90,7 @@ fn every_number_of_the_dashboard_exists() {
 }
 
 #[tokio::test]
-async fn logs_tell_ids_and_never_what_was_said() {
+async fn logs_contain_ids_and_no_user_text() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(1), 3).await, World::new().await);
     let settings = [&upstream.settings()[..], &[("SEGUE_LOG", "debug".to_owned())]].concat();
     let server = Process::start(&world, &settings).await;

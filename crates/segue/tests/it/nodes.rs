@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Process, Stream, TestApp, Upstream, World, command};
 
-/// What arrived, and when.
+/// The events and their arrival times.
 async fn watched(mut stream: Stream) -> Vec<(Value, Instant)> {
     let mut seen = Vec::new();
     while let Some(event) = stream.next().await {
@@ -22,7 +22,7 @@ async fn watched(mut stream: Stream) -> Vec<(Value, Instant)> {
 }
 
 #[tokio::test]
-async fn a_reader_on_another_node_is_only_a_moment_behind() {
+async fn a_reader_on_another_node_gets_events_within_250_ms() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(15), 100).await, World::new().await);
     let (here, there) =
         (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
@@ -39,7 +39,8 @@ async fn a_reader_on_another_node_is_only_a_moment_behind() {
     behind.sort();
     let (middle, worst) = (behind[behind.len() / 2], behind[behind.len() * 95 / 100]);
     println!("another node is behind by: median {} ms, 95 % {} ms", middle.as_millis(), worst.as_millis());
-    // The figure is printed; what is held is that no one waits for a poll of seconds, however busy the machine is.
+    // The measured value is printed. The limit only proves that readers do not wait for a poll of seconds, on a busy
+    // machine too.
     assert!(middle < Duration::from_millis(250), "{middle:?}");
 }
 
@@ -64,7 +65,7 @@ async fn a_stop_through_another_node_reaches_the_model_call() {
 }
 
 #[tokio::test]
-async fn a_turn_of_a_node_that_died_is_finished_by_another_within_twenty_seconds() {
+async fn a_turn_of_a_dead_node_is_finished_by_another_within_twenty_seconds() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 60).await, World::new().await);
     let (here, there) =
         (Process::start(&world, &upstream.settings()).await, Process::start(&world, &upstream.settings()).await);
@@ -76,7 +77,7 @@ async fn a_turn_of_a_node_that_died_is_finished_by_another_within_twenty_seconds
     let mut remote = there.follow(seen[0]["turnId"].as_str().unwrap(), seen.len() as u64).await;
     here.kill().await;
     let died = Instant::now();
-    // What the dead node had saved comes at once; the rest when another node goes on.
+    // The events that the dead node had stored arrive at once; the rest when another node continues the turn.
     let mut longest = Duration::ZERO;
     loop {
         let waited = Instant::now();
@@ -85,18 +86,18 @@ async fn a_turn_of_a_node_that_died_is_finished_by_another_within_twenty_seconds
         seen.push(event);
     }
     assert!(longest < Duration::from_secs(20), "the contract promises 20 s, and it took {longest:?}");
-    assert!(longest > Duration::from_secs(1), "the node died too late to mean anything");
+    assert!(longest > Duration::from_secs(1), "the node died too late for this test");
     assert_eq!(seen.last().unwrap()["stopReason"], "complete", "after {:?}", died.elapsed());
     let numbers: Vec<_> = seen.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=seen.len() as u64).collect::<Vec<_>>());
     assert_eq!(there.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 1);
     let conversation = seen[0]["conversationId"].as_str().unwrap();
     let mut next = there.chat(json!({"message": "go on", "conversationId": conversation})).await;
-    assert_eq!(next.next().await.unwrap()["type"], "message_start", "the conversation is not wedged");
+    assert_eq!(next.next().await.unwrap()["type"], "message_start", "the conversation accepts new messages");
 }
 
 #[tokio::test]
-async fn ten_nodes_that_start_together_bring_the_schema_up_once() {
+async fn ten_nodes_that_start_together_migrate_the_schema_once() {
     let world = World::new().await;
     let settings = world.settings();
     let config = app::config::Config::from_lookup(|name| settings.get(name).cloned()).unwrap();
@@ -140,7 +141,7 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
     let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
     let settings = [("QDRANT_URL", qdrant.url.clone())];
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    // Slow enough for the others to notice that there is something to do.
+    // Slow enough for the other nodes to see that there is work.
     qdrant.set_mood(Mood::SlowToWrite);
     let (code, _, said) = command(&world, &settings, &["sample"]).await;
     assert_eq!(code, 0, "{said}");
@@ -154,7 +155,7 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
 }
 
 #[tokio::test]
-async fn houses_that_share_a_qdrant_never_meet() {
+async fn installations_that_share_a_qdrant_are_separate() {
     let qdrant = QdrantDouble::start().await.unwrap();
     let settings = [("QDRANT_URL", qdrant.url.clone())];
     let (ours, theirs) = (World::new().await, World::new().await);

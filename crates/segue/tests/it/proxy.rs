@@ -1,4 +1,4 @@
-//! The shipped proxy configuration with the real HAProxy: what has happened is not repeated, what has not is.
+//! The shipped proxy configuration with the real HAProxy: requests that had an effect are not repeated, others are.
 
 use std::process::Stdio;
 
@@ -15,7 +15,7 @@ use crate::support::{Process, World};
 const CONFIG: &str = include_str!("../../../../deploy/haproxy.cfg");
 const HAPROXY: &str = "/usr/sbin/haproxy";
 
-/// HAProxy in front of two nodes, with the configuration that is shipped.
+/// HAProxy in front of two nodes, with the shipped configuration.
 struct Proxy {
     url: String,
     _child: Child,
@@ -27,7 +27,7 @@ impl Proxy {
         let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         let address = |node: &Process| node.url.trim_start_matches("http://").to_owned();
         let config = CONFIG
-            // These nodes run in local mode, which refuses what a proxy passes on.
+            // These nodes run in local mode, which rejects forwarded requests.
             .replace("option forwardfor", "")
             .replace(
                 "http-check expect",
@@ -49,7 +49,7 @@ impl Proxy {
     }
 }
 
-/// A model that calls `add_task` and is overloaded when it is asked for more.
+/// A model that calls `add_task` and answers the next request with "overloaded".
 async fn model_that_fails_after_a_call() -> Vec<(&'static str, String)> {
     async fn answer(Json(request): Json<Value>) -> axum::response::Response {
         if request.to_string().contains("tool_result") {
@@ -89,7 +89,7 @@ async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let proxy = Proxy::start([&one, &two]).await;
     let client = reqwest::Client::new();
-    // HAProxy asks `/readyz` itself before it sends anything to a node.
+    // HAProxy checks `/readyz` before it sends a request to a node.
     let body = json!({"message": "milk"});
     let response = loop {
         // Local mode accepts requests for loopback hosts only, and the proxy adds forwarding headers.
@@ -104,13 +104,13 @@ async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
 }
 
 #[tokio::test]
-async fn a_request_to_a_leaving_node_goes_to_the_other() {
+async fn a_request_to_a_draining_node_goes_to_the_other() {
     let (upstream, world) =
         (crate::support::Upstream::start(std::time::Duration::from_millis(20), 100).await, World::new().await);
     let settings = upstream.settings();
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let proxy = Proxy::start([&one, &two]).await;
-    // A turn that keeps the node from leaving at once.
+    // A running turn keeps the node from ending at once.
     let mut stream = one.chat(json!({"message": "a task", "agent": "tasks"})).await;
     stream.next().await.unwrap();
     one.ask_to_leave().await;

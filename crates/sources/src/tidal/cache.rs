@@ -1,4 +1,4 @@
-//! A bounded memory with an expiry date: fewer calls beat faster calls.
+//! A bounded cache with an expiry time.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Forgets the oldest entry when full and any entry after `life`.
+/// Drops the oldest entry when it is full, and every entry after `life`.
 pub(super) struct Cache<K, V> {
     entries: Mutex<Entries<K, V>>,
     capacity: usize,
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn entries_are_forgotten_when_old_or_too_many() {
+    async fn entries_are_dropped_when_expired_or_too_many() {
         let cache = Cache::new(2, Duration::from_secs(60));
         cache.keep("a", 1);
         cache.keep("b", 2);

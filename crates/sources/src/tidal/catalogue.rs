@@ -1,24 +1,24 @@
-//! What the catalogue tells about a track and an album, in our words.
+//! Tracks and albums of the Tidal catalogue.
 
 use super::document::{Attributes, Included, Resource};
 use music::{Isrc, identity::RecordingName};
 
-/// Shown where Tidal names someone or something and does not say what it is called.
+/// Shown when Tidal sends an artist or album without a name.
 const UNKNOWN_ARTIST: &str = "Unknown artist";
 const UNKNOWN_TITLE: &str = "Unknown title";
 
-/// Covers come in sizes from 80 to 1280; this is sharp on a card and light on the wire.
+/// Covers come in sizes from 80 to 1280. This size is sharp on a card and small to download.
 const COVER_WIDTH: u32 = 640;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TidalTrack {
     pub tidal_id: String,
-    /// `None` where Tidal has none or holds something that is no code.
+    /// `None` if Tidal has no code, or a value that is not a code.
     pub isrc: Option<Isrc>,
     pub title: String,
     /// "Live at the Quay", "2011 Remaster".
     pub version: Option<String>,
-    /// In Tidal's order, the main artist first. Empty when Tidal does not say.
+    /// In Tidal's order, the main artist first. Empty if Tidal sends none.
     pub artists: Vec<String>,
     pub album: Option<TrackAlbum>,
     pub artwork_url: Option<String>,
@@ -26,7 +26,7 @@ pub struct TidalTrack {
     pub duration: Option<f64>,
     pub explicit: bool,
     pub popularity: f64,
-    /// Place on the album; told by albums only.
+    /// Position on the album; only set in albums.
     pub volume_number: Option<u32>,
     pub track_number: Option<u32>,
 }
@@ -37,7 +37,7 @@ pub struct TrackAlbum {
     pub id: String,
     pub title: String,
     pub artists: Vec<String>,
-    /// `ALBUM`, `EP`, `SINGLE`, or a word Tidal has added since.
+    /// `ALBUM`, `EP`, `SINGLE`, or a value that Tidal adds later.
     pub kind: Option<String>,
 }
 
@@ -49,15 +49,15 @@ pub struct TidalAlbum {
     pub artwork_url: Option<String>,
     /// `2019-05-03`
     pub release_date: Option<String>,
-    /// As on the sleeve: what a region lacks is counted too.
+    /// As printed on the album: tracks that are not available in this country are included.
     pub track_count: u32,
     pub kind: Option<String>,
     pub explicit: bool,
-    /// Without the zeros catalogues pad it with.
+    /// Without the zeros that catalogues add at the start.
     pub barcode: Option<String>,
 }
 
-/// An album and what can be heard of it here, in playing order.
+/// An album with the tracks that are available in this country, in playing order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlbumWithTracks {
     pub album: TidalAlbum,
@@ -67,7 +67,7 @@ pub struct AlbumWithTracks {
 
 impl AlbumWithTracks {
     pub(super) fn new(album: TidalAlbum, mut tracks: Vec<TidalTrack>, n_videos: usize) -> Self {
-        // Numbers keep the gaps of the region; where they are not told, Tidal's order stands.
+        // Track numbers keep the gaps of unavailable tracks. Without numbers, Tidal's order is kept.
         tracks.sort_by_key(|track| (track.volume_number, track.track_number));
         for track in &mut tracks {
             track.album = Some(album.as_home());
@@ -81,12 +81,12 @@ impl AlbumWithTracks {
 }
 
 impl TidalTrack {
-    /// All artists for a line of text.
+    /// All artists, joined for display.
     pub fn artist(&self) -> String {
         joined(&self.artists)
     }
 
-    /// The title as shown: "Low Tide (Live at the Quay)".
+    /// The title for display: "Low Tide (Live at the Quay)".
     pub fn full_title(&self) -> String {
         match &self.version {
             Some(version) => format!("{} ({version})", self.title),
@@ -188,7 +188,8 @@ fn cover(album: &Resource, included: &Included) -> Option<String> {
         .map(|file| file.href.clone())
 }
 
-/// Text from outside without characters nobody can see: they hide words from a reader that a model would obey.
+/// Text from Tidal without invisible characters. They could hide instructions that a reader cannot see and a model
+/// would follow.
 fn text(attribute: &Option<String>) -> Option<String> {
     let hidden = |c: char| {
         c.is_control()
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_in_all_their_forms() {
+    fn durations_are_parsed_in_every_format() {
         let forms = [
             ("PT3M", Some(180.0)),
             ("PT3M5S", Some(185.0)),
@@ -243,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_do_not_come_in() {
-        let told = |s: &str| text(&Some(s.to_owned()));
-        assert_eq!(told(" Low\u{200b} Ti\u{202e}de\u{e0041}\u{7} ").as_deref(), Some("Low Tide"));
-        assert_eq!(told("\u{feff} "), None);
+    fn invisible_characters_are_removed() {
+        let cleaned = |s: &str| text(&Some(s.to_owned()));
+        assert_eq!(cleaned(" Low\u{200b} Ti\u{202e}de\u{e0041}\u{7} ").as_deref(), Some("Low Tide"));
+        assert_eq!(cleaned("\u{feff} "), None);
     }
 }

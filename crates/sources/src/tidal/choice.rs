@@ -1,12 +1,12 @@
-//! Which of the many releases of one recording to show: always the same one.
+//! Chooses which of the releases of one recording to show. The choice is deterministic.
 
 use std::cmp::Reverse;
 
 use super::catalogue::TidalTrack;
 use music::identity::{RecordingName, same_length};
 
-/// Best first: the artist's own release before a compilation, an album before a single, the popular before the
-/// obscure, and the lowest id where nothing else tells them apart.
+/// Best first: the artist's own release before a compilation, an album before a single, then by popularity, then the
+/// lowest id.
 pub(super) fn sort_by_preference(candidates: &mut [TidalTrack]) {
     candidates.sort_by(|a, b| {
         let by_release = release_rank(a).cmp(&release_rank(b));
@@ -14,15 +14,15 @@ pub(super) fn sort_by_preference(candidates: &mut [TidalTrack]) {
     });
 }
 
-/// Of candidates that share a code, the one that is called and as long as what is wanted; codes are sometimes given
-/// to the wrong recording. Nothing fits: the best there is.
+/// Of candidates with the same code, the one with the closest title and length, because codes are sometimes assigned
+/// to the wrong recording. If none fits, the first candidate.
 pub fn closest<'a>(
     candidates: &'a [TidalTrack],
     wanted: &RecordingName,
     duration: Option<f64>,
 ) -> Option<&'a TidalTrack> {
     let likeness = |track: &TidalTrack| (track.recording_name() == *wanted, same_length(track.duration, duration));
-    // The first of equals, because candidates come best first.
+    // The first of equals, because candidates are sorted best first.
     candidates
         .iter()
         .enumerate()
@@ -34,7 +34,7 @@ fn release_rank(track: &TidalTrack) -> u8 {
     let Some(album) = &track.album else { return 4 };
     let is_own = track.artists.first().is_some_and(|artist| album.artists.contains(artist));
     match album.kind.as_deref() {
-        // An album whose artist Tidal did not tell is no compilation for that.
+        // An album without artists in Tidal is not treated as a compilation.
         _ if !is_own && !album.artists.is_empty() => 3,
         Some("ALBUM") => 0,
         Some("EP") => 1,
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_the_same_however_they_come() {
+    fn the_order_does_not_depend_on_the_input_order() {
         let own = |kind| Some(("Ivy Marlow", kind));
         let mut candidates = vec![
             track("9", "Tide", None, 1.0, 200.0),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_counts_more_than_the_length_and_both_more_than_the_place() {
+    fn the_title_counts_more_than_the_length_and_both_more_than_the_position() {
         let candidates = [
             track("1", "Ebb", None, 0.5, 200.0),
             track("2", "Tide", None, 0.5, 300.0),

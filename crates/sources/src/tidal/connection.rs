@@ -1,4 +1,4 @@
-//! One call to Tidal: cached, paced, signed, in time, and understood.
+//! One request to Tidal: cache, rate limit, access token, deadline and parsing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,11 +22,11 @@ use super::{
 use http_client::client_builder;
 
 const JSON_API: &str = "application/vnd.api+json";
-/// A page of a hundred resources has about 100 kB.
+/// A page of a hundred resources is about 100 kB.
 const MAX_BODY: usize = 8 << 20;
-/// Waiting is only worth it when this much of the deadline is left for the call itself.
+/// We wait for the rate limit only if at least this much of the deadline is left for the request itself.
 const TIME_FOR_A_CALL: Duration = Duration::from_millis(300);
-/// After that many 429s to one call we stop asking, even if there were time.
+/// After this many 429 responses to one request we give up, even if time is left.
 const MAX_REFUSALS: u32 = 2;
 const CACHED_DOCUMENTS: usize = 512;
 const CACHED_FOR: Duration = Duration::from_secs(15 * 60);
@@ -42,11 +42,11 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(config: &TidalConfig) -> anyhow::Result<Self> {
-        // No redirects: the token goes to Tidal and to nobody else.
+        // Redirects are not followed, so that the token is sent to Tidal only.
         let http = client_builder().redirect(redirect::Policy::none()).build()?;
         let base = Url::parse(config.api_url.trim_end_matches('/'))
-            .with_context(|| format!("TIDAL_API_URL is not an address: {}", config.api_url))?;
-        anyhow::ensure!(!base.cannot_be_a_base(), "TIDAL_API_URL is not an http address: {base}");
+            .with_context(|| format!("TIDAL_API_URL is not a URL: {}", config.api_url))?;
+        anyhow::ensure!(!base.cannot_be_a_base(), "TIDAL_API_URL is not an http:// or https:// URL: {base}");
         let auth_url = config.auth_url.trim_end_matches('/');
         Ok(Self {
             http,
@@ -66,7 +66,7 @@ impl Connection {
         &self.country
     }
 
-    /// An address below the base: `["albums", "17"]`, with the country and these parameters.
+    /// A URL below the base: `["albums", "17"]`, with the country and these parameters.
     pub(super) fn url(&self, path: &[&str], parameters: &[(&str, &str)]) -> Url {
         let mut url = self.base.clone();
         url.path_segments_mut().expect("checked in new").pop_if_empty().extend(path);
@@ -75,19 +75,19 @@ impl Connection {
         url
     }
 
-    /// Where a `next` link leads. It is relative to the base, though it starts with a slash, and may have lost
-    /// `include` on its way; an absolute one is followed only within the base.
+    /// The URL of a `next` link. The link is relative to the base although it starts with a slash, and may lack
+    /// `include`. An absolute link is accepted only below the base.
     pub(super) fn next_url(&self, link: &str, include: &str) -> Result<Url, TidalError> {
         let base = self.base.as_str().trim_end_matches('/');
         let path = link.strip_prefix(base).unwrap_or(link);
         let prefix = self.base.path().trim_end_matches('/');
         let path = path.strip_prefix(prefix).filter(|rest| rest.starts_with('/')).unwrap_or(path);
-        let strange = || TidalError::Broken("a next link that leads elsewhere".into());
+        let strange = || TidalError::Broken("a next link that points to another server or path".into());
         if !path.starts_with('/') {
             return Err(strange());
         }
         let mut url = Url::parse(&format!("{base}{path}")).map_err(|_| strange())?;
-        // `..` in the link has been resolved by now.
+        // `..` in the link is already resolved here.
         if !url.as_str().starts_with(&format!("{base}/")) {
             return Err(strange());
         }
@@ -116,7 +116,7 @@ impl Connection {
             let response = self.send(url, &token, deadline).await?;
             match response.status() {
                 StatusCode::OK => return read(response).await,
-                // The token may have been withdrawn; once more with a new one, then the 401 is meant.
+                // The token may have been revoked: retry once with a new one. A second 401 is final.
                 StatusCode::UNAUTHORIZED if !is_renewed => {
                     is_renewed = true;
                     token = tokens.renewed(&self.http, &token).await?;
@@ -132,7 +132,7 @@ impl Connection {
 
     async fn send(&self, url: &Url, token: &str, deadline: Instant) -> Result<Response, TidalError> {
         match self.pace.next_turn() {
-            // An estimate may delay a call, but only Tidal's own word refuses one.
+            // Our estimate may delay a request, but only a `Retry-After` of Tidal fails it.
             Turn::In(wait) if fits(wait, deadline) => sleep(wait).await,
             Turn::In(_) => {}
             Turn::Closed(wait) if fits(wait, deadline) => sleep(wait).await,
@@ -160,10 +160,10 @@ fn fits(wait: Duration, deadline: Instant) -> bool {
 }
 
 fn asked_to_wait(wait: Duration) -> TidalError {
-    TidalError::Unavailable(format!("too many requests; it wants {} s of patience", wait.as_secs().max(1)))
+    TidalError::Unavailable(format!("too many requests; retry after {} s", wait.as_secs().max(1)))
 }
 
-/// Spaces as `%20`: the `+` of web forms is not understood everywhere, `%20` is.
+/// Spaces as `%20`, because not every server accepts the `+` of web forms.
 fn set_query<'a>(url: &mut Url, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
     url.query_pairs_mut().clear().extend_pairs(pairs);
     let query = url.query().unwrap_or_default().replace('+', "%20");
@@ -179,7 +179,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, TidalError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(TidalError::from_transport)? {
         if body.len() + chunk.len() > MAX_BODY {
-            return Err(TidalError::Broken("an answer larger than 8 MB".into()));
+            return Err(TidalError::Broken("a response larger than 8 MB".into()));
         }
         body.extend_from_slice(&chunk);
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_encoded() {
+    fn urls_are_encoded() {
         let url = connection("https://openapi.tidal.com/v2/")
             .url(&["albums", "a/b?c"], &[("filter[query]", "don't + stop, é"), ("include", "items.artists")]);
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_is_refused_at_the_start() {
+    fn an_invalid_base_url_is_rejected_at_start() {
         for api_url in ["", "openapi", "mailto:tidal"] {
             let config = TidalConfig { api_url: api_url.into(), ..TidalConfig::default() };
             assert!(Connection::new(&config).is_err(), "{api_url}");

@@ -1,11 +1,12 @@
-//! A Tidal document, read leniently: only `id` and `type` must be there, and nothing odd makes the rest unreadable.
+//! A Tidal document. Parsing is lenient: only `id` and `type` are required, and an unexpected value affects only its
+//! own field.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
-/// What is kept of an answer: small enough to be cached.
+/// The part of a response that is kept and cached.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Document {
     #[serde(default, deserialize_with = "one_or_many")]
@@ -16,7 +17,7 @@ pub(super) struct Document {
     pub(super) links: Links,
 }
 
-/// A resource, or an identifier: that is a resource of which only `id`, `type` and `meta` are told.
+/// A resource, or a resource identifier, which has only `id`, `type` and `meta`.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Resource {
     pub(super) id: String,
@@ -30,7 +31,7 @@ pub(super) struct Resource {
     pub(super) meta: Meta,
 }
 
-/// The attributes we read, of every type. What is missing, null, redacted or of another shape is `None`.
+/// The attributes that we use, of every type. A value that is missing, null, redacted or of another type is `None`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Attributes {
@@ -56,7 +57,7 @@ pub(super) struct Attributes {
     pub(super) barcode_id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(super) album_type: Option<String>,
-    /// What `albumType` was called before February 2026.
+    /// The name of `albumType` before February 2026.
     #[serde(rename = "type", deserialize_with = "or_default")]
     pub(super) old_album_type: Option<String>,
     #[serde(deserialize_with = "or_default")]
@@ -88,7 +89,7 @@ pub(super) struct Relationship {
     pub(super) links: Links,
 }
 
-/// Where an identifier stands on its album.
+/// The position of a track on its album.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Meta {
@@ -108,7 +109,7 @@ pub(super) struct Links {
 impl Document {
     pub(super) fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
         let value: Value = serde_json::from_slice(body)?;
-        // Everything else may be missing, but an answer with neither is an answer to something else.
+        // Everything else may be missing, but a response with neither of them is not a Tidal document.
         if value.get("data").is_none() && value.get("links").is_none() {
             return Err(serde::de::Error::custom("neither data nor links"));
         }
@@ -131,16 +132,16 @@ impl<'a> Included<'a> {
         included
     }
 
-    /// The attributes of a resource, if any of its copies tells them: `included` may lack what `data` refers to.
+    /// The attributes of a resource, from any of its copies: `included` may lack what `data` refers to.
     pub(super) fn attributes(&self, identifier: &Resource) -> Option<&'a Attributes> {
-        self.copies(identifier).iter().map(|copy| &copy.attributes).find(|attributes| attributes.are_told())
+        self.copies(identifier).iter().map(|copy| &copy.attributes).find(|attributes| attributes.are_present())
     }
 
-    /// What a resource is related to. A resource that was reached on two paths comes twice, and each copy tells only
-    /// the relationships of its path.
+    /// The related resources. A resource that was reached on two paths occurs twice, and each copy has only the
+    /// relationships of its path.
     pub(super) fn related(&self, identifier: &Resource, name: &str) -> &'a [Resource] {
-        let told = self.copies(identifier).iter().find_map(|copy| copy.relationships.get(name));
-        told.map_or(&[], |relationship| &relationship.data)
+        let found = self.copies(identifier).iter().find_map(|copy| copy.relationships.get(name));
+        found.map_or(&[], |relationship| &relationship.data)
     }
 
     fn copies(&self, identifier: &Resource) -> &[&'a Resource] {
@@ -156,29 +157,29 @@ impl Resource {
 }
 
 impl Attributes {
-    fn are_told(&self) -> bool {
+    fn are_present(&self) -> bool {
         self.title.is_some() || self.name.is_some() || self.isrc.is_some() || !self.files.is_empty()
     }
 }
 
-/// Null and values of another shape become the default.
+/// Null and values of another type become the default.
 fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(value: D) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(value)?).unwrap_or_default())
 }
 
-/// Elements that cannot be read are left out.
+/// Elements that cannot be parsed are left out.
 fn readable_ones<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<Vec<T>, D::Error> {
     let Value::Array(elements) = Value::deserialize(value)? else { return Ok(vec![]) };
     Ok(elements.into_iter().filter_map(|element| serde_json::from_value(element).ok()).collect())
 }
 
-/// Values that cannot be read are left out.
+/// Values that cannot be parsed are left out.
 fn readable_values<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<HashMap<String, T>, D::Error> {
     let Value::Object(entries) = Value::deserialize(value)? else { return Ok(HashMap::new()) };
     Ok(entries.into_iter().filter_map(|(key, value)| Some((key, serde_json::from_value(value).ok()?))).collect())
 }
 
-/// `data` is one thing, a list of things, or null.
+/// `data` is one resource, a list of resources, or null.
 fn one_or_many<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Resource>, D::Error> {
     match Value::deserialize(value)? {
         Value::Null => Ok(vec![]),
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_id_and_type_are_needed() {
+    fn only_id_and_type_are_required() {
         let document = read(&json!({
             "data": {"id": "1", "type": "albums", "attributes": {"title": 7, "explicit": "yes", "version": null,
                 "duration": "PT3M", "copyright": "text", "files": [{"href": "x"}, {"nothing": 1}, 3]},
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_an_error() {
+    fn other_json_is_an_error() {
         for text in ["", "<!doctype html>", "[]", "{}", "null", r#"{"data": 5}"#, r#"{"data": {"id": "1"}}"#] {
             assert!(Document::read(text.as_bytes()).is_err(), "{text}");
         }

@@ -1,27 +1,27 @@
-//! What can go wrong with Tidal, and what a tool says about it.
+//! Errors of Tidal, and the messages that tools return for them.
 
 use engine::ToolError;
 use reqwest::StatusCode;
 use serde_json::Value;
 use tracing::warn;
 
-/// The variants say who can do something about it.
+/// The variants say who can fix the error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TidalError {
-    /// The operator can: there are no credentials.
+    /// No credentials are configured. The operator can fix it.
     #[error("Tidal is not configured: TIDAL_CLIENT_ID and TIDAL_CLIENT_SECRET are not set")]
     NotConfigured,
-    /// Time can: network, timeout, 429, 503, 504.
+    /// Temporary: network error, timeout, 429, 503, 504.
     #[error("Tidal is not available: {0}")]
     Unavailable(String),
-    /// The operator or we can: the credentials or the request are not accepted.
+    /// Tidal rejected the credentials or the request. The operator or the developers can fix it.
     #[error("Tidal refused: {0}")]
     Refused(String),
-    /// The caller can: there is no such thing, or not in this country.
+    /// There is no such resource, or not in this country.
     #[error("not found at Tidal: {0}")]
     NotFound(String),
-    /// Nobody here can: an answer that is no answer. Asking again at once gives the same.
-    #[error("Tidal answered in a way that cannot be read: {0}")]
+    /// The response cannot be parsed. An immediate retry gets the same response.
+    #[error("Tidal sent a response that cannot be parsed: {0}")]
     Broken(String),
 }
 
@@ -31,7 +31,7 @@ const NOT_CONFIGURED: &str = "The Tidal catalogue is not configured on this serv
 
 impl TidalError {
     pub(super) fn from_transport(error: reqwest::Error) -> Self {
-        // The address may hold what the listener typed; logs have no use for it.
+        // The URL may contain text that a user typed, so it is not logged.
         let error = error.without_url();
         if error.is_decode() {
             Self::Broken(http_client::root_cause(&error))
@@ -60,7 +60,7 @@ impl From<TidalError> for ToolError {
                 Self::Unavailable { message: UNAVAILABLE.into(), retryable: true }
             }
             TidalError::Broken(reason) => {
-                warn!(reason, "Tidal cannot be read: {reason}");
+                warn!(reason, "Tidal sent a response that cannot be parsed: {reason}");
                 Self::Refused(UNAVAILABLE.into())
             }
             TidalError::Refused(reason) => {
@@ -76,13 +76,13 @@ impl From<TidalError> for ToolError {
     }
 }
 
-/// The first error of an error document, in either of the two shapes: the catalogue's or the token service's.
+/// The first error of an error document, in the format of the catalogue or of the token service.
 fn detail(body: &[u8]) -> Option<String> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let error = &body["errors"][0];
-    let told = [&error["code"], &error["detail"], &body["error"], &body["error_description"]];
-    let told: Vec<&str> = told.into_iter().filter_map(Value::as_str).collect();
-    let text: String = told.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+    let parts = [&error["code"], &error["detail"], &body["error"], &body["error_description"]];
+    let parts: Vec<&str> = parts.into_iter().filter_map(Value::as_str).collect();
+    let text: String = parts.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
     (!text.is_empty()).then_some(text)
 }
 
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_says_who_can_help() {
+    fn a_status_is_classified_by_who_can_fix_it() {
         let body = br#"{"errors":[{"code":"INVALID_RESOURCE_ID","detail":"bad\nid","meta":{}}]}"#;
         let cases: [(u16, &[u8], &str); 9] = [
             (400, body, "Tidal refused: 400 Bad Request: INVALID_RESOURCE_ID, badid"),
@@ -105,8 +105,8 @@ mod tests {
             (429, b"", "Tidal is not available: 429 Too Many Requests"),
             (503, b"[]", "Tidal is not available: 503 Service Unavailable"),
             (504, b"", "Tidal is not available: 504 Gateway Timeout"),
-            (500, b"", "Tidal answered in a way that cannot be read: 500 Internal Server Error"),
-            (302, b"", "Tidal answered in a way that cannot be read: 302 Found"),
+            (500, b"", "Tidal sent a response that cannot be parsed: 500 Internal Server Error"),
+            (302, b"", "Tidal sent a response that cannot be parsed: 302 Found"),
         ];
         for (status, body, expected) in cases {
             let error = TidalError::from_status(StatusCode::from_u16(status).unwrap(), body);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_says_it_in_the_words_of_the_contract() {
+    fn a_tool_returns_the_messages_of_the_contract() {
         let unavailable = ToolError::from(TidalError::Unavailable("503".into()));
         assert_eq!(unavailable.to_string(), UNAVAILABLE);
         assert!(matches!(unavailable, ToolError::Unavailable { retryable: true, .. }));

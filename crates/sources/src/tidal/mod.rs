@@ -1,4 +1,4 @@
-//! Tidal: what its catalogue has, by words, by album and by recording code.
+//! Tidal: search of its catalogue by text, by album and by ISRC.
 
 mod cache;
 mod catalogue;
@@ -33,9 +33,9 @@ pub use self::{
 };
 use music::Isrc;
 
-/// What `tidalSearch` may take when Tidal is healthy.
+/// Time limit of `tidalSearch` when Tidal is healthy.
 const BUDGET: Duration = Duration::from_secs(3);
-/// Tidal takes this many ids or codes in one call.
+/// The maximum number of ids or codes in one request.
 const BATCH: usize = 20;
 const MAX_QUERY: usize = 256;
 const CACHED_CODES: usize = 10_000;
@@ -49,11 +49,11 @@ const ITEMS_INCLUDE: &str = "items.artists";
 
 #[derive(Clone, Debug)]
 pub struct TidalConfig {
-    /// Without them every question is answered with [`TidalError::NotConfigured`].
+    /// Without credentials every request fails with [`TidalError::NotConfigured`].
     pub credentials: Option<Credentials>,
     pub api_url: String,
     pub auth_url: String,
-    /// Two letters; decides what is available.
+    /// Two-letter country code; it decides which tracks are available.
     pub country: String,
 }
 
@@ -68,7 +68,7 @@ impl Default for TidalConfig {
     }
 }
 
-/// Clones share one connection, its token, its pace and its cache.
+/// Clones share one connection, with its token, rate limit and cache.
 #[derive(Clone)]
 pub struct Tidal {
     connection: Arc<Connection>,
@@ -88,7 +88,7 @@ pub enum SearchFor {
 pub struct Found {
     pub tracks: Vec<TidalTrack>,
     pub albums: Vec<TidalAlbum>,
-    /// Tidal had more for the asked limit, but not in time.
+    /// Tidal has more results within the limit, but did not return them in time.
     pub is_cut_short: bool,
 }
 
@@ -105,8 +105,8 @@ impl Tidal {
         self.connection.is_configured()
     }
 
-    /// The same catalogue for a caller with more or less patience than the three seconds of a search. Waiting for
-    /// Tidal's rate limit is part of the budget.
+    /// The same client with another time budget than the three seconds of a search. The budget includes waiting for
+    /// Tidal's rate limit.
     pub fn within(&self, budget: Duration) -> Self {
         Self { budget, ..self.clone() }
     }
@@ -119,7 +119,7 @@ impl Tidal {
         Ok(self.search(query, SearchFor::Albums, limit).await?.albums)
     }
 
-    /// Up to `limit` of each kind. A recording that Tidal lists on several releases is shown once.
+    /// Up to `limit` results of each kind. A recording that Tidal lists on several releases appears once.
     #[instrument(skip_all, fields(search.kind = ?kind, search.limit = limit))]
     pub async fn search(&self, query: &str, kind: SearchFor, limit: usize) -> Result<Found, TidalError> {
         let include = match kind {
@@ -146,11 +146,12 @@ impl Tidal {
         Ok(found)
     }
 
-    /// An album with everything on it that can be heard in this country, in playing order. All of it or an error.
+    /// An album with all tracks that are available in this country, in playing order. An incomplete album is an
+    /// error.
     #[instrument(skip_all, fields(album.id = id))]
     pub async fn album(&self, id: &str) -> Result<AlbumWithTracks, TidalError> {
         let not_found = || TidalError::NotFound(format!("album '{id}' in {}", self.connection.country()));
-        // These would change the path instead of naming something in it.
+        // These values would change the path of the URL.
         if matches!(id, "" | "." | "..") {
             return Err(not_found());
         }
@@ -172,9 +173,9 @@ impl Tidal {
         Ok(AlbumWithTracks::new(album, tracks, n_videos))
     }
 
-    /// The tracks that carry each code, best first; codes unknown to Tidal have no entry.
+    /// The tracks of each code, best first. Codes that Tidal does not have are left out.
     ///
-    /// Asked for one code Tidal lists every release of it, asked for several it picks one each.
+    /// For one code Tidal lists every release; for several codes it returns one release each.
     #[instrument(skip_all, fields(n_codes = codes.len()))]
     pub async fn tracks_by_isrc(&self, codes: &[Isrc]) -> Result<BTreeMap<Isrc, Vec<TidalTrack>>, TidalError> {
         let (mut found, mut unknown) = (BTreeMap::new(), Vec::new());
@@ -192,7 +193,7 @@ impl Tidal {
         Ok(found)
     }
 
-    /// Asks for one batch and remembers the answer, also that there is none.
+    /// Requests one batch and caches the result, including codes without a result.
     async fn ask_for_codes(
         &self,
         pages: &Pages<'_>,
@@ -218,7 +219,7 @@ impl Tidal {
     }
 }
 
-/// What came before the cut is still worth showing.
+/// Partial results are returned, with a warning in the log.
 fn cut_short(list: &List) -> bool {
     if let Some(error) = &list.broken {
         warn!(%error, "A Tidal search was cut short: {error}");
@@ -226,15 +227,15 @@ fn cut_short(list: &List) -> bool {
     list.broken.is_some()
 }
 
-/// The first release of every recording; what has no code stays.
+/// The first release of every recording. Tracks without a code are kept.
 fn one_per_recording(mut tracks: Vec<TidalTrack>) -> Vec<TidalTrack> {
     let mut seen = HashSet::new();
     tracks.retain(|track| track.isrc.clone().is_none_or(|isrc| seen.insert(isrc)));
     tracks
 }
 
-/// At most what Tidal accepts, cut between words where there are any. Counted in UTF-16 units, which are never fewer
-/// than characters, because it is not written down which of the two are meant.
+/// The query, cut to the length that Tidal accepts, between words if possible. Counted in UTF-16 units, because Tidal
+/// does not document its unit and there are never fewer units than characters.
 fn shortened(query: &str) -> &str {
     let query = query.trim();
     let mut n_units = 0;

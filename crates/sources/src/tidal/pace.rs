@@ -1,4 +1,4 @@
-//! Pace: when may the next call go out? Learned from the rate headers of every answer.
+//! The rate limit of Tidal, learned from the rate headers of every response.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -9,24 +9,24 @@ use std::{
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::time::Instant;
 
-/// Measured where nothing is published: a call costs five tokens of a bucket that gains one a second.
-const WAIT_WITHOUT_WORD: Duration = Duration::from_secs(5);
-/// Nobody means longer; a wrong clock or a wrong unit does.
-const LONGEST_WORD: Duration = Duration::from_secs(3600);
+/// Measured, because Tidal publishes no limit: a call costs five tokens, and the bucket gains one token per second.
+const DEFAULT_WAIT: Duration = Duration::from_secs(5);
+/// A longer value means a wrong clock or a wrong unit.
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 const MAX_JITTER_MS: u64 = 200;
 
-/// What we know about Tidal's patience. Nothing, until it has answered once.
+/// What is known about Tidal's rate limit: nothing before the first response.
 #[derive(Default)]
 pub(super) struct Pace(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     bucket: Option<Bucket>,
-    /// Tidal said so itself: nothing goes out before.
+    /// From Tidal's `Retry-After`: no request is sent before this time.
     closed_until: Option<Instant>,
 }
 
-/// A copy of Tidal's token bucket. An estimate: others may use the same credentials.
+/// A copy of Tidal's token bucket. It is an estimate, because other clients may use the same credentials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
     level: f64,
@@ -36,17 +36,17 @@ struct Bucket {
     per_second: f64,
 }
 
-/// When a call may go out.
+/// When a request may be sent.
 #[derive(Debug, PartialEq)]
 pub(super) enum Turn {
     /// After this wait, by our estimate. May be zero.
     In(Duration),
-    /// Tidal asked for silence until then.
+    /// Tidal's `Retry-After` forbids requests for this long.
     Closed(Duration),
 }
 
 impl Pace {
-    /// Takes the next place in line, so that calls made together do not go out together.
+    /// Books the next call, so that concurrent calls are spaced.
     pub(super) fn next_turn(&self) -> Turn {
         let now = Instant::now();
         let mut state = self.state();
@@ -56,21 +56,21 @@ impl Pace {
         Turn::In(state.bucket.as_mut().map_or(Duration::ZERO, |bucket| bucket.take(now)))
     }
 
-    /// Learns from an answer's headers, whatever its status.
+    /// Learns from the headers of a response with any status.
     pub(super) fn learn(&self, headers: &HeaderMap) {
         if let Some(bucket) = Bucket::read(headers) {
             self.state().bucket = Some(bucket);
         }
     }
 
-    /// How long to wait after a 429. Only what Tidal says itself closes the door for everybody.
+    /// How long to wait after a 429. Only a `Retry-After` of Tidal stops all calls.
     pub(super) fn refused(&self, headers: &HeaderMap) -> Duration {
         let mut state = self.state();
         if let Some(wait) = retry_after(headers) {
             state.closed_until = Some(Instant::now() + wait);
             return wait;
         }
-        let wait = state.bucket.map_or(WAIT_WITHOUT_WORD, |bucket| bucket.time_for(bucket.per_call));
+        let wait = state.bucket.map_or(DEFAULT_WAIT, |bucket| bucket.time_for(bucket.per_call));
         wait + jitter()
     }
 
@@ -92,7 +92,7 @@ impl Bucket {
         (bucket.per_second > 0.0 && bucket.per_call >= 0.0).then_some(bucket)
     }
 
-    /// Books one call. The level goes below zero while calls stand in line.
+    /// Books one call. The level is negative while calls are waiting.
     fn take(&mut self, now: Instant) -> Duration {
         let refill = now.duration_since(self.at).as_secs_f64() * self.per_second;
         self.level = (self.level + refill).min(self.capacity) - self.per_call;
@@ -101,7 +101,7 @@ impl Bucket {
     }
 
     fn time_for(&self, tokens: f64) -> Duration {
-        let seconds = (tokens.max(0.0) / self.per_second).min(LONGEST_WORD.as_secs_f64());
+        let seconds = (tokens.max(0.0) / self.per_second).min(MAX_WAIT.as_secs_f64());
         Duration::from_secs_f64(seconds)
     }
 }
@@ -116,10 +116,10 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
             (date.to_utc() - chrono::Utc::now()).to_std().unwrap_or_default()
         }
     };
-    Some(wait.min(LONGEST_WORD))
+    Some(wait.min(MAX_WAIT))
 }
 
-/// Keeps clients that were refused together from coming back together.
+/// Random delay, so that clients that got a 429 at the same time do not retry at the same time.
 fn jitter() -> Duration {
     Duration::from_millis(RandomState::new().hash_one(()) % MAX_JITTER_MS)
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_line_up_behind_an_empty_bucket() {
+    async fn calls_wait_for_an_empty_bucket() {
         let pace = Pace::default();
         assert_eq!(next_turns(&pace, 3), [0, 0, 0], "nothing is known yet");
         pace.learn(&measured("5"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn headers_that_make_no_sense_teach_nothing() {
+    async fn invalid_headers_are_ignored() {
         let pace = Pace::default();
         for odd in
             [headers(&[]), headers(&[("x-ratelimit-remaining", "0")]), headers(&[("x-ratelimit-remaining", "x")])]
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refusal_says_how_long_to_wait() {
+    async fn a_429_decides_how_long_to_wait() {
         let date = (chrono::Utc::now() + chrono::Duration::seconds(90)).to_rfc2822().replace("+0000", "GMT");
         let cases = [
             (headers(&[("retry-after", "7")]), 7..8, true),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_door_opens_again_when_the_word_is_kept() {
+    async fn calls_are_allowed_again_after_retry_after() {
         let pace = Pace::default();
         pace.refused(&headers(&[("retry-after", "7")]));
         assert_eq!(pace.next_turn(), Turn::Closed(Duration::from_secs(7)));

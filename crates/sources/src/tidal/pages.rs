@@ -1,4 +1,4 @@
-//! Lists that come in pages: followed to their end, to what is enough, or to where the time runs out.
+//! Paged lists. Pages are fetched until the list ends, enough items are there, or the deadline passes.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -11,21 +11,21 @@ use super::{
     error::TidalError,
 };
 
-/// A list that never ends is a mistake somewhere: the longest albums have a few hundred tracks, in pages of twenty.
+/// A longer list is an error: the longest albums have a few hundred tracks, twenty per page.
 const MAX_PAGES: usize = 60;
 
-/// The documents of one question, all of them under one deadline.
+/// The documents of one request, under one deadline.
 pub(super) struct Pages<'a> {
     pub(super) connection: &'a Connection,
     pub(super) deadline: Instant,
 }
 
-/// What was listed, in order, and the documents that tell about it.
+/// The listed resources in order, and the documents that contain their attributes.
 #[derive(Default)]
 pub(super) struct List {
     pub(super) identifiers: Vec<Resource>,
     documents: Vec<Arc<Document>>,
-    /// Why there may be more than this.
+    /// Why the list may be incomplete.
     pub(super) broken: Option<TidalError>,
 }
 
@@ -34,7 +34,7 @@ impl Pages<'_> {
         self.connection.get(self.connection.url(path, parameters), self.deadline).await
     }
 
-    /// A relationship of a document's first resource.
+    /// Follows a relationship of a document's first resource.
     pub(super) async fn follow(&self, first: &Arc<Document>, name: &str, include: &str, enough: usize) -> List {
         let mut list = List { documents: vec![first.clone()], ..List::default() };
         if let Some(relationship) = first.data.first().and_then(|resource| resource.relationships.get(name)) {
@@ -45,7 +45,7 @@ impl Pages<'_> {
         list
     }
 
-    /// The data of a document itself.
+    /// Follows the data of the document itself.
     pub(super) async fn follow_collection(&self, first: Arc<Document>, include: &str) -> List {
         let mut list = List { documents: vec![first.clone()], ..List::default() };
         list.add(&first.data);
@@ -75,7 +75,7 @@ impl Pages<'_> {
         self.connection.get(self.connection.next_url(link, include)?, self.deadline).await
     }
 
-    /// Asks by id for tracks that were listed but not delivered. What is missing even then is not available.
+    /// Fetches by id the tracks that were listed but not included. A track that is still missing is not available.
     pub(super) async fn fetch_missing(&self, list: &mut List, include: &str) {
         for batch in list.missing().chunks(BATCH) {
             match self.get(&["tracks"], &[("filter[id]", &batch.join(",")), ("include", include)]).await {
@@ -87,18 +87,18 @@ impl Pages<'_> {
 }
 
 impl List {
-    /// Everything that was read, as Tidal orders it: never in the order of `included`.
+    /// The parsed resources in Tidal's order, not in the order of `included`.
     pub(super) fn read<T>(&self, read: impl Fn(&Resource, &Included) -> Option<T>) -> Vec<T> {
         let included = self.included();
         self.identifiers.iter().filter_map(|it| read(it, &included)).collect()
     }
 
-    /// Nothing is missing, or the reason why.
+    /// The reason if the list is incomplete.
     pub(super) fn whole(self) -> Result<(), TidalError> {
         self.broken.map_or(Ok(()), Err)
     }
 
-    /// Pages may overlap when the catalogue changes between them.
+    /// Pages may overlap if the catalogue changes between two requests.
     fn add(&mut self, page: &[Resource]) {
         for it in page {
             if !self.identifiers.iter().any(|known| known.is_same_as(it)) {

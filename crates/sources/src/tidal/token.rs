@@ -1,4 +1,4 @@
-//! The access token: fetched once for everybody, renewed before it ends.
+//! The access token: fetched once for all callers and renewed before it expires.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use tokio::{sync::Mutex, time::Instant};
 
 use super::error::TidalError;
 
-/// A token this close to its end is not worth a call that may outlive it.
+/// A token is renewed this long before it expires, so that it stays valid for the duration of a call.
 const RENEW_EARLY: Duration = Duration::from_secs(60);
-/// Where Tidal does not say. It says 14400 or 86400.
-const UNTOLD_LIFE_S: u64 = 3600;
+/// The assumed lifetime if Tidal sends none. Tidal sends 14400 or 86400.
+const DEFAULT_LIFE_S: u64 = 3600;
 
-/// Of an application registered at developer.tidal.com.
+/// Credentials of an application registered at developer.tidal.com.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub client_id: String,
@@ -28,7 +28,7 @@ impl fmt::Debug for Credentials {
 pub(super) struct Tokens {
     credentials: Credentials,
     url: String,
-    /// Held while a token is fetched: whoever comes meanwhile waits for that token instead of fetching another.
+    /// Locked while a token is fetched: concurrent callers wait for that token instead of fetching another.
     current: Mutex<Option<Token>>,
 }
 
@@ -49,12 +49,12 @@ impl Tokens {
         Self { credentials, url: format!("{auth_url}/oauth2/token"), current: Mutex::new(None) }
     }
 
-    /// A token that is good for the next minute.
+    /// A token that is valid for at least the next minute.
     pub(super) async fn current(&self, http: &reqwest::Client) -> Result<Arc<str>, TidalError> {
         self.other_than(http, None).await
     }
 
-    /// A token after `rejected` was turned down. If somebody else has renewed it meanwhile, theirs is taken.
+    /// A new token after Tidal rejected `rejected`. If another caller has already renewed it, that token is returned.
     pub(super) async fn renewed(&self, http: &reqwest::Client, rejected: &str) -> Result<Arc<str>, TidalError> {
         self.other_than(http, Some(rejected)).await
     }
@@ -83,19 +83,19 @@ impl Tokens {
         let body = response.bytes().await.map_err(TidalError::from_transport)?;
         if !status.is_success() {
             return Err(match TidalError::from_status(status, &body) {
-                // Says a wrong address, not a missing album.
-                TidalError::NotFound(reason) => TidalError::Refused(format!("no token service: {reason}")),
+                // A 404 here means a wrong URL, not a missing album.
+                TidalError::NotFound(reason) => TidalError::Refused(format!("the token URL is wrong: {reason}")),
                 other => other,
             });
         }
-        let granted: Granted =
-            serde_json::from_slice(&body).map_err(|_| TidalError::Broken("the token service sent no token".into()))?;
-        let life = Duration::from_secs(granted.expires_in.unwrap_or(UNTOLD_LIFE_S));
+        let granted: Granted = serde_json::from_slice(&body)
+            .map_err(|_| TidalError::Broken("the token service sent no access token".into()))?;
+        let life = Duration::from_secs(granted.expires_in.unwrap_or(DEFAULT_LIFE_S));
         Ok(Token { text: granted.access_token.into(), renew_at: asked_at + useful_part(life) })
     }
 }
 
-/// All but the last minute; of a token that lives for less than two, the first half.
+/// The lifetime minus one minute; half of a lifetime that is shorter than two minutes.
 fn useful_part(life: Duration) -> Duration {
     life.saturating_sub(RENEW_EARLY).max(life / 2)
 }

@@ -1,4 +1,4 @@
-//! Albums and what is on them.
+//! Albums and their tracks.
 
 use doubles::{
     fiction,
@@ -10,7 +10,7 @@ use crate::Stage;
 
 #[tokio::test]
 async fn an_album_comes_whole_and_in_playing_order() {
-    // Album, country: tracks, videos, on the sleeve, calls, numbers of the first volume.
+    // Album, country: tracks, videos, track count on the album, calls, numbers of the first volume.
     let all = |n: u32| (1..=n).collect::<Vec<_>>();
     let cases = [
         (fiction::LOW_TIDE, "US", 10, 0, 10, 1, all(10)),
@@ -38,12 +38,12 @@ async fn an_album_comes_whole_and_in_playing_order() {
 }
 
 #[tokio::test]
-async fn a_track_is_told_in_full() {
+async fn a_track_has_all_its_fields() {
     let stage = Stage::new().await;
     let low_tide = stage.tidal.album("2001").await.unwrap();
     assert_eq!((low_tide.album.title.as_str(), low_tide.album.artist().as_str()), ("Low Tide", "Ivy Marlow"));
     assert_eq!(low_tide.album.release_date.as_deref(), Some("1996-04-13"));
-    let told: Vec<_> = low_tide.tracks[5..9]
+    let got: Vec<_> = low_tide.tracks[5..9]
         .iter()
         .map(|track| (track.full_title(), track.artist(), track.duration, track.explicit))
         .collect();
@@ -54,19 +54,19 @@ async fn a_track_is_told_in_full() {
         ("Café Nord", "Ivy Marlow, Tomas Vey", 253.0, true),
     ];
     assert_eq!(
-        told,
+        got,
         expected.map(|(title, artist, seconds, e)| (title.to_owned(), artist.to_owned(), Some(seconds), e))
     );
 }
 
 #[tokio::test]
-async fn what_was_listed_but_not_delivered_is_asked_for_or_replaced() {
+async fn resources_that_are_not_included_are_fetched_or_replaced() {
     let stage = Stage::new().await;
     let found = stage.tidal.album(&fiction::GHOSTS.to_string()).await.unwrap();
-    let told: Vec<_> = found.tracks.iter().map(|track| (track.title.as_str(), track.artist())).collect();
-    // "Cellar" is by an artist nobody delivers, so the album's stands in; "Stairwell" came by a second call.
+    let got: Vec<_> = found.tracks.iter().map(|track| (track.title.as_str(), track.artist())).collect();
+    // The artist of "Cellar" is never included, so the album's artist is used; "Stairwell" needed a second call.
     let vey = || "Tomas Vey".to_owned();
-    assert_eq!(told, [("Attic", vey()), ("Cellar", vey()), ("Stairwell", vey())]);
+    assert_eq!(got, [("Attic", vey()), ("Cellar", vey()), ("Stairwell", vey())]);
     assert_eq!(stage.paths(), ["/albums/2006", "/tracks"]);
 
     let cellar = stage.tidal.search_tracks("cellar", 5).await.unwrap();
@@ -74,7 +74,7 @@ async fn what_was_listed_but_not_delivered_is_asked_for_or_replaced() {
 }
 
 #[tokio::test]
-async fn an_album_that_is_not_there_is_not_found() {
+async fn a_missing_album_is_not_found() {
     let stage = Stage::new().await;
     let north = fiction::NORTH.to_string();
     for id in ["1", "nope", "", ".", "..", "../tracks", "2001/relationships/items", "2001?x=", "é"] {
@@ -85,7 +85,7 @@ async fn an_album_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_album_is_whole_or_an_error_and_the_next_try_goes_on_where_this_one_stopped() {
+async fn an_album_is_complete_or_an_error_and_a_retry_continues_where_it_stopped() {
     let stage = Stage::new().await;
     stage.double.plan([None, None, Some(Fault::Status { code: 503 })]);
     let ledger = fiction::LEDGER.to_string();

@@ -1,4 +1,4 @@
-//! Finding tracks by their recording codes.
+//! Tracks by their ISRCs.
 
 use doubles::{fiction, tidal::Fault};
 use music::Isrc;
@@ -11,10 +11,10 @@ fn code(n: u32) -> Isrc {
 }
 
 #[tokio::test]
-async fn codes_are_asked_for_in_batches_of_twenty() {
+async fn codes_are_requested_in_batches_of_twenty() {
     for (n_codes, n_calls) in [(0, 0), (2, 1), (20, 1), (21, 2), (100, 5)] {
         let stage = Stage::new().await;
-        // From 11 on: in the US everything there exists, and no code has several releases.
+        // From 11 on, everything is available in the US, and no code has several releases.
         let codes: Vec<Isrc> = (11..11 + n_codes).map(code).collect();
         let found = stage.tidal.tracks_by_isrc(&codes).await.unwrap();
         assert_eq!((found.len(), stage.double.requests().len()), (n_codes as usize, n_calls), "{n_codes}");
@@ -38,7 +38,7 @@ async fn of_many_releases_the_artists_own_album_comes_first() {
 }
 
 #[tokio::test]
-async fn known_codes_are_remembered_and_so_are_unknown_ones() {
+async fn known_and_unknown_codes_are_cached() {
     let stage = Stage::new().await;
     let unknown: Isrc = "XTDBL2699999".parse().unwrap();
     let first = stage.tidal.tracks_by_isrc(&[code(12), unknown.clone(), code(13), code(12)]).await.unwrap();
@@ -47,11 +47,11 @@ async fn known_codes_are_remembered_and_so_are_unknown_ones() {
     assert_eq!(stage.double.requests().len(), 1);
     assert_eq!(stage.tidal.tracks_by_isrc(&[code(13), code(14)]).await.unwrap().len(), 2);
     assert!(stage.double.requests()[1].contains("XTDBL2600014"));
-    assert!(!stage.double.requests()[1].contains("XTDBL2600013"), "only what is not known is asked");
+    assert!(!stage.double.requests()[1].contains("XTDBL2600013"), "only unknown codes are requested");
 }
 
 #[tokio::test]
-async fn what_a_country_lacks_is_absent_not_wrong() {
+async fn tracks_that_a_country_lacks_are_left_out() {
     let stage = Stage::new().await;
     // "Map 2" and "Map 5" are not in the US: 10 + 46 + 60 tracks come before them.
     let codes = [code(117), code(118), code(121)];
@@ -66,5 +66,5 @@ async fn a_failing_batch_is_an_error_and_never_a_missing_track() {
     let codes: Vec<Isrc> = (11..51).map(code).collect();
     assert!(matches!(stage.tidal.tracks_by_isrc(&codes).await, Err(TidalError::Unavailable(_))));
     assert_eq!(stage.tidal.tracks_by_isrc(&codes).await.unwrap().len(), 40);
-    assert_eq!(stage.double.requests().len(), 3, "the good batch was kept");
+    assert_eq!(stage.double.requests().len(), 3, "the successful batch was cached");
 }

@@ -1,4 +1,4 @@
-//! The double has the manners of the real one: what it refuses, what it adds, what it leaves out.
+//! The double behaves like the real service: which requests it rejects, what it adds, what it leaves out.
 
 use doubles::{
     Running, fiction, serve,
@@ -14,7 +14,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// As strict as the real one, but the bucket does not fill up while a slow machine runs the test.
+    /// With the real limits, but the bucket does not fill up while a slow machine runs the test.
     async fn new() -> Self {
         let limits = Limits { per_second: 0.001, ..Limits::MEASURED };
         let running = serve(TidalDouble::new(fiction::world(), limits).router()).await.unwrap();
@@ -40,7 +40,7 @@ impl Caller {
 }
 
 #[tokio::test]
-async fn requests_are_checked_as_tidal_checks_them() {
+async fn requests_are_validated_like_tidal_does() {
     let many = (0..21).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let long = "x".repeat(257);
     let cases = [
@@ -73,7 +73,7 @@ async fn requests_are_checked_as_tidal_checks_them() {
 }
 
 #[tokio::test]
-async fn relationships_are_told_only_when_asked_for() {
+async fn relationships_are_included_only_on_request() {
     let caller = Caller::new().await;
     let plain: Value = caller.get("/albums/2001").await.json().await.unwrap();
     assert_eq!(plain["data"]["relationships"], Value::Null);
@@ -105,30 +105,30 @@ async fn included_is_out_of_order_with_repeats_and_omissions() {
 #[tokio::test]
 async fn two_quick_calls_are_answered_and_the_third_is_not() {
     let caller = Caller::new().await;
-    let mut told = vec![];
+    let mut got = vec![];
     for _ in 0..3 {
         let response = caller.get("/albums/2001").await;
         let remaining = response.headers()["x-ratelimit-remaining"].to_str().unwrap().to_owned();
         assert!(!response.headers().contains_key("retry-after"));
-        told.push((response.status().as_u16(), remaining));
+        got.push((response.status().as_u16(), remaining));
     }
-    assert_eq!(told, [(200, "5".into()), (200, "0".into()), (429, "0".into())]);
+    assert_eq!(got, [(200, "5".into()), (200, "0".into()), (429, "0".into())]);
 }
 
 #[tokio::test]
-async fn tokens_are_given_for_both_forms_of_the_right_secret() {
+async fn tokens_are_issued_for_both_forms_of_the_right_secret() {
     let caller = Caller::new().await;
     let grant = ("grant_type", "client_credentials");
     let granted = caller.token_for(&[grant], Some(("demo", "demo-secret"))).await;
     assert_eq!((&granted["token_type"], &granted["expires_in"]), (&json!("Bearer"), &json!(14400)));
     let refused = caller.token_for(&[grant, ("client_id", "demo"), ("client_secret", "x")], None).await;
     assert_eq!((&refused["error"], &refused["status"]), (&json!("invalid_client"), &json!(401)));
-    let stranger = Caller { token: "stolen".into(), ..caller };
-    assert_eq!(stranger.get("/albums/2001").await.status(), 401);
+    let forged = Caller { token: "stolen".into(), ..caller };
+    assert_eq!(forged.get("/albums/2001").await.status(), 401);
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_when_asked() {
+async fn large_responses_are_compressed_on_request() {
     let caller = Caller::new().await;
     let http = Client::builder().no_gzip().build().unwrap();
     let url = format!("http://{}/v2/albums/2001?include=items", caller.running.addr);
@@ -137,7 +137,7 @@ async fn large_answers_are_compressed_when_asked() {
 }
 
 #[tokio::test]
-async fn faults_are_switched_on_and_off_from_outside() {
+async fn faults_are_switched_by_the_admin_routes() {
     let caller = Caller::new().await;
     let switch = format!("http://{}/_double/faults", caller.running.addr);
     let plan = json!({"fault": {"kind": "tooMany", "retryAfter": "7"}, "times": 1});

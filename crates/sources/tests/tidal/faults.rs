@@ -1,4 +1,4 @@
-//! What the client makes of everything that can go wrong outside.
+//! How the client handles failures of Tidal.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn too_many(retry_after: Option<&str>, empty_body: bool) -> Fault {
 
 #[tokio::test]
 async fn a_lasting_fault_is_an_error_of_the_right_kind() {
-    // Fault, kind of error, calls made: nothing is hammered.
+    // Fault, kind of error, number of calls: the client does not flood the service.
     let cases = [
         (Fault::Status { code: 400 }, "refused", 1),
         (Fault::Unauthorized, "refused", 2),
@@ -51,7 +51,7 @@ async fn a_lasting_fault_is_an_error_of_the_right_kind() {
 }
 
 #[tokio::test]
-async fn a_service_that_falls_silent_is_given_up_at_the_deadline() {
+async fn a_silent_service_is_an_error_at_the_deadline() {
     for fault in [Fault::Silence, Fault::HalfABody] {
         let stage = Stage::new().await;
         stage.double.always(Some(fault.clone()));
@@ -61,11 +61,11 @@ async fn a_service_that_falls_silent_is_given_up_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_passing_fault_that_can_be_mended_at_once_is_not_noticed() {
+async fn a_short_fault_is_retried_and_the_caller_gets_the_result() {
     let cases = [
         (vec![Fault::Unauthorized], 2),
         (vec![too_many(Some("0"), true)], 2),
-        // Without a word the wait follows from the headers, here next to nothing.
+        // Without `Retry-After` the wait follows from the headers; here it is almost zero.
         (vec![too_many(None, true), too_many(None, false)], 3),
         (vec![too_many(None, true), Fault::Unauthorized], 3),
     ];
@@ -78,7 +78,7 @@ async fn a_passing_fault_that_can_be_mended_at_once_is_not_noticed() {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_while_tidal_wants_silence() {
+async fn no_request_is_sent_before_retry_after() {
     let stage = Stage::new().await;
     stage.double.plan([Some(too_many(Some("60"), false))]);
     for _ in 0..3 {
@@ -89,7 +89,7 @@ async fn nothing_is_asked_while_tidal_wants_silence() {
 }
 
 #[tokio::test]
-async fn a_refusal_without_a_word_does_not_close_the_door() {
+async fn a_429_without_retry_after_does_not_stop_other_calls() {
     let stage = Stage::with(TidalDouble::new(fiction::world(), Limits::MEASURED), "US").await;
     stage.double.plan([Some(too_many(None, true))]);
     let error = stage.tidal.album("2001").await.unwrap_err();
@@ -107,7 +107,7 @@ async fn calls_made_together_share_one_token() {
 }
 
 #[tokio::test]
-async fn a_withdrawn_token_is_replaced_once_for_everybody() {
+async fn a_revoked_token_is_replaced_once_for_all_callers() {
     let stage = Stage::new().await;
     stage.tidal.album("2001").await.unwrap();
     stage.double.revoke_tokens();
@@ -118,7 +118,7 @@ async fn a_withdrawn_token_is_replaced_once_for_everybody() {
 }
 
 #[tokio::test]
-async fn a_token_that_never_works_is_replaced_once_and_then_believed() {
+async fn a_second_401_is_final() {
     let double = TidalDouble::with_token_life(fiction::world(), Limits::GENEROUS, Duration::ZERO);
     let stage = Stage::with(double, "US").await;
     assert_eq!(kind(&stage.tidal.album("2001").await.unwrap_err()), "refused");
@@ -126,7 +126,7 @@ async fn a_token_that_never_works_is_replaced_once_and_then_believed() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_is_refused_and_said_so() {
+async fn a_wrong_secret_is_reported() {
     let stage = Stage::new().await;
     let tidal = Tidal::new(&config(&stage.running, "wrong", "US")).unwrap();
     let error = tidal.album("2001").await.unwrap_err();
@@ -136,7 +136,7 @@ async fn a_wrong_secret_is_refused_and_said_so() {
 }
 
 #[tokio::test]
-async fn without_credentials_every_question_says_so() {
+async fn without_credentials_every_request_is_not_configured() {
     let tidal = Tidal::new(&TidalConfig::default()).unwrap();
     assert!(!tidal.is_configured());
     assert_eq!(tidal.album("2001").await, Err(TidalError::NotConfigured));
@@ -146,7 +146,7 @@ async fn without_credentials_every_question_says_so() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_gone_is_unavailable() {
+async fn an_unreachable_service_is_unavailable() {
     let running = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
     let tidal = Tidal::new(&config(&running, "demo-secret", "US")).unwrap();
     drop(running);

@@ -1,6 +1,6 @@
 //! The Tidal client against its double, over loopback; and the double against Tidal's own specification.
 
-// Clippy knows tests by their attribute; here the helpers are tests too.
+// Clippy recognises tests by their attribute; the helpers in this crate are test code too.
 #![allow(clippy::unwrap_used)]
 
 mod albums;
@@ -16,7 +16,7 @@ use doubles::{
 };
 use sources::tidal::{Credentials, Tidal, TidalConfig};
 
-/// A double that is served, and a client that knows its password.
+/// A running double and a client with its credentials.
 struct Stage {
     double: TidalDouble,
     tidal: Tidal,
@@ -34,7 +34,7 @@ impl Stage {
         Self { double, tidal, running }
     }
 
-    /// Paths of the catalogue calls so far, without their queries.
+    /// The paths of the catalogue requests so far, without queries.
     fn paths(&self) -> Vec<String> {
         let path = |request: &String| request.split('?').next().unwrap_or_default().to_owned();
         self.double.requests().iter().map(path).collect()

@@ -1,4 +1,4 @@
-//! Searching the catalogue by words.
+//! Searching the catalogue by text.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use sources::tidal::{SearchFor, TidalError};
 use crate::Stage;
 
 #[tokio::test]
-async fn pages_are_followed_to_the_asked_limit_and_no_further() {
-    // "marlow" is found in 138 tracks (23 of them one recording) and 4 albums; a page holds 20.
+async fn pages_are_followed_up_to_the_limit() {
+    // "marlow" matches 138 tracks (23 of them one recording) and 4 albums; a page holds 20.
     let cases = [
         (SearchFor::Tracks, "marlow", 1, 1, 0, 1),
         (SearchFor::Tracks, "small hour", 20, 20, 0, 1),
@@ -38,7 +38,7 @@ async fn every_page_brings_artists_albums_and_covers() {
     let found = stage.tidal.search("small hour", SearchFor::Both, 60).await.unwrap();
     assert_eq!(found.tracks.len(), 60);
     for (n, track) in found.tracks.iter().enumerate() {
-        // The most popular first, whatever the order of `included`.
+        // The most popular first, independent of the order of `included`.
         assert_eq!(track.title, format!("Small Hour {}", n + 1));
         assert_eq!(track.artist(), "Ivy Marlow");
         let album = track.album.as_ref().unwrap();
@@ -60,7 +60,7 @@ async fn a_recording_on_many_releases_is_shown_once() {
 }
 
 #[tokio::test]
-async fn awkward_words_arrive_as_they_were_typed() {
+async fn special_characters_are_sent_unchanged() {
     let stage = Stage::new().await;
     let cases = [("don't wake", 1), ("salt & rope", 1), ("CAFÉ nord vey", 1), ("погода", 10), ("100%+[x]", 0)];
     for (query, n_tracks) in cases {
@@ -71,7 +71,7 @@ async fn awkward_words_arrive_as_they_were_typed() {
 }
 
 #[tokio::test]
-async fn what_was_asked_a_moment_ago_is_not_asked_again() {
+async fn a_repeated_search_is_served_from_the_cache() {
     let stage = Stage::new().await;
     let first = stage.tidal.search("marlow", SearchFor::Both, 60).await.unwrap();
     let n_calls = stage.double.requests().len();
@@ -87,14 +87,14 @@ async fn a_search_that_loses_a_later_page_keeps_what_it_has() {
     stage.double.plan([None, Some(Fault::Status { code: 503 })]);
     let found = stage.tidal.search("small hour", SearchFor::Tracks, 60).await.unwrap();
     assert_eq!((found.tracks.len(), found.is_cut_short), (20, true));
-    // The lost page was not remembered as the end.
+    // The failed page was not cached as the end of the list.
     let found = stage.tidal.search("small hour", SearchFor::Tracks, 60).await.unwrap();
     assert_eq!((found.tracks.len(), found.is_cut_short), (60, false));
     assert_eq!(stage.double.requests().len(), 4);
 }
 
 #[tokio::test]
-async fn under_tidals_real_limit_a_search_ends_in_time_with_what_it_has() {
+async fn under_tidals_real_limit_a_search_ends_in_time_with_partial_results() {
     let stage = Stage::with(TidalDouble::new(fiction::world(), Limits::MEASURED), "US").await;
     let found = stage.tidal.search("small hour", SearchFor::Both, 60).await.unwrap();
     assert_eq!((found.tracks.len(), found.is_cut_short), (40, true), "two quick calls are allowed");
@@ -103,11 +103,11 @@ async fn under_tidals_real_limit_a_search_ends_in_time_with_what_it_has() {
 }
 
 #[tokio::test]
-async fn a_patient_caller_waits_for_its_turn() {
+async fn a_caller_with_a_large_budget_waits_for_the_rate_limit() {
     // Two calls at once, then one every 50 ms.
     let limits = Limits { burst: 200.0, per_request: 100.0, per_second: 2000.0 };
     let stage = Stage::with(TidalDouble::new(fiction::world(), limits), "US").await;
     let found = stage.tidal.search("marlow", SearchFor::Tracks, 100).await.unwrap();
     assert!(!found.is_cut_short);
-    assert_eq!(stage.double.requests().len(), 5, "nothing was refused, so nothing was asked twice");
+    assert_eq!(stage.double.requests().len(), 5, "no request was rejected or repeated");
 }

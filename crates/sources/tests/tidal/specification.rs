@@ -1,4 +1,4 @@
-//! The double's answers against the shapes in Tidal's published specification.
+//! The double's responses against the schemas in Tidal's published specification.
 
 use doubles::{
     fiction, serve,
@@ -6,11 +6,11 @@ use doubles::{
 };
 use serde_json::Value;
 
-/// What each request answers, and the types, words and required fields in it: the specification without its prose.
+/// The response schema of each request: types, enum values and required fields, without descriptions.
 const SPECIFICATION: &str = include_str!("specification.json");
 
 #[tokio::test]
-async fn the_doubles_answers_follow_the_specification_but_for_what_real_ones_break() {
+async fn the_double_follows_the_specification_except_where_real_responses_violate_it() {
     let specification: Value = serde_json::from_str(SPECIFICATION).unwrap();
     let requests = [
         (
@@ -50,7 +50,7 @@ async fn the_doubles_answers_follow_the_specification_but_for_what_real_ones_bre
     }
     deviations.sort();
     deviations.dedup();
-    // What every recorded answer of the real service does too (and it may add words to its enums at any time).
+    // Every recorded response of the real service has these deviations too, and it may add enum values at any time.
     let known = [
         "albums/albumType: missing",
         "albums/albumType: unknown word MIXTAPE",
@@ -67,7 +67,8 @@ async fn the_doubles_answers_follow_the_specification_but_for_what_real_ones_bre
     assert_eq!(deviations, known);
 }
 
-/// As much of JSON Schema as the specification uses. Resources are judged by their `type`, as its discriminator says.
+/// The subset of JSON Schema that the specification uses. Resources are validated by their `type`, like its
+/// discriminator defines.
 struct Check<'a> {
     specification: &'a Value,
     /// `type/attribute: what is wrong`

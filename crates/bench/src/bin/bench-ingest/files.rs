@@ -1,4 +1,4 @@
-//! What a listener with ten thousand tracks brings: five kinds of files, some of it unknown, some of it nonsense.
+//! The files of a user with ten thousand tracks: five kinds of files, with some unknown and some invalid entries.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 /// Plays of each track in the history.
 const PLAYS: usize = 5;
 
-/// Writes the files and answers their names, in the order to import them.
+/// Writes the files and returns their names, in the order in which to import them.
 pub(crate) fn write(music: &World, folder: &Path) -> anyhow::Result<Vec<String>> {
     let pieces: Vec<&Piece> = music.pieces.values().collect();
     let share = |from: usize, to: usize| &pieces[pieces.len() * from / 100..pieces.len() * to / 100];

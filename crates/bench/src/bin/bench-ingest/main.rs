@@ -1,4 +1,4 @@
-//! What importing and ingesting a library costs, and what ten kills in the middle of it do.
+//! Measures the import and enrichment of a library, and verifies the result after ten kills during the work.
 //!
 //! `bench-ingest [TRACKS] [MODELS FOLDER]`: the sources are doubles in this process, on the same machine.
 
@@ -73,7 +73,7 @@ impl Sources {
 
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 fn tell_import(ran: &Ran) {
-    println!("Import: {:.1} s, {:.1} s of processor, {:.0} MiB at most", secs(ran.wall), secs(ran.cpu), ran.peak_mib);
+    println!("Import: {:.1} s, {:.1} s CPU time, peak memory {:.0} MiB", secs(ran.wall), secs(ran.cpu), ran.peak_mib);
     println!(
         "{:<36} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}",
         "file", "read", "tracks", "matched", "ambiguous", "unmatched", "unusable"
@@ -98,13 +98,13 @@ fn tell_import(ran: &Ran) {
 fn tell_ingestion(ran: &Ran, doubles: Duration) {
     let tracks = ran.answer["tracks"].as_f64().unwrap_or_default();
     println!(
-        "Ingestion of {tracks} tracks: {:.1} s, {:.0} tracks/s, {:.0} MiB at most",
+        "Ingestion of {tracks} tracks: {:.1} s, {:.0} tracks/s, peak memory {:.0} MiB",
         secs(ran.wall),
         tracks / secs(ran.wall),
         ran.peak_mib
     );
     println!(
-        "processor: {:.1} s of Segue, {:.1} s of the doubles, in {:.1} s: {:.2} cores busy",
+        "CPU time: {:.1} s in Segue, {:.1} s in the doubles, in {:.1} s: {:.2} cores busy",
         secs(ran.cpu),
         secs(doubles),
         secs(ran.wall),
@@ -113,7 +113,7 @@ fn tell_ingestion(ran: &Ran, doubles: Duration) {
     println!("embedder: {}, failed steps: {}\n", ran.answer["embedder"], ran.answer["failed"]);
 }
 
-/// Kills it again and again, lets it finish, and looks whether anything was lost or done twice.
+/// Kills the process repeatedly, lets it finish, and verifies that no work was lost or done twice.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 async fn tell_kills(
     music: &World,
@@ -125,7 +125,7 @@ async fn tell_kills(
     let desks = [&sources.lrclib, &sources.reccobeats];
     let (mut lives, mut n_killed) = (vec![], 0);
     for n in 1..=KILLS {
-        // Never twice at the same place.
+        // A different delay for each kill.
         let after = calm.mul_f64((0.05 + f64::from(n * 37 % 10) / 100.0).min(0.12));
         n_killed += u32::from(run::and_killed(data_dir, &sources.settings, &["ingest"], after).await?);
         lives.push((kept_steps(data_dir).await?, desks.map(|state| state.requests().len())));
@@ -158,7 +158,7 @@ async fn kept_steps(data_dir: &Path) -> anyhow::Result<BTreeSet<(String, String)
     Ok(rows.into_iter().collect())
 }
 
-/// Every title of the crowd is unique, so a call says which track it is about.
+/// Every title of this catalogue is unique, so a call identifies its track.
 fn n_asked_again(calls: &[String], kept: &BTreeSet<(String, String)>, music: &World) -> usize {
     let titles: std::collections::HashMap<&str, &str> =
         music.pieces.values().map(|piece| (piece.title.as_str(), piece.isrc.as_str())).collect();

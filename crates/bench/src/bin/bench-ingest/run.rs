@@ -1,4 +1,4 @@
-//! A command of Segue, measured from outside while it runs: time, processor, the most memory it ever had.
+//! Runs a Segue command and measures time, CPU time and peak memory from outside.
 
 use std::{
     path::{Path, PathBuf},
@@ -26,7 +26,7 @@ fn segue(data_dir: &Path, settings: &[(&'static str, String)], args: &[&str]) ->
     Ok(command)
 }
 
-/// Runs it to its end; it must print JSON.
+/// Runs the command to its end. It must print JSON.
 pub(crate) async fn to_the_end(
     data_dir: &Path,
     settings: &[(&'static str, String)],
@@ -53,7 +53,7 @@ pub(crate) async fn to_the_end(
     Ok(Ran { answer: serde_json::from_str(&text)?, wall, cpu, peak_mib })
 }
 
-/// Runs it for a while and kills it with SIGKILL; true when it was still running.
+/// Runs the command for a while and kills it with SIGKILL. Returns true if it was still running.
 pub(crate) async fn and_killed(
     data_dir: &Path,
     settings: &[(&'static str, String)],
@@ -68,18 +68,18 @@ pub(crate) async fn and_killed(
     Ok(was_running)
 }
 
-/// In MiB, from the kernel: the highest it ever was.
+/// The peak memory in MiB, from the kernel.
 fn peak_memory(pid: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
 }
 
-/// User and system time so far; `/proc/self` for our own.
+/// User and system time so far; use `/proc/self` for this process.
 pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // The kernel counts in hundredths of a second for everyone.
+    // The kernel always counts in hundredths of a second.
     Some(Duration::from_millis(ticks * 10))
 }

@@ -1,4 +1,4 @@
-//! `try-model URL`: sixty utterances through the real product against any model server, and a score card.
+//! `try-model URL`: runs sixty utterances through the real product against any model server and prints a score table.
 //! `try-model --doubles`: the same against a double of each family of servers.
 
 mod product;

@@ -1,4 +1,4 @@
-//! The real product with the model to try, and what is seen of it over HTTP.
+//! The real product with the model under test, observed over HTTP.
 
 use std::{path::PathBuf, process::Stdio, time::Instant};
 
@@ -19,12 +19,12 @@ pub(crate) struct Product {
     client: reqwest::Client,
 }
 
-/// What came of one utterance.
+/// The result of one utterance.
 pub(crate) struct Outcome {
     pub(crate) needs_call: bool,
     pub(crate) made_call: bool,
     pub(crate) is_right: bool,
-    /// Nothing was claimed that no tool confirms.
+    /// The answer claims nothing that no tool confirms.
     pub(crate) is_honest: bool,
     pub(crate) is_answered: bool,
     pub(crate) seconds: f64,
@@ -56,7 +56,7 @@ impl Product {
         Ok(self.get("/api/about").await?["model"]["id"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Exactly these tasks.
+    /// Replaces the tasks by exactly these.
     pub(crate) async fn set_tasks(&self, titles: &[&str]) -> anyhow::Result<()> {
         for task in list(&self.get("/api/tasks").await?, "tasks") {
             let url = format!("{}/api/tasks/{}", self.url, task["id"].as_str().unwrap_or_default());

@@ -1,4 +1,5 @@
-//! A double of each family that makes every right call: what Segue loses of a perfect model, by server and by spelling.
+//! A double of each family that makes every correct call. It shows what Segue loses of a perfect model, by server and
+//! by spelling.
 
 use doubles::{
     Running,
@@ -45,7 +46,7 @@ impl Rehearsal {
         }
     }
 
-    /// Puts the right calls into the double's mouth.
+    /// Scripts the double with the correct calls.
     pub(crate) async fn prepare(&self, product: &Product, utterance: &Utterance) -> anyhow::Result<()> {
         let calls = self.calls(product, utterance).await?;
         let steps = calls.into_iter().map(|(name, input)| match self.spelling {
@@ -89,7 +90,7 @@ impl Rehearsal {
     }
 }
 
-/// The handle by which a model reads a task: the last five digits of its id.
+/// The handle by which a model refers to a task: the last five digits of its id.
 async fn handle(product: &Product, title: &str) -> anyhow::Result<String> {
     let tasks = product.get("/api/tasks").await?;
     let task = tasks["tasks"].as_array().into_iter().flatten().find(|task| task["title"] == title);

@@ -1,4 +1,4 @@
-//! The utterances, and what must hold after each.
+//! The utterances, and the checks after each.
 
 use anyhow::Context;
 
@@ -6,10 +6,10 @@ const TABLE: &str = include_str!("utterances.txt");
 
 pub(crate) struct Utterance {
     pub(crate) agent: &'static str,
-    /// Titles of tasks that are there before it is said.
+    /// Titles of the tasks that exist before the utterance.
     pub(crate) tasks: Vec<&'static str>,
     pub(crate) words: &'static str,
-    /// None: an answer without a call is right.
+    /// `None`: an answer without a call is correct.
     pub(crate) tool: Option<&'static str>,
     pub(crate) checks: Vec<Check>,
 }

@@ -1,4 +1,4 @@
-//! A collector of traces: takes OTLP over HTTP as real ones do, and tells what it was sent.
+//! A trace collector: accepts OTLP over HTTP like a real one, and returns what it received.
 
 use std::{
     collections::BTreeMap,
@@ -29,12 +29,12 @@ pub(crate) struct Collector {
 struct Shared {
     spans: Mutex<Vec<Span>>,
     headers: Mutex<Vec<HeaderMap>>,
-    /// What the next requests are answered with, before everything is well.
+    /// The error statuses of the next requests; after them every request succeeds.
     refusals: Mutex<Vec<StatusCode>>,
     came: Notify,
 }
 
-/// A span as it came over the wire.
+/// A received span.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) trace: String,
@@ -73,7 +73,7 @@ impl Collector {
         lock(&self.state.spans).clone()
     }
 
-    /// Waits for the root of a trace, which comes in one request with the rest, and answers all of it.
+    /// Waits for the root span of a trace, which arrives in the same request as the rest, and returns all spans.
     pub(crate) async fn trace(&self, id: &str) -> Vec<Span> {
         let id = id.replace('-', "");
         loop {
@@ -142,7 +142,7 @@ fn json_of(value: Any) -> Value {
     }
 }
 
-/// A trace as an indented list: name, type, level, and what the test wants to see of each.
+/// A trace as an indented list: name, type, level, and the attributes that the test names.
 pub(crate) fn tree(spans: &[Span], shown: &[&str]) -> String {
     let mut lines = String::new();
     below("", 0, spans, shown, &mut lines);

@@ -1,4 +1,4 @@
-//! A server to test against: the real router on a real port, on the database of the day.
+//! A server for tests: the real router on a real port, on the database of this test run.
 
 mod collector;
 mod mp3;
@@ -48,7 +48,7 @@ pub(crate) struct TestApp {
 
 const SOURCES: [&str; 4] = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL"];
 
-/// What outlives a server: its data directory and its database.
+/// What survives a server: its data directory and its database.
 pub(crate) struct World {
     data_dir: TempDir,
     database_url: Option<String>,
@@ -56,13 +56,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Arc<Self> {
-        // The first test of the process chooses; the others find it done.
+        // The first test of the process installs it; later calls fail, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let data_dir = TempDir::new().expect("a temporary folder");
         Arc::new(Self { data_dir, database_url: fresh_schema().await })
     }
 
-    /// None: SQLite.
+    /// `None`: SQLite.
     pub(crate) fn database_url(&self) -> Option<&str> {
         self.database_url.as_deref()
     }
@@ -74,14 +74,14 @@ impl World {
     pub(crate) fn settings(&self) -> HashMap<&'static str, String> {
         let mut settings = HashMap::from([
             ("SEGUE_DATA_DIR", self.data_dir.path().display().to_string()),
-            // Tests that are about limits set them.
+            // Tests of the limits set their own.
             ("SEGUE_RATE_PER_MINUTE", "0".to_owned()),
             ("SEGUE_CONCURRENT_TURNS", "0".to_owned()),
             ("SEGUE_REQUESTS_PER_SECOND", "0".to_owned()),
-            // Tests that are about the sample load it.
+            // Tests of the sample library load it.
             ("SEGUE_SAMPLE", "off".to_owned()),
         ]);
-        // Nobody outside is asked; tests about sources bring their own.
+        // No external service is called; tests of the sources configure doubles.
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
         settings
@@ -89,7 +89,7 @@ impl World {
 }
 
 impl World {
-    /// Changes rows behind the server's back. `RANDOM_UUID` is spelled as the database does.
+    /// Changes rows without the server's knowledge. `RANDOM_UUID` is replaced by the function of the database.
     pub(crate) async fn execute(&self, sql: &str) {
         use sqlx::{Connection, Executor};
         let sql = |uuid| sqlx::AssertSqlSafe(sql.replace("RANDOM_UUID", uuid));
@@ -113,7 +113,7 @@ impl World {
         if self.database_url.is_some() { format!("'{id}'::uuid") } else { format!("x'{}'", id.simple()) }
     }
 
-    /// Steps of ingestion whose result is kept, by code: what must never be done again.
+    /// Enrichment steps with a stored result, by code. They must never run again.
     pub(crate) async fn kept_steps(&self) -> BTreeSet<(String, String)> {
         const SQL: &str = "SELECT s.step, COALESCE(l.isrc, '') FROM ingest_steps s
             JOIN ingested_tracks i ON i.id = s.document_id JOIN library_tracks l ON l.recording_id = i.recording_id
@@ -134,7 +134,7 @@ impl World {
     }
 }
 
-/// A schema of its own in the test cluster, if there is one.
+/// A separate schema in the test cluster, if there is a cluster.
 async fn fresh_schema() -> Option<String> {
     use sqlx::{Connection, Executor};
     let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
@@ -147,7 +147,7 @@ async fn fresh_schema() -> Option<String> {
 }
 
 impl TestApp {
-    /// A fresh server whose model plays `replies`.
+    /// A new server whose model plays `replies`.
     pub(crate) async fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::start(World::new().await, replies, &[]).await
     }
@@ -173,7 +173,7 @@ impl TestApp {
         Self { model, ..Self::answered_by(world, answers, config).await }
     }
 
-    /// A server that this model answers for; `model` of the result is never asked.
+    /// A server with this model; `model` of the result is never called.
     pub(crate) async fn answered_by(world: Arc<World>, model: Arc<dyn Model>, config: Config) -> Self {
         let app = App::start(config, model).await.expect("the app starts");
         let model = ScriptedModel::default();
@@ -194,7 +194,7 @@ impl TestApp {
         request.send().await.expect("the server answers")
     }
 
-    /// Sends a file as the body itself.
+    /// Sends a file as the request body.
     pub(crate) async fn import(&self, name: &str, bytes: Vec<u8>) -> (u16, Value) {
         let url = format!("{}/api/library/import", self.url);
         let sent = self.client.post(url).query(&[("name", name)]).body(bytes).send().await;
@@ -212,7 +212,7 @@ impl TestApp {
         self.request(Method::POST, path, Some(body)).await
     }
 
-    /// Status and body of a call, for tables.
+    /// Status and body of a call, for tables of cases.
     pub(crate) async fn answer(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
         let response = self.request(method, path, body).await;
         let status = response.status().as_u16();
@@ -220,12 +220,12 @@ impl TestApp {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
-    /// Says something and reads the whole answer.
+    /// Sends a message and reads the complete answer.
     pub(crate) async fn chat(&self, request: Value) -> Vec<Value> {
         self.open_chat(request).await.rest().await
     }
 
-    /// Says something to the Tasks agent in a new conversation.
+    /// Sends a message to the Tasks agent in a new conversation.
     pub(crate) async fn say(&self, message: &str) -> Vec<Value> {
         self.chat(json!({"message": message, "agent": "tasks"})).await
     }
@@ -243,7 +243,7 @@ impl TestApp {
     }
 }
 
-/// `frames` as lines that read like a story, with ids and times left out.
+/// `frames` as readable lines, without ids and times.
 pub(crate) fn story(frames: &[Value]) -> String {
     let mut lines = Vec::new();
     let mut text = String::new();
@@ -263,7 +263,7 @@ pub(crate) fn story(frames: &[Value]) -> String {
             }
             "tool_call_error" => {
                 let error = frame["error"].to_string();
-                // Handles of tasks are random.
+                // Task handles are random.
                 let error = error
                     .split_once("not instructions): {")
                     .map_or(error.clone(), |(said, _)| format!("{said}not instructions): …\""));

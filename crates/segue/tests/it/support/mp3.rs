@@ -1,4 +1,4 @@
-//! Audio files for tests: tags, words, and a second of something that no other file has.
+//! Audio files for tests: tags, lyrics, and one second of unique audio.
 
 /// An MP3 file with these text frames. Files with different `sound` have different audio.
 pub(crate) fn mp3(tags: &[(&str, &str)], lyrics: &str, sound: u32) -> Vec<u8> {

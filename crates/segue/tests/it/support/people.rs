@@ -1,4 +1,4 @@
-//! People who ask: each with a token of their own, on a server that believes one secret.
+//! Users with tokens, on a server that accepts tokens of one secret.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{Stream, TestApp, World};
 
 pub(crate) const JWT_SECRET: &str = "a secret of the tests, longer than 32 bytes";
 
-/// Someone with a token, or without one.
+/// A client with or without a token.
 pub(crate) struct Person<'a> {
     app: &'a TestApp,
     token: Option<String>,
 }
 
 impl TestApp {
-    /// A server that believes tokens signed with `JWT_SECRET`.
+    /// A server that accepts tokens signed with `JWT_SECRET`.
     pub(crate) async fn shared(replies: impl IntoIterator<Item = Reply>, settings: &[(&'static str, &str)]) -> Self {
         let jwt = [("SEGUE_AUTH", "jwt"), ("SEGUE_JWT_SECRET", JWT_SECRET)];
         Self::start(World::new().await as Arc<World>, replies, &[&jwt, settings].concat()).await
@@ -59,7 +59,7 @@ impl Person<'_> {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
-    /// Sends a file as the body itself.
+    /// Sends a file as the request body.
     pub(crate) async fn upload(&self, name: &str, bytes: Vec<u8>) -> (u16, Value) {
         let request = self.app.client.post(format!("{}/api/library/import", self.app.url)).query(&[("name", name)]);
         let request = self.token.iter().fold(request, |request, token| request.bearer_auth(token));
@@ -73,7 +73,7 @@ impl Person<'_> {
         body
     }
 
-    /// Says something to the Tasks agent in a new conversation.
+    /// Sends a message to the Tasks agent in a new conversation.
     pub(crate) async fn open_chat(&self, message: &str) -> Stream {
         let body = json!({"message": message, "agent": "tasks"});
         let response = self.request(Method::POST, "/api/chat/stream", Some(body)).await;
@@ -92,7 +92,7 @@ impl Person<'_> {
     }
 }
 
-/// What a good token says.
+/// The claims of a valid token.
 pub(crate) fn claims(id: &str) -> Value {
     json!({"sub": id, "iat": get_current_timestamp(), "exp": get_current_timestamp() + 900})
 }

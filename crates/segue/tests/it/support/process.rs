@@ -1,4 +1,4 @@
-//! The real binary, started, killed and started again.
+//! The real binary: started, killed and restarted.
 
 use std::{
     process::Stdio,
@@ -19,14 +19,14 @@ pub(crate) struct Process {
     child: Child,
     pub(crate) url: String,
     client: reqwest::Client,
-    /// Everything it has logged.
+    /// All log lines.
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Process {
-    /// Starts `segue serve` and waits until it says where it listens.
+    /// Starts `segue serve` and waits until it logs its address.
     pub(crate) async fn start(world: &World, settings: &[(&'static str, String)]) -> Self {
-        // A file that may not grow is an error for whoever writes, not the end of the process.
+        // The write to a file at its size limit fails with an error and does not end the process.
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; exec \"$0\" serve", env!("CARGO_BIN_EXE_segue")]);
         command.env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
@@ -41,7 +41,7 @@ impl Process {
             }
             said.push(line);
         };
-        // Someone must read what it goes on to say, or it would block.
+        // The log must be read continuously, or the process would block.
         let log = Arc::new(Mutex::new(said));
         let kept = log.clone();
         tokio::spawn(async move {
@@ -59,7 +59,7 @@ impl Process {
         line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number") * 1024
     }
 
-    /// `kill`: please leave. Answers when it has, with its exit code and how long that took.
+    /// Sends SIGTERM and waits for the end. Returns the exit code and the duration.
     pub(crate) async fn terminate(mut self) -> (Option<i32>, Duration) {
         let asked = Instant::now();
         self.ask_to_leave().await;
@@ -90,7 +90,7 @@ impl Process {
         self.child.kill().await.expect("it can be killed");
     }
 
-    /// Whether it has crashed, after a time in which it may.
+    /// Whether the process ends within this time.
     #[allow(dead_code, reason = "the proofs use it")]
     pub(crate) async fn has_crashed(&mut self, within: Duration) -> bool {
         match tokio::time::timeout(within, self.child.wait()).await {
@@ -99,7 +99,7 @@ impl Process {
         }
     }
 
-    /// Starts a server that may die while it starts, or soon after; whether it did.
+    /// Starts a server that may die during or soon after its start. Returns whether it did.
     #[allow(dead_code, reason = "the proofs use it")]
     pub(crate) async fn start_and_watch(world: &World, settings: &[(&'static str, String)]) -> bool {
         let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
@@ -112,7 +112,7 @@ impl Process {
         has_ended
     }
 
-    /// `kill -9`: no shutdown.
+    /// SIGKILL, without a shutdown.
     pub(crate) async fn kill(mut self) {
         self.kill_at_once().await;
     }
@@ -141,7 +141,7 @@ impl Process {
         Stream::new(self.post("/api/chat/stream", body).await)
     }
 
-    /// Status and body, whatever they are.
+    /// Returns status and body of any response.
     pub(crate) async fn ask(&self, path: &str) -> (u16, Value) {
         let response = self.client.get(format!("{}{path}", self.url)).send().await.expect("an answer");
         (response.status().as_u16(), response.json().await.expect("JSON"))

@@ -1,10 +1,10 @@
-//! Streams as text one can compare: ids become `#1`, `#2` in the order they appear, times become `0`.
+//! Streams as comparable text: ids become `#1`, `#2` in order of appearance, times become `0`.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// The data of every frame, one a line.
+/// The data of every frame, one per line.
 pub(crate) fn frames(body: &str) -> Vec<&str> {
     assert!(body.is_empty() || body.ends_with("\n\n"), "a stream ends with a whole frame: {body:?}");
     let frames = body.split_terminator("\n\n");

@@ -1,4 +1,4 @@
-//! Reading a stream as a strict client does: exactly `data: <json>`, an optional `id:`, comments skipped.
+//! Reads a stream like a strict client: exactly `data: <json>`, an optional `id:`, comments skipped.
 
 use futures::StreamExt;
 use reqwest::Response;
@@ -14,7 +14,7 @@ impl Stream {
         Self { response: response.bytes_stream().boxed(), buffer: Vec::new() }
     }
 
-    /// The next event, or none when the stream has ended.
+    /// The next event; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
@@ -56,7 +56,7 @@ fn parse(frame: &str) -> Option<Value> {
     event
 }
 
-/// Reads events as far as they come, also from a server that is cut in the middle.
+/// Reads events until the stream ends or the server dies.
 pub(crate) async fn read_until_cut(response: Response, events: &mut Vec<Value>) {
     let mut bytes = response.bytes_stream();
     let mut buffer = Vec::new();

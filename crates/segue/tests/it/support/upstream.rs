@@ -1,4 +1,4 @@
-//! A model server to point the real binary at: Anthropic's stream, scripted, paced by the test.
+//! A model server for the real binary: Anthropic's stream, scripted, at the pace that the test sets.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use axum::{
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::Notify};
 
-/// First reply: some words and one `add_task`; second reply: more words. Each word waits `pace`.
+/// First reply: some words and one `add_task`; second reply: more words. Each word takes `pace`.
 #[derive(Clone)]
 pub(crate) struct Upstream {
     pub(crate) url: String,
@@ -50,7 +50,7 @@ impl Upstream {
         ]
     }
 
-    /// Waits until no call is open any more: whoever was answered is gone.
+    /// Waits until all calls are closed by their clients.
     pub(crate) async fn all_closed(&self) {
         loop {
             let closed = self.state.closed.notified();
@@ -66,7 +66,7 @@ impl Upstream {
     }
 }
 
-/// Counts a call as open for as long as someone reads it.
+/// Counts a call as open until its response is dropped.
 struct Open(Arc<Shared>);
 
 impl Drop for Open {
@@ -76,11 +76,11 @@ impl Drop for Open {
     }
 }
 
-/// Where in its script the model is asked.
+/// The position in the script at which the model was called.
 pub(crate) struct Asked {
     pub(crate) title: String,
     pub(crate) has_result: bool,
-    /// How many words of this reply its reader has seen before a server died.
+    /// How many words of this reply were visible before a server died.
     pub(crate) n_said: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Conversations that are longer than the model's context: none ever fails, and every prompt is one its server takes.
+//! Conversations that are longer than the model's context never fail, and the server accepts every prompt.
 
 use doubles::model::{Family, ModelDouble, Step};
 use engine::{
@@ -42,13 +42,13 @@ impl Tool for Search {
     type Input = Input;
     type Output = Output;
 
-    /// As long as a default search was measured to be: 20 tracks of some 270 letters.
+    /// The measured length of a default search result: 20 tracks of about 270 characters.
     async fn call(&self, _: &ToolContext, input: Input) -> Result<Output, ToolError> {
         Ok(Output { tracks: (0..20).map(|n| format!("{n} {} {}", input.query, "track ".repeat(44))).collect() })
     }
 }
 
-/// A turn with one search, and its answer; the history grows as the app would keep it.
+/// A turn with one search and its answer. The history grows as in the app.
 async fn turn(model: &dyn engine::Model, history: &mut Vec<Message>, question: String) -> End {
     let toolbox = Toolbox::default().with(Search);
     history.push(Message::user(question));
@@ -82,7 +82,7 @@ async fn turn(model: &dyn engine::Model, history: &mut Vec<Message>, question: S
     finished.end
 }
 
-/// Forty turns with a search each against a server that refuses what is over its context.
+/// Forty turns with a search each, against a server that refuses prompts over its context.
 async fn forty_turns(family: Family, is_probed: bool, chars_per_token: f64) {
     let double = ModelDouble::new(family, "m").context(4_096, chars_per_token);
     let running = start(&double).await;
@@ -93,7 +93,7 @@ async fn forty_turns(family: Family, is_probed: bool, chars_per_token: f64) {
     }
     let mut history = Vec::new();
     for n in 0..40 {
-        // A refused request takes no step of the script, so that every turn plays the same two.
+        // A refused request consumes no step of the script, so that every turn plays the same two steps.
         double
             .play([Step::calls("semanticSearch", json!({"query": format!("wish {n}")})), Step::says("Here they are.")]);
         let question = if n % 10 == 9 { "long words ".repeat(900) } else { format!("Find me music for evening {n}") };
@@ -114,7 +114,7 @@ async fn forty_turns_with_a_small_context_never_fail() {
 }
 
 #[tokio::test]
-async fn a_tokenizer_that_needs_twice_as_many_tokens_is_learned_on_the_way() {
+async fn a_tokenizer_that_needs_twice_as_many_tokens_is_measured_during_the_conversation() {
     forty_turns(Family::LlamaCpp, true, 1.9).await;
     forty_turns(Family::LlamaCpp, false, 1.9).await;
 }

@@ -1,9 +1,11 @@
 //! The HTTP client for outgoing requests. Every client has the same user agent and the same TLS settings, and every
 //! failed request is reported by its root cause.
 
+mod retry_after;
 pub mod service;
 
 use reqwest::{Client, ClientBuilder};
+pub use retry_after::retry_after;
 
 pub fn client_builder() -> ClientBuilder {
     // Fails only if a provider is already installed, which is fine.

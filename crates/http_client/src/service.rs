@@ -6,10 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use reqwest::{
-    Client, Response, StatusCode, Url,
-    header::{ACCEPT, HeaderMap, RETRY_AFTER},
-};
+use reqwest::{Client, Response, StatusCode, Url, header::ACCEPT};
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
@@ -143,7 +140,8 @@ impl Service {
         let body = self.body(response).await?;
         let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
         if is_busy {
-            return Err(self.unavailable(status.to_string(), retry_after(&headers)));
+            let wait = crate::retry_after(&headers).map(|wait| wait.min(LONGEST_PAUSE));
+            return Err(self.unavailable(status.to_string(), wait));
         }
         Ok(Answer { status, body, service: self.service })
     }
@@ -236,19 +234,6 @@ impl Answer {
 fn pause_after(n_failures: u32) -> Option<Duration> {
     let n_pauses = n_failures.checked_sub(FAILURES_TO_PAUSE)?;
     Some(FIRST_PAUSE.saturating_mul(1 << n_pauses.min(10)).min(LONGEST_PAUSE))
-}
-
-/// `Retry-After`: seconds or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wait = match value.parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let date = chrono::DateTime::parse_from_rfc2822(value).ok()?;
-            (date.to_utc() - chrono::Utc::now()).to_std().unwrap_or_default()
-        }
-    };
-    Some(wait.min(LONGEST_PAUSE))
 }
 
 #[cfg(test)]

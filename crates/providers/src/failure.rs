@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use engine::ModelError;
-use reqwest::{
-    StatusCode,
-    header::{HeaderMap, RETRY_AFTER},
-};
+use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
 use super::quirks;
@@ -80,7 +76,7 @@ impl Failure {
         };
         let retry = match status.as_u16() {
             _ if !error.is_retryable() => Retry::No,
-            429 | 502 | 503 | 504 | 529 => retry_after(headers, Utc::now()).map_or(Retry::Soon, Retry::After),
+            429 | 502 | 503 | 504 | 529 => http_client::retry_after(headers).map_or(Retry::Soon, Retry::After),
             _ => Retry::No,
         };
         Self { error, retry, status: Some(status.as_u16()), said }
@@ -100,16 +96,6 @@ impl Failure {
         };
         Self::new(error, Retry::Soon)
     }
-}
-
-/// `Retry-After`, in seconds or as a date.
-fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = value.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = DateTime::parse_from_rfc2822(value).ok()?;
-    Some((date.to_utc() - now).to_std().unwrap_or(Duration::ZERO))
 }
 
 /// An error message of a provider. Both vendors write `{"error": {"type", "code", "message"}}`; local servers leave
@@ -191,24 +177,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn retry_after_is_read_as_seconds_or_as_a_date() {
-        let now = DateTime::parse_from_rfc2822("Sun, 06 Nov 1994 08:49:30 GMT").expect("a date").to_utc();
-        let cases = [
-            ("3", Some(3_000)),
-            ("0.5", Some(500)),
-            (" 0 ", Some(0)),
-            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
-            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-            ("soon", None),
-            ("-1", None),
-        ];
-        for (value, expected) in cases {
-            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().expect("a header"))]);
-            assert_eq!(retry_after(&headers, now), expected.map(Duration::from_millis), "{value:?}");
-        }
-    }
 
     #[test]
     fn an_error_inside_a_stream_is_classified_by_who_can_fix_it() {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 
 /// Measured, because Tidal publishes no limit: a call costs five tokens, and the bucket gains one token per second.
@@ -66,7 +66,7 @@ impl Pace {
     /// How long to wait after a 429. Only a `Retry-After` of Tidal stops all calls.
     pub(super) fn refused(&self, headers: &HeaderMap) -> Duration {
         let mut state = self.state();
-        if let Some(wait) = retry_after(headers) {
+        if let Some(wait) = http_client::retry_after(headers) {
             state.closed_until = Some(Instant::now() + wait);
             return wait;
         }
@@ -104,19 +104,6 @@ impl Bucket {
         let seconds = (tokens.max(0.0) / self.per_second).min(MAX_WAIT.as_secs_f64());
         Duration::from_secs_f64(seconds)
     }
-}
-
-/// `Retry-After`: seconds or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wait = match value.parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let date = chrono::DateTime::parse_from_rfc2822(value).ok()?;
-            (date.to_utc() - chrono::Utc::now()).to_std().unwrap_or_default()
-        }
-    };
-    Some(wait.min(MAX_WAIT))
 }
 
 /// Random delay, so that clients that got a 429 at the same time do not retry at the same time.

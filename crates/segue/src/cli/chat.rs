@@ -17,8 +17,11 @@ use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, protocols::native, telemetry};
+use super::{
+    acting_user::{user_arg, user_of},
+    terminal::shown,
+};
+use crate::{protocols::native, telemetry};
 
 pub(super) fn command() -> Command {
     Command::new("chat")
@@ -31,6 +34,7 @@ pub(super) fn command() -> Command {
                 .help("Who answers"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print events, one JSON object a line"))
+        .arg(user_arg())
         .arg(Arg::new("message").help("Say this and leave; without it, from stdin or a prompt"))
 }
 
@@ -41,9 +45,10 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
         None if !std::io::stdin().is_terminal() => Some(read_stdin()?),
         None => None,
     };
+    let app = super::open(config).await?;
     let mut session = Session {
-        app: super::open(config).await?,
-        owner: UserId::new(LOCAL_USER),
+        owner: user_of(&app, args).await?,
+        app,
         agent: args.get_one::<String>("agent").cloned().unwrap_or_default(),
         conversation: None,
         screen: if args.get_flag("json") { Screen::Json } else { Screen::new() },

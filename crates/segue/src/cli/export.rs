@@ -3,20 +3,19 @@
 use std::{io::Write, process::ExitCode};
 
 use app::{config::Config, services::admin::Admin};
-use clap::{Arg, ArgMatches, Command};
-use engine::UserId;
+use clap::{ArgMatches, Command};
 
-use crate::auth::LOCAL_USER;
+use super::acting_user::{acting_user, user_arg};
 
 pub(super) fn command() -> Command {
     Command::new("export")
         .about("Print everything a user owns as JSON: conversations, tasks, library, playlists")
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose"))
+        .arg(user_arg())
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     let admin = Admin::open(&config).await?;
+    let owner = acting_user(&config, &admin.accounts(), args).await?;
     let export = admin.export(&owner).await?;
     admin.close().await;
     let mut out = std::io::stdout().lock();

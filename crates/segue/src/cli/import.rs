@@ -11,8 +11,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use engine::UserId;
 use serde_json::json;
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{
+    acting_user::{user_arg, user_of},
+    terminal::shown,
+};
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
     Command::new("import")
@@ -36,13 +39,13 @@ pub(super) fn command() -> Command {
                 .value_parser(value_parser!(u64))
                 .help("How long to ask catalogues elsewhere; the rest is looked for by segue ingest or the server"),
         )
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose library"))
+        .arg(user_arg())
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     let app = super::open_command(config).await?;
+    let owner = user_of(&app, args).await?;
     let code = if args.get_flag("open") {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {

@@ -18,8 +18,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::UserId;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::acting_user::{user_arg, user_of};
 use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
@@ -30,13 +31,13 @@ pub(super) fn command() -> Command {
         .arg(flag("describe-again", "Let the model describe tracks again that another version or none described"))
         .arg(flag("force", "Ask every source again about every track; old results serve meanwhile"))
         .arg(flag("json", "Print the status as JSON"))
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose failures to list"))
+        .arg(user_arg())
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
     let app = super::open_command(config).await?;
+    let owner = user_of(&app, args).await?;
     let ended = ingest(&app, &owner, args).await;
     app.stop().await;
     let status = ended?;

@@ -1,5 +1,6 @@
 //! The terminal: one file per command, and the settings every command understands.
 
+mod acting_user;
 mod backup;
 mod chat;
 mod doctor;

@@ -4,22 +4,22 @@ use std::process::ExitCode;
 
 use app::{config::Config, sample};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use engine::UserId;
 
-use crate::{auth::LOCAL_USER, telemetry};
+use super::acting_user::{user_arg, user_of};
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
     Command::new("sample")
         .about("Load or remove the sample library: three hundred tracks of fiction to try everything with")
         .arg(Arg::new("remove").long("remove").action(ArgAction::SetTrue).help("Remove it; it stays away"))
-        .arg(Arg::new("user").long("user").default_value(LOCAL_USER).help("For whom"))
+        .arg(user_arg())
 }
 
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
+    let owner = user_of(&app, args).await?;
     if args.get_flag("remove") {
         let n_removed = app.library().remove_sample(&owner).await?;
         app.catch_up().await?;

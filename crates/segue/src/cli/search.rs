@@ -4,11 +4,14 @@ use std::process::ExitCode;
 
 use app::config::Config;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use engine::{Outcome, UserId};
+use engine::Outcome;
 use serde_json::{Value, json};
 
-use super::terminal::shown;
-use crate::{auth::LOCAL_USER, telemetry};
+use super::{
+    acting_user::{user_arg, user_of},
+    terminal::shown,
+};
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
     Command::new("search")
@@ -16,6 +19,7 @@ pub(super) fn command() -> Command {
         .arg(Arg::new("words").required(true).num_args(1..).help("A mood, a theme, a story, a line, a name"))
         .arg(Arg::new("limit").long("limit").default_value("10").value_parser(value_parser!(u32).range(1..=50)))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the result as JSON"))
+        .arg(user_arg())
 }
 
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
@@ -23,8 +27,9 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
     let words: Vec<_> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
     let input = json!({"query": words.join(" "), "limit": args.get_one::<u32>("limit")});
     let app = super::open_command(config).await?;
+    let owner = user_of(&app, args).await?;
     app.catch_up().await?;
-    let outcome = app.call_tool(&UserId::new(LOCAL_USER), "semanticSearch", input).await?;
+    let outcome = app.call_tool(&owner, "semanticSearch", input).await?;
     app.stop().await;
     match outcome {
         Outcome::Done(done) => {

@@ -102,7 +102,7 @@ impl Artwork {
 }
 
 /// What the bytes are; what their sender says they are does not count. SVG is a program and not among them.
-fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),

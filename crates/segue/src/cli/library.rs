@@ -2,29 +2,38 @@
 
 use std::process::ExitCode;
 
-use app::config::Config;
-use clap::{Arg, ArgMatches, Command};
-use engine::UserId;
+use app::{
+    config::Config,
+    services::folders::{FolderSource, ScanReport},
+};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::json;
 
-use crate::{auth::LOCAL_USER, telemetry};
+use super::acting_user::{user_arg, user_of};
+use crate::telemetry;
 
 pub(super) fn command() -> Command {
-    let user = || Arg::new("user").long("user").default_value(LOCAL_USER).help("Whose library");
     let folder = Arg::new("folder").value_name("DIR").required(true).help("A folder of audio files");
+    let json = || Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
     Command::new("library")
         .about("Keep folders of audio files in step with a library")
         .subcommand_required(true)
-        .subcommand(Command::new("add").about("Scan a folder, and keep it in step from now on").arg(folder).arg(user()))
-        .subcommand(Command::new("list").about("The folders that are kept in step").arg(user()))
-        .subcommand(Command::new("sync").about("Scan every folder now").arg(user()))
+        .subcommands(
+            [
+                Command::new("add").about("Scan a folder, and keep it in step from now on").arg(folder),
+                Command::new("list").about("The folders that are kept in step"),
+                Command::new("sync").about("Scan every folder now"),
+            ]
+            .map(|command| super::with_settings(command.arg(user_arg()).arg(json()))),
+        )
 }
 
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
 pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let Some((name, args)) = args.subcommand() else { return Ok(ExitCode::from(2)) };
-    let owner = UserId::new(args.get_one::<String>("user").map_or(LOCAL_USER, String::as_str));
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
+    let owner = user_of(&app, args).await?;
     let folders = app.folders();
     let wanted = match name {
         "add" => {
@@ -33,24 +42,29 @@ pub(super) async fn run(config: Config, args: &ArgMatches) -> anyhow::Result<Exi
         }
         _ => folders.list(&owner).await?,
     };
+    let mut all = vec![];
     for folder in wanted {
-        if name == "list" {
-            println!("{}", folder.path);
-            continue;
+        let report = if name == "list" { None } else { Some(folders.sync(&owner, folder.id).await?) };
+        if !args.get_flag("json") {
+            println!("{}", line(&folder, report.as_ref()));
         }
-        let report = folders.sync(&owner, folder.id).await?;
-        println!(
-            "{}: {} files, {} added, {} changed, {} moved, {} gone, {} unreadable",
-            folder.path,
-            report.files,
-            report.added,
-            report.changed,
-            report.moved,
-            report.gone,
-            report.unreadable.len()
-        );
+        all.push(json!({"path": folder.path, "report": report}));
     }
     app.catch_up().await?;
     app.stop().await;
+    if args.get_flag("json") {
+        println!("{}", json!({"folders": all}));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn line(folder: &FolderSource, report: Option<&ScanReport>) -> String {
+    let Some(ScanReport { files, added, changed, moved, gone, playlists, unreadable, .. }) = report else {
+        return folder.path.clone();
+    };
+    format!(
+        "{}: {files} files, {added} added, {changed} changed, {moved} moved, {gone} gone, {playlists} playlists, {} unreadable",
+        folder.path,
+        unreadable.len()
+    )
 }

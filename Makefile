@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest try-model eval fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest bench-library try-model eval fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building a part of it would rebuild shared dependencies with other features.
@@ -66,6 +66,11 @@ bench-index: setup
 bench-ingest: setup web/dist/index.html
 	$(CARGO) build --release --quiet --workspace --bins
 	$(RELEASE)/bench-ingest
+
+## A home library of 20,000 files, scanned three times without a network; every file is searched for by everything it says.
+bench-library: setup web/dist/index.html
+	$(CARGO) build --release --quiet --workspace --bins
+	$(RELEASE)/bench-library
 
 ## Run sixty utterances through the real product against a model server and print a score table:
 ## make try-model URL=http://127.0.0.1:11434/v1

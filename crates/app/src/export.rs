@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::library::{SavedAlbum, results::AlbumResult};
 use music::TrackId;
 use store::{
-    Conversation, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError, StoredMessage,
-    Task, TaskFilter,
+    Conversation, FolderSource, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError,
+    StoredMessage, Task, TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -28,6 +28,8 @@ pub struct Export {
     /// Entries of imports that no catalogue has confirmed.
     pub open_entries: Vec<Value>,
     pub imports: Vec<ImportLine>,
+    /// Folders that are kept in step with the library.
+    pub sources: Vec<FolderSource>,
     pub feedback: Vec<Opinion>,
 }
 
@@ -81,8 +83,14 @@ impl Export {
             albums: store.albums::<SavedAlbum>(owner, None).await?.into_iter().map(|saved| saved.album.album).collect(),
             playlists: store.playlists(owner).await?.into_iter().map(ExportedPlaylist::from).collect(),
             own_facts: store.own_facts(owner).await?,
-            open_entries: store.open_entries::<Value, Value>(owner).await?.into_iter().map(|open| open.entry).collect(),
-            imports: store.imports(owner, i32::MAX.unsigned_abs()).await?,
+            open_entries: store
+                .open_entries::<Value, Value>(owner, (0, u32::MAX))
+                .await?
+                .into_iter()
+                .map(|open| open.entry)
+                .collect(),
+            imports: store.imports(owner, i32::MAX.unsigned_abs(), None).await?,
+            sources: store.folders(owner).await?,
             feedback: store.feedback(owner).await?,
         })
     }

@@ -55,13 +55,14 @@ pub(crate) fn pieces(store: Store, owner: UserId) -> impl Stream<Item = Result<S
         yield format!("],\"albums\":{},\"playlists\":{}", json(&albums), json(&playlists));
         let own_facts = store.own_facts(&owner).await?;
         yield format!(",\"ownFacts\":{}", json(&own_facts));
-        let open = store.open_entries::<Value, Value>(&owner).await?;
+        let open = store.open_entries::<Value, Value>(&owner, (0, u32::MAX)).await?;
         let open: Vec<Value> = open.into_iter().map(|open| open.entry).collect();
-        let imports = store.imports(&owner, i32::MAX.unsigned_abs()).await?;
+        let imports = store.imports(&owner, i32::MAX.unsigned_abs(), None).await?;
+        let sources = store.folders(&owner).await?;
         let feedback = store.feedback(&owner).await?;
         yield format!(
-            ",\"openEntries\":{},\"imports\":{},\"feedback\":{}}}",
-            json(&open), json(&imports), json(&feedback)
+            ",\"openEntries\":{},\"imports\":{},\"sources\":{},\"feedback\":{}}}",
+            json(&open), json(&imports), json(&sources), json(&feedback)
         );
     }
 }

@@ -8,6 +8,7 @@
 pub mod crowd;
 pub mod deezer;
 pub mod fiction;
+pub mod home_library;
 pub mod lrclib;
 pub mod model;
 pub mod musicbrainz;

@@ -9,6 +9,7 @@ use std::{
 use lofty::{
     config::ParseOptions,
     file::{AudioFile, FileType, TaggedFile, TaggedFileExt},
+    picture::PictureType,
     probe::Probe,
     tag::{ItemKey, Tag},
 };
@@ -81,6 +82,14 @@ fn tags_and(source: impl Read + Seek, pictures: bool) -> Result<TaggedFile, Stri
     options.read_cover_art(pictures);
     let probe = Probe::new(source).guess_file_type().map_err(|error| error.to_string())?;
     probe.options(options).read().map_err(|error| format!("the tags cannot be read: {error}"))
+}
+
+/// The picture in an audio file: the front cover, or the first one there is.
+pub fn picture(path: &Path) -> Option<Vec<u8>> {
+    let tagged = tags_and(BufReader::new(fs::File::open(path).ok()?), true).ok()?;
+    let pictures = || tagged.tags().iter().flat_map(Tag::pictures);
+    let front = pictures().find(|picture| picture.pic_type() == PictureType::CoverFront);
+    front.or_else(|| pictures().next()).map(|picture| picture.data().to_vec())
 }
 
 fn track_of(line: u64, file: &TaggedFile, path: &str) -> ImportedTrack {

@@ -75,6 +75,21 @@ pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(Kind, Gathered)>,
     }
 }
 
+/// The tracks of one audio file of a library, in playing order: one, or those of the CUE sheet that cuts it. `relative` is its
+/// path within the library, `art` a picture in its folder.
+pub fn tracks_of_file(line: u64, path: &Path, relative: &Path, sheet: Option<&Path>, art: Option<&Path>) -> Vec<Entry> {
+    let entry = audio::file_in(line, path, relative).map(|track| with_art(track, art));
+    match (sheet.and_then(cutting_sheet), entry) {
+        (Some((audio, sheet)), Ok(whole)) if audio == path => tracks_of_sheet(sheet, &whole),
+        (_, entry) => vec![entry],
+    }
+}
+
+/// The audio file that a CUE sheet cuts into tracks, if it does.
+pub fn audio_of_sheet(path: &Path) -> Option<PathBuf> {
+    cutting_sheet(path).map(|(audio, _)| audio)
+}
+
 fn export(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
     let name = archive::file_name(path);
     if super::folder::role(path) == Ok(Role::Archive) {
@@ -128,7 +143,7 @@ impl Contents {
             }
         }
         let entries = (1..).zip(&self.audio).flat_map(|(n, path)| {
-            let art = path.parent().and_then(|folder| self.artwork.get(folder));
+            let art = path.parent().and_then(|folder| self.artwork.get(folder)).map(PathBuf::as_path);
             let relative = path.strip_prefix(folder).unwrap_or(path);
             let entry = audio::file_in(n, path, relative).map(|track| with_art(track, art));
             match (sheets.remove(path), entry) {
@@ -145,7 +160,7 @@ impl Contents {
     }
 }
 
-fn with_art(mut track: ImportedTrack, art: Option<&PathBuf>) -> ImportedTrack {
+fn with_art(mut track: ImportedTrack, art: Option<&Path>) -> ImportedTrack {
     track.details.folder_art = art.and_then(|path| clean(&path.display().to_string()));
     track
 }

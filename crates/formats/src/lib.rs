@@ -39,6 +39,7 @@ pub use self::{
     beginning::FIRST_BYTES,
     content_hash::content_hash,
     details::Details,
+    folder_import::{audio_of_sheet, tracks_of_file},
     format::Kind,
     formula::formula_guarded,
     gather::{Gathered, MOST_TRACKS, gather},

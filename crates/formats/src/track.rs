@@ -227,7 +227,7 @@ impl ImportedTrack {
             self.ids.youtube = after("watch?v=").or_else(|| after("youtu.be/"));
         } else if let Some(id) = after("musicbrainz.org/recording/") {
             self.ids.music_brainz = Some(id);
-        } else if let Some(code) = link.to_ascii_lowercase().strip_prefix("urn:isrc:") {
+        } else if let Some(code) = isrc_in(&link) {
             self.set_isrcs(code);
         } else {
             self.ids.location = Some(link);
@@ -243,6 +243,15 @@ impl ImportedTrack {
         let why = self.refused_isrc.unwrap_or_else(|| "no title and no ISRC".into());
         Err(LineError::unusable(self.line, why))
     }
+}
+
+/// `urn:isrc:…` as RFC 3901 writes it, or the same without `urn:`, as many programs do.
+fn isrc_in(link: &str) -> Option<&str> {
+    let after = |mark: &str| {
+        let (start, rest) = link.split_at_checked(mark.len())?;
+        start.eq_ignore_ascii_case(mark).then_some(rest)
+    };
+    after("urn:isrc:").or_else(|| after("isrc:"))
 }
 
 #[cfg(test)]
@@ -262,7 +271,9 @@ mod tests {
         assert_eq!(ids("https://www.deezer.com/en/track/3135").ids.deezer.as_deref(), Some("3135"));
         assert_eq!(ids("https://musicbrainz.org/recording/0c2f-11").ids.music_brainz.as_deref(), Some("0c2f-11"));
         assert_eq!(ids("https://music.youtube.com/watch?v=a_b-C1&list=x").ids.youtube.as_deref(), Some("a_b-C1"));
-        assert_eq!(ids("urn:isrc:XTDBL2600001").isrcs[0].as_str(), "XTDBL2600001");
+        for link in ["urn:isrc:XTDBL2600001", "isrc:XTDBL2600001", "URN:ISRC:xtdbl2600001"] {
+            assert_eq!(ids(link).isrcs[0].as_str(), "XTDBL2600001", "{link}");
+        }
         assert_eq!(ids("../a/b.flac").ids.location.as_deref(), Some("../a/b.flac"));
     }
 }

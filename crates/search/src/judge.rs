@@ -51,6 +51,8 @@ pub(crate) struct Match {
     pub(crate) coverage: f32,
     /// The query is a tag, a title, or stands word for word in a text.
     pub(crate) is_phrase: bool,
+    /// Looked at only for what seems to be off topic: the query is a name of the track, or a line of its lyrics.
+    pub(crate) is_quoted: bool,
 }
 
 /// What a word counts by where it stands: a name or a tag (1), a text about the track, beside other words of the query
@@ -71,7 +73,7 @@ impl Judge {
     pub(crate) fn compare(&self, track: &Track) -> Match {
         if self.terms.is_empty() {
             let is_name = self.is_whole_name(track);
-            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name };
+            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name };
         }
         let wanted: HashSet<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
         let meaning = document::meaning(track);
@@ -91,7 +93,18 @@ impl Judge {
         };
         let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
         let has: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
-        Match { coverage: has / full.max(0.4), is_phrase: self.is_phrase_of(track, &meaning, &told, lyrics, &sung) }
+        Match {
+            coverage: has / full.max(0.4),
+            is_phrase: self.is_phrase_of(track, &meaning, &told, lyrics, &sung),
+            is_quoted: self.is_off_topic && (self.is_whole_name(track) || self.is_line_of(lyrics)),
+        }
+    }
+
+    /// Every word of the query one after another, function words included. One or two words are no line.
+    fn is_line_of(&self, lyrics: &str) -> bool {
+        const SHORTEST: usize = 4;
+        let sung: Vec<String> = words(lyrics).into_iter().map(|word| word.term).collect();
+        self.all_terms.len() >= SHORTEST && sung.windows(self.all_terms.len()).any(|line| *line == self.all_terms)
     }
 
     /// The query as a whole is a name of the track.
@@ -131,7 +144,7 @@ impl Judge {
         if found.is_phrase {
             sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
         }
-        let is_quotation = found.is_phrase && self.terms.len() > 2;
+        let is_quotation = found.is_quoted || (found.is_phrase && self.terms.len() > 2);
         if self.is_off_topic && !is_quotation {
             sure *= OFF_TOPIC;
         } else if !found.is_phrase {
@@ -193,6 +206,18 @@ mod tests {
         assert!(sure("sailor's return") > 0.5, "{}", sure("sailor's return"));
         assert_eq!(sure("i"), 0.0);
         assert_eq!(sure("&&&"), 0.0);
+    }
+
+    #[test]
+    fn a_line_that_sounds_like_an_errand_finds_its_song() {
+        let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
+        let sure = |query: &str| {
+            let judge = Judge::new(query);
+            judge.confidence(&judge.compare(&song), 1.0, 0.0)
+        };
+        assert!(sure("she carried the letter over the forecast to Aleida") > 0.5);
+        assert!(sure("the forecast to Aleida") > 0.25, "{}", sure("the forecast to Aleida"));
+        assert!(sure("the weather forecast over Aleida") < 0.25, "{}", sure("the weather forecast over Aleida"));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Artwork {
 
 /// The media type from the first bytes; the header of the response is ignored. SVG can contain scripts, so it is not
 /// supported.
-fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),

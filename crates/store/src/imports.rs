@@ -33,6 +33,8 @@ pub struct NewImport<'a> {
     pub moves: &'a [(TrackId, TrackId)],
     /// Recordings that are matched now: entries that an earlier import left open are settled.
     pub settled: &'a [TrackId],
+    /// A folder is kept in step: what the owner removed by hand stays removed.
+    pub is_sync: bool,
 }
 
 /// An entry of a file that no catalogue has confirmed, and the track that it is meanwhile.
@@ -87,13 +89,14 @@ impl Store {
                 move_recording(&mut tx, owner, &from.to_string(), &to.track).await?;
             }
         }
+        let removed = if import.is_sync { Removed::ComesBackWithFile } else { Removed::ComesBack };
         let mut n_added = 0;
         for (n, part) in import.tracks.chunks(AT_ONCE).enumerate() {
             if n > 0 {
                 tx.commit().await?;
                 tx = self.begin().await?;
             }
-            n_added += insert_tracks(&mut tx, owner, part, Removed::ComesBack, Priority::Import).await?;
+            n_added += insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
         }
         for (title, tracks) in listed_tracks(import) {
             put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
@@ -112,11 +115,12 @@ impl Store {
         Ok(n_added)
     }
 
-    /// Files that were imported, newest first.
-    pub async fn imports(&self, owner: &UserId, limit: u32) -> Result<Vec<ImportLine>, StoreError> {
-        const SQL: &str = "SELECT id, created_at, report FROM imports WHERE user_id = $1 ORDER BY id DESC LIMIT $2";
-        let rows: Vec<(Uuid, DateTime<Utc>, Json<Value>)> =
-            self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?;
+    /// Files that were imported, newest first, from the one `from` on.
+    pub async fn imports(&self, owner: &UserId, limit: u32, from: Option<Uuid>) -> Result<Vec<ImportLine>, StoreError> {
+        const SQL: &str = "SELECT id, created_at, report FROM imports WHERE user_id = $1 AND ($3 IS NULL OR id <= $3)
+            ORDER BY id DESC LIMIT $2";
+        let query = self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).bind(from);
+        let rows: Vec<(Uuid, DateTime<Utc>, Json<Value>)> = query.fetch_all().await?;
         Ok(rows.into_iter().map(|(id, created_at, Json(report))| ImportLine { id, created_at, report }).collect())
     }
 }

@@ -32,7 +32,14 @@ pub struct LibraryTrack {
     pub is_sample: bool,
     /// How often a history says it was played.
     pub n_plays: i32,
+    pub first_played_at: Option<DateTime<Utc>>,
     pub last_played_at: Option<DateTime<Utc>>,
+    /// Where the audio is: a file of this server, or what an import said.
+    pub location: Option<String>,
+    /// How sure it is which recording this is: `ambiguous` and `unmatched` are still looked for.
+    #[sqlx(rename = "match_quality")]
+    #[serde(rename = "match")]
+    pub match_quality: String,
     pub added_at: DateTime<Utc>,
 }
 
@@ -81,7 +88,11 @@ impl Listing<'_> {
 macro_rules! columns {
     () => {
         "recording_id AS track_id, isrc, tidal_id, title, artist, album, duration, genre, year, track_number,
-            is_sample, n_plays, last_played_at, added_at"
+            is_sample, n_plays, first_played_at, last_played_at, added_at,
+            COALESCE((SELECT MIN(f.path) FROM library_files f WHERE f.user_id = library_tracks.user_id
+                AND f.recording_id = library_tracks.recording_id AND f.missing_at IS NULL), location) AS location,
+            COALESCE((SELECT MIN(e.found ->> 'outcome') FROM open_entries e WHERE e.user_id = library_tracks.user_id
+                AND e.recording_id = library_tracks.recording_id), 'matched') AS match_quality"
     };
 }
 
@@ -141,10 +152,11 @@ pub(crate) fn every_track_by(sort: LibrarySort) -> &'static str {
 pub(crate) const COUNT_EVERY_TRACK: &str =
     "SELECT COUNT(*) FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL";
 
-/// A track by its id or its code.
+/// A track by its id, its code, or a further code that a file of the user gives it.
 macro_rules! one_track {
     () => {
-        "WHERE user_id = $1 AND (recording_id = $2 OR isrc = $2)"
+        "WHERE user_id = $1 AND (recording_id = $2 OR isrc = $2 OR recording_id IN (SELECT n.recording_id
+            FROM own_names n WHERE n.user_id = $1 AND n.kind = 'isrc' AND n.value = $2))"
     };
 }
 
@@ -221,8 +233,13 @@ impl Store {
     }
 
     pub async fn restore_to_library(&self, owner: &UserId, name: &TrackRef) -> Result<LibraryTrack, StoreError> {
-        const SQL: &str =
-            concat!("UPDATE library_tracks SET removed_at = NULL ", one_track!(), " RETURNING ", columns!());
+        const SQL: &str = concat!(
+            "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE ",
+            one_track!(),
+            " AND recording_id NOT IN (SELECT recording_id FROM track_merges WHERE user_id = $1 AND kind = 'merge'
+                    AND undone_at IS NULL) RETURNING ",
+            columns!()
+        );
         let mut tx = self.begin().await?;
         let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string());
         let mut restored: Vec<LibraryTrack> = query.fetch_all().await?;

@@ -31,8 +31,13 @@ pub struct NewLibraryTrack {
     pub album_artist: Option<String>,
     pub disc_number: Option<u32>,
     pub n_plays: u32,
+    pub first_played_at: Option<DateTime<Utc>>,
     pub played_at: Option<DateTime<Utc>>,
     pub added_at: Option<DateTime<Utc>>,
+    /// Path or address of the audio.
+    pub location: Option<String>,
+    /// What the owner's file calls the recording beyond its first ISRC: `("mbid", …)`, `("isrc", …)`.
+    pub names: Vec<(&'static str, String)>,
 }
 
 impl NewLibraryTrack {
@@ -46,8 +51,11 @@ impl NewLibraryTrack {
             album_artist: None,
             disc_number: None,
             n_plays: 0,
+            first_played_at: None,
             played_at: None,
             added_at: None,
+            location: None,
+            names: vec![],
         }
     }
 }
@@ -57,19 +65,21 @@ impl NewLibraryTrack {
 pub(crate) enum Removed {
     ComesBack,
     StaysRemoved,
+    /// Only if it left because its file was gone.
+    ComesBackWithFile,
 }
 
-const EXISTING_SQLITE: &str = "SELECT recording_id, removed_at FROM library_tracks
+const EXISTING_SQLITE: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
     WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
-const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at FROM library_tracks
+const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
     WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
 
 /// The owner's newest file says it best. Plays are counted by the history that counts most of them.
 const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tidal_id, name, duration, title, artist,
         album, searchable, genre, year, track_number, own, is_sample, n_plays, last_played_at, added_at,
-        album_artist, disc_number)
+        album_artist, disc_number, first_played_at, location)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $20)
+        $19, $20, $21, $22)
     ON CONFLICT (user_id, recording_id) DO UPDATE SET
         title = CASE WHEN excluded.own IS NULL THEN library_tracks.title ELSE excluded.title END,
         artist = CASE WHEN excluded.own IS NULL THEN library_tracks.artist ELSE excluded.artist END,
@@ -90,7 +100,12 @@ const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tida
             ELSE library_tracks.n_plays END,
         last_played_at = COALESCE(excluded.last_played_at, library_tracks.last_played_at),
         added_at = CASE WHEN library_tracks.removed_at IS NULL THEN library_tracks.added_at ELSE excluded.added_at END,
-        removed_at = NULL";
+        first_played_at = COALESCE(library_tracks.first_played_at, excluded.first_played_at),
+        location = COALESCE(excluded.location, library_tracks.location),
+        removed_at = NULL, left_with_file = FALSE";
+
+const PUT_NAME: &str = "INSERT INTO own_names (user_id, kind, value, recording_id) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (user_id, kind, value, recording_id) DO NOTHING";
 
 const FORGET: &str = "DELETE FROM ingested_tracks WHERE recording_id = $1 AND owner = $2";
 
@@ -104,19 +119,23 @@ pub(crate) async fn insert_tracks(
 ) -> Result<u64, StoreError> {
     let ids: Vec<String> = tracks.iter().map(|new| new.track.id.to_string()).collect();
     let sql = tx.in_dialect(EXISTING_SQLITE, EXISTING_POSTGRES);
-    let existing: Vec<(String, Option<DateTime<Utc>>)> =
+    let existing: Vec<(String, Option<DateTime<Utc>>, bool)> =
         tx.query(sql).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;
-    let mut existing: HashMap<String, bool> =
-        existing.into_iter().map(|(id, removed_at)| (id, removed_at.is_some())).collect();
+    // Whether it was removed, and whether it left with its file.
+    let mut existing: HashMap<String, (bool, bool)> = existing
+        .into_iter()
+        .map(|(id, removed_at, left_with_file)| (id, (removed_at.is_some(), left_with_file)))
+        .collect();
     let known = known_of(tx, &ids).await?;
     let (mut n_added, mut documents, mut changed) = (0, vec![], vec![]);
     for (new, id) in tracks.iter().zip(ids) {
         match existing.get(&id) {
-            Some(true) if removed == Removed::StaysRemoved => continue,
-            Some(false) => {}
-            Some(true) | None => n_added += 1,
+            Some((true, _)) if removed == Removed::StaysRemoved => continue,
+            Some((true, false)) if removed == Removed::ComesBackWithFile => continue,
+            Some((false, _)) => {}
+            Some((true, _)) | None => n_added += 1,
         }
-        existing.insert(id.clone(), false);
+        existing.insert(id.clone(), (false, false));
         put(tx, owner, new).await?;
         documents.extend(new.public.clone().map(NewDocument::public));
         match own_document(owner, new, &known) {
@@ -175,7 +194,12 @@ async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), S
         .bind(new.added_at.unwrap_or_else(now))
         .bind(new.album_artist.as_deref())
         .bind(new.disc_number.and_then(|number| i32::try_from(number).ok()))
+        .bind(new.first_played_at)
+        .bind(new.location.as_deref())
         .execute()
         .await?;
+    for (kind, value) in &new.names {
+        tx.query(PUT_NAME).bind(owner.as_str()).bind(*kind).bind(value).bind(track.id.to_string()).execute().await?;
+    }
     Ok(())
 }

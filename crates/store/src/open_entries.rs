@@ -92,17 +92,20 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
 const PLAYLIST: &str = "SELECT tracks FROM playlists WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
 
 impl Store {
-    /// Entries that are still open, in the order of their imports, dismissed ones left out.
-    pub async fn open_entries<E, F>(&self, owner: &UserId) -> Result<Vec<OpenEntry<E, F>>, StoreError>
+    /// A page of the entries that are still open, in the order of their files and lines, dismissed ones left out.
+    pub async fn open_entries<E, F>(
+        &self,
+        owner: &UserId,
+        (offset, limit): (u32, u32),
+    ) -> Result<Vec<OpenEntry<E, F>>, StoreError>
     where
         E: DeserializeOwned,
         F: DeserializeOwned,
     {
         const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
-            WHERE user_id = $1 AND NOT dismissed ORDER BY import_id, id";
-        let mut rows: Vec<OpenRow> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
-        let line = |row: &OpenRow| row.entry["line"].as_u64();
-        rows.sort_by(|a, b| (&a.file, line(a)).cmp(&(&b.file, line(b))));
+            WHERE user_id = $1 AND NOT dismissed ORDER BY file, CAST(entry ->> 'line' AS INTEGER), id LIMIT $2 OFFSET $3";
+        let query = self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).bind(i64::from(offset));
+        let rows: Vec<OpenRow> = query.fetch_all().await?;
         rows.into_iter().map(OpenRow::entry).collect()
     }
 

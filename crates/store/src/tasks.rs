@@ -54,15 +54,27 @@ const DELETE: &str = "UPDATE tasks SET deleted_at = $3 WHERE id = $1 AND user_id
 /// and a call that is already settled answers what it answered then.
 impl Store {
     pub async fn tasks(&self, owner: &UserId, filter: TaskFilter) -> Result<Vec<Task>, StoreError> {
+        self.task_page(owner, filter, u32::MAX, None).await
+    }
+
+    /// Oldest first, from the one `from` on.
+    pub async fn task_page(
+        &self,
+        owner: &UserId,
+        filter: TaskFilter,
+        limit: u32,
+        from: Option<Uuid>,
+    ) -> Result<Vec<Task>, StoreError> {
         const SQL: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-            WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3) ORDER BY id";
+            WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
+                AND ($4 IS NULL OR id >= $4) ORDER BY id LIMIT $5";
         let (one, other) = match filter {
             TaskFilter::All => (true, false),
             TaskFilter::Pending => (false, false),
             TaskFilter::Completed => (true, true),
         };
-        let tasks = self.read(SQL).bind(owner.as_str()).bind(one).bind(other).fetch_all().await?;
-        Ok(tasks)
+        let query = self.read(SQL).bind(owner.as_str()).bind(one).bind(other).bind(from).bind(i64::from(limit));
+        Ok(query.fetch_all().await?)
     }
 
     pub async fn add_task(

@@ -24,6 +24,8 @@ pub struct AlbumLine {
     pub track_count: i64,
     pub year: Option<i32>,
     pub added_at: DateTime<Utc>,
+    /// A track of it whose file has a picture.
+    pub pictured: Option<String>,
 }
 
 /// A genre, or the first year of a decade, of the user's tracks.
@@ -61,7 +63,10 @@ impl Store {
     /// an album artist.
     pub async fn album_views(&self, owner: &UserId, words: Option<&str>) -> Result<Vec<AlbumLine>, StoreError> {
         const SQL: &str = r"SELECT MIN(album) AS title, MIN(COALESCE(album_artist, artist)) AS artist,
-                COUNT(*) AS track_count, MIN(year) AS year, MAX(added_at) AS added_at
+                COUNT(*) AS track_count, MIN(year) AS year, MAX(added_at) AS added_at,
+                MIN(CASE WHEN EXISTS (SELECT 1 FROM library_files f WHERE f.user_id = library_tracks.user_id
+                    AND f.recording_id = library_tracks.recording_id AND f.missing_at IS NULL
+                    AND f.artwork IS NOT NULL) THEN recording_id END) AS pictured
             FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND album <> ''
                 AND ($2 IS NULL OR LOWER(album || ' ' || COALESCE(album_artist, artist)) LIKE $2 ESCAPE '\')
             GROUP BY LOWER(album), LOWER(COALESCE(album_artist, artist))

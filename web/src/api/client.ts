@@ -70,6 +70,18 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return (await response.json()) as T;
 }
 
+/** Every page of a list; `path` has a query already. */
+export async function getPages<P extends { next?: string | number | null }>(path: string, signal?: AbortSignal): Promise<P[]> {
+  const pages: P[] = [];
+  let cursor = '';
+  for (;;) {
+    const page = await getJson<P>(path + cursor, signal);
+    pages.push(page);
+    if (page.next == null) return pages;
+    cursor = `&cursor=${page.next}`;
+  }
+}
+
 export function writeJson(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   return send(path, {
     method,

@@ -1,7 +1,7 @@
 // Every read request of the page by name, and every write with the queries that it invalidates.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { ApiError, getJson, patch, post, remove, send } from './client';
+import { ApiError, getJson, getPages, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import type {
   About,
@@ -172,7 +172,8 @@ export async function importFiles(files: File[]): Promise<ImportAnswer> {
 export const useOpenEntries = () =>
   useQuery({
     queryKey: ['library', 'open'],
-    queryFn: async ({ signal }) => (await getJson<OpenList>('/api/library/unmatched', signal)).entries,
+    queryFn: async ({ signal }) =>
+      (await getPages<OpenList>('/api/library/unmatched?limit=200', signal)).flatMap(({ entries }) => entries),
   });
 
 export const chooseRecording = (entry: string, isrc: string) => post(`/api/library/unmatched/${entry}`, { isrc });

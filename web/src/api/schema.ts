@@ -224,6 +224,10 @@ export interface AlbumTracksOutput {
 export interface TrackResult {
   album: string;
   artist: string;
+  /**
+   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * `/api/artwork?url=`.
+   */
   artworkUrl?: string | null;
   /**
    * Seconds.
@@ -298,6 +302,10 @@ export interface BatchMetadataOutput {
 export interface IndexedTrackResult {
   album: string;
   artist: string;
+  /**
+   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * `/api/artwork?url=`.
+   */
   artworkUrl?: string | null;
   audioFeatures?: AudioFeatures | null;
   /**
@@ -458,6 +466,63 @@ export interface DeleteTaskOutput {
 export interface Detail {
   field: string;
   message: string;
+}
+export interface Done {
+  track: LibraryEntry;
+  /**
+   * For `POST /api/tracks/merges/{undoId}/undo`.
+   */
+  undoId: string;
+}
+/**
+ * A track, and what it is to this listener at the time of the call.
+ */
+export interface LibraryEntry {
+  addedAt: string;
+  album: string;
+  artist: string;
+  /**
+   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * `/api/artwork?url=`.
+   */
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  firstPlayedAt?: string | null;
+  genre?: string | null;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
+   */
+  isrc: string;
+  lastPlayedAt?: string | null;
+  /**
+   * Where the audio is: a file of this server, or what an import said.
+   */
+  location?: string | null;
+  /**
+   * How sure it is which recording this is: `matched`, or `ambiguous` or `unmatched` and still looked for.
+   */
+  match: string;
+  /**
+   * How often a history says it was played.
+   */
+  plays: number;
+  tidalId?: string | null;
+  title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
+  trackNumber?: number | null;
+  year?: number | null;
 }
 /**
  * The body of every error response.
@@ -635,6 +700,7 @@ export interface ImportLine {
 }
 export interface ImportList {
   imports: ImportLine[];
+  next?: string | null;
 }
 /**
  * How much is indexed, how much is on its way, and what is in its way.
@@ -704,43 +770,6 @@ export interface StepProgress {
    */
   waiting: number;
 }
-/**
- * A track, and what it is to this listener at the time of the call.
- */
-export interface LibraryEntry {
-  addedAt: string;
-  album: string;
-  artist: string;
-  artworkUrl?: string | null;
-  /**
-   * Seconds.
-   */
-  duration?: number | null;
-  genre?: string | null;
-  inLibrary: boolean;
-  isIndexed: boolean;
-  /**
-   * Part of the sample library.
-   */
-  isSample?: boolean;
-  /**
-   * Empty where neither a file nor the catalogue tells.
-   */
-  isrc: string;
-  lastPlayedAt?: string | null;
-  /**
-   * How often a history says it was played.
-   */
-  plays: number;
-  tidalId?: string | null;
-  title: string;
-  /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
-   */
-  trackId: TrackId;
-  trackNumber?: number | null;
-  year?: number | null;
-}
 export interface ListTasksOutput {
   durationMs: number;
   summary: string;
@@ -758,6 +787,12 @@ export interface Me {
   id: UserId;
   mode: string;
   name: string;
+}
+export interface Merge {
+  /**
+   * The track that stays: an ISRC or a trackId.
+   */
+  into: string;
 }
 export interface ModelList {
   /**
@@ -894,6 +929,7 @@ export interface Usage {
 }
 export interface OpenList {
   entries: OpenItem[];
+  next?: number | null;
 }
 export interface OpenPlaylist {
   createdAt: string;
@@ -907,6 +943,10 @@ export interface OpenPlaylist {
 export interface PlaylistTrackResult {
   album: string;
   artist: string;
+  /**
+   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * `/api/artwork?url=`.
+   */
   artworkUrl?: string | null;
   /**
    * Seconds.
@@ -952,6 +992,9 @@ export interface Retried {
  * What a scan found.
  */
 export interface ScanReport {
+  /**
+   * Files that are new and can be read.
+   */
   added: number;
   changed: number;
   /**
@@ -969,6 +1012,10 @@ export interface ScanReport {
     [k: string]: number;
   };
   moved: number;
+  /**
+   * Playlist files that are new or have changed.
+   */
+  playlists: number;
   /**
    * Files that cannot be read, and why; the first hundred.
    */
@@ -1086,6 +1133,12 @@ export interface Source {
 export interface SourceList {
   sources: Source[];
 }
+export interface Split {
+  /**
+   * The file that becomes a track of its own; without it the last one.
+   */
+  path?: string | null;
+}
 /**
  * The turn that makes the call.
  */
@@ -1115,6 +1168,7 @@ export interface TaskChange {
   title?: string | null;
 }
 export interface TaskList {
+  next?: string | null;
   tasks: Task[];
 }
 export interface TidalSearchOutput {

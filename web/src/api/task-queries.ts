@@ -1,6 +1,6 @@
 // Reads and writes of the to-do list.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getJson, patch, post, remove } from './client';
+import { getPages, patch, post, remove } from './client';
 import { useChanged } from './queries';
 import type { NewTask, Task, TaskList } from './types';
 
@@ -10,7 +10,7 @@ const TASKS = ['tasks'];
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS,
-    queryFn: async ({ signal }) => (await getJson<TaskList>('/api/tasks?filter=all', signal)).tasks,
+    queryFn: async ({ signal }) => (await getPages<TaskList>('/api/tasks?filter=all', signal)).flatMap(({ tasks }) => tasks),
     // Another device or an assistant over MCP may change tasks too.
     refetchInterval: 20_000,
   });

@@ -1,4 +1,4 @@
-// A cover for every song: the real one through our own proxy, or one drawn from its code, always the same.
+// A cover for every song: the one in its file, the catalogue's through our own proxy, or one drawn from its code, always the same.
 import { memo, useState } from 'react';
 import './artwork.css';
 
@@ -20,7 +20,7 @@ export const Artwork = memo(function Artwork({ seed, url, size = 44 }: Props) {
       <img
         className="artwork"
         style={frame}
-        src={`/api/artwork?url=${encodeURIComponent(url)}`}
+        src={url.startsWith('/api/') ? url : `/api/artwork?url=${encodeURIComponent(url)}`}
         alt=""
         loading="lazy"
         decoding="async"

@@ -17,6 +17,12 @@ use store::{OwnTrack, Store, StoreError};
 pub struct OwnTracks {
     by_name: HashMap<String, Vec<OwnTrack>>,
     by_id: HashMap<TrackId, String>,
+    /// By MusicBrainz id, as the owner's files gave it.
+    by_recording_id: HashMap<String, TrackId>,
+    /// Recordings that the owner merged into another.
+    merged: HashMap<TrackId, TrackId>,
+    /// Entries that are tracks already, by their position.
+    same: HashMap<usize, TrackId>,
 }
 
 impl OwnTracks {
@@ -34,7 +40,31 @@ impl OwnTracks {
                 own.add(track);
             }
         }
+        let ids: Vec<String> =
+            entries.iter().filter_map(|entry| Some(entry.ids.music_brainz.as_ref()?.to_lowercase())).collect();
+        for ids in ids.chunks(AT_ONCE) {
+            own.by_recording_id.extend(store.own_named(owner, "mbid", ids).await?);
+        }
+        own.merged = store.merged(owner).await?;
         Ok(own)
+    }
+
+    pub(super) fn with_same(self, same: HashMap<usize, TrackId>) -> Self {
+        Self { same, ..self }
+    }
+
+    /// The recording of the entry at a position, in the owner's view.
+    pub(super) fn identify_at(&mut self, n: usize, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
+        if let Some(id) = self.same.get(&n).copied() {
+            let is_open = found.outcome != Outcome::Matched;
+            self.add(OwnTrack { id, name: name_of(entry).to_string(), duration: entry.duration, is_open });
+            return Identity { id, was: None };
+        }
+        let identity = self.identify(owner, entry, found);
+        match self.merged.get(&identity.id) {
+            Some(into) => Identity { id: *into, was: None },
+            None => identity,
+        }
     }
 
     fn add(&mut self, track: OwnTrack) {
@@ -64,8 +94,11 @@ impl OwnTracks {
         let known = self.named(&text, entry.duration).filter(|_| is_named).cloned();
         let id = match (found.outcome, &found.isrc) {
             (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
-            _ => match (&known, entry.isrcs.first()) {
-                (Some(known), _) => known.id,
+            _ => match (
+                &known.as_ref().map(|known| known.id).or_else(|| self.of_recording_id(entry)),
+                entry.isrcs.first(),
+            ) {
+                (Some(known), _) => *known,
                 (None, Some(isrc)) if name.title().is_empty() => TrackId::of_isrc(isrc),
                 (None, Some(isrc)) => TrackId::of_shared_isrc(isrc, &name),
                 (None, None) => TrackId::of_owner(owner.as_str(), &says(entry, &text)),
@@ -74,7 +107,13 @@ impl OwnTracks {
         let was = known.filter(|known| known.is_open && known.id != id && found.outcome == Outcome::Matched);
         let is_open = found.outcome != Outcome::Matched;
         self.add(OwnTrack { id, name: text, duration: entry.duration, is_open });
+        // Two files with the same MusicBrainz id in one import are one recording too.
+        self.by_recording_id.extend(entry.ids.music_brainz.as_ref().map(|name| (name.to_lowercase(), id)));
         Identity { id, was: was.map(|known| known.id) }
+    }
+
+    fn of_recording_id(&self, entry: &ImportedTrack) -> Option<TrackId> {
+        self.by_recording_id.get(&entry.ids.music_brainz.as_ref()?.to_lowercase()).copied()
     }
 
     /// The id alone, where nothing moves.

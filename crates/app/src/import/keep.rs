@@ -15,7 +15,7 @@ use super::{
 };
 use formats::{Gathered, ImportedTrack, Kind};
 use music::{AudioFeatures, Isrc, Track, TrackId};
-use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError};
+use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError, with_gaps_filled};
 
 /// One file, ready to be kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,8 @@ pub struct Import {
     pub moves: Vec<(TrackId, TrackId)>,
     /// Recordings that are matched now: if an earlier import left them open, they no longer are.
     pub settled: Vec<TrackId>,
+    /// A folder is kept in step.
+    pub is_sync: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -71,14 +73,24 @@ impl Import {
             open: vec![],
             moves: vec![],
             settled: vec![],
+            is_sync: false,
         };
         let lists = lists_of(gathered);
-        let mut seen = BTreeSet::new();
+        let mut places: HashMap<TrackId, usize> = HashMap::new();
         for (n, (entry, found)) in gathered.tracks.iter().zip(&matches.matches).enumerate() {
-            let Identity { id, was } = own.identify(owner, entry, found);
+            let Identity { id, was } = own.identify_at(n, owner, entry, found);
             import.ids.push(id);
-            if seen.insert(id) {
-                import.tracks.push(new_track(entry, id, found, kind));
+            let new = new_track(entry, id, found, kind);
+            match places.get(&id) {
+                // A second file of the same recording says what the first leaves open.
+                Some(place) => {
+                    let known = &mut import.tracks[*place];
+                    known.track = with_gaps_filled(known.track.clone(), &new.track);
+                }
+                None => {
+                    places.insert(id, import.tracks.len());
+                    import.tracks.push(new);
+                }
             }
             import.moves.extend(was.map(|was| (was, id)));
             if found.outcome == Outcome::Matched {
@@ -108,6 +120,7 @@ impl Import {
             open: open.collect::<Result<_, StoreError>>()?,
             moves: &self.moves,
             settled: &self.settled,
+            is_sync: self.is_sync,
         };
         let n_added = store.keep_import(owner, &import, report).await?;
         Ok(Kept { n_added, n_already_there: self.tracks.len() as u64 - n_added })
@@ -136,9 +149,19 @@ pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind:
         album_artist: album_artist(entry),
         disc_number: entry.details.disc_number,
         n_plays: entry.n_plays,
+        first_played_at: entry.first_played_at,
         played_at: entry.played_at,
         added_at: entry.added_at,
+        location: entry.ids.location.clone(),
+        names: names_of(entry),
     }
+}
+
+/// What the file calls the recording, beyond its first code.
+fn names_of(entry: &ImportedTrack) -> Vec<(&'static str, String)> {
+    let further = entry.isrcs.iter().skip(1).map(|isrc| ("isrc", isrc.to_string()));
+    let recording = entry.ids.music_brainz.iter().map(|id| ("mbid", id.to_lowercase()));
+    recording.chain(further).collect()
 }
 
 fn album_artist(entry: &ImportedTrack) -> Option<String> {

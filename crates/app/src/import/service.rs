@@ -1,6 +1,11 @@
 //! Importing: a file in, its tracks in the library, a report out.
 
-use std::{collections::BTreeMap, fs::File, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    path::PathBuf,
+    time::Duration,
+};
 
 use engine::UserId;
 use serde_json::json;
@@ -77,28 +82,42 @@ impl Imports {
         let mut imported = vec![];
         for mut file in files {
             let matches = self.pipeline.match_within(owner, &mut file, until).await.map_err(Error::from)?;
-            imported.push(self.keep(owner, file, matches).await?);
+            imported.push(self.keep(owner, file, matches, None).await?);
         }
         self.pipeline.tell();
         Ok(imported)
     }
 
-    /// Makes tracks of entries that are read already, without waiting for catalogues; the track of each entry.
+    /// Makes tracks of files in a folder, without waiting for catalogues; the track of each entry. `same` are entries that
+    /// are tracks already, by their position.
     pub(crate) async fn import_gathered(
         &self,
         owner: &UserId,
         mut file: GatheredFile,
+        same: HashMap<usize, TrackId>,
     ) -> Result<Vec<TrackId>, ImportFailure> {
+        if file.gathered.tracks.is_empty() {
+            return Ok(vec![]);
+        }
         let matches = self.pipeline.match_within(owner, &mut file, Instant::now()).await.map_err(Error::from)?;
-        let imported = self.keep(owner, file, matches).await?;
+        let imported = self.keep(owner, file, matches, Some(same)).await?;
         self.pipeline.tell();
         Ok(imported.ids)
     }
 
-    async fn keep(&self, owner: &UserId, file: GatheredFile, matches: Matches) -> Result<Imported, ImportFailure> {
+    /// `same`: a folder is kept in step, and these entries are tracks already.
+    async fn keep(
+        &self,
+        owner: &UserId,
+        file: GatheredFile,
+        matches: Matches,
+        same: Option<HashMap<usize, TrackId>>,
+    ) -> Result<Imported, ImportFailure> {
         let GatheredFile { name, kind, gathered } = file;
+        let is_sync = same.is_some();
         let own = OwnTracks::read(&self.store, owner, &gathered.tracks, &matches.matches).await.map_err(Error::from)?;
-        let import = Import::new(owner, &name, kind, &gathered, &matches, own);
+        let own = own.with_same(same.unwrap_or_default());
+        let import = Import { is_sync, ..Import::new(owner, &name, kind, &gathered, &matches, own) };
         let report = Report::new(&name, kind, &gathered, matches);
         let stored = json!(FileCounts::of(&report));
         let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;

@@ -1,15 +1,15 @@
 //! Lookups: what a user owns and what is indexed, asked together and in one query each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::{Timings, UserId};
 
 use super::{
     Library,
-    results::{AlbumResult, IndexedTrackResult, TrackResult, remembered},
+    results::{AlbumResult, IndexedTrackResult, TrackResult, own_artwork, remembered},
 };
 use crate::Error;
-use music::{DocumentId, Isrc, Track, TrackRef, scope::Scope};
+use music::{DocumentId, Isrc, Track, TrackId, TrackRef, scope::Scope};
 use search::{Found, Hit, IndexError, SearchPlan};
 use sources::tidal::{TidalAlbum, TidalTrack};
 use store::{Candidate, Visible};
@@ -33,7 +33,7 @@ impl Library {
 
     /// The indexed tracks with these names that the user may see, in the order asked.
     pub(crate) async fn indexed_tracks(&self, owner: &UserId, names: &[TrackRef]) -> Result<Vec<Track>, Error> {
-        let mut visible = self.store.visible(&self.scope(owner).await?, names).await?;
+        let mut visible = self.visible(owner, names).await?;
         let documents = names.iter().flat_map(|name| visible.remove(name).unwrap_or_default());
         let documents: Vec<DocumentId> = documents.map(|found| found.document).collect();
         let tracks = if documents.is_empty() { vec![] } else { self.index.get(&documents).await? };
@@ -49,7 +49,7 @@ impl Library {
         names: &[TrackRef],
     ) -> Result<BTreeSet<TrackRef>, Error> {
         let asked = async {
-            let visible = self.store.visible(&self.scope(owner).await?, names).await?;
+            let visible = self.visible(owner, names).await?;
             let documents: Vec<DocumentId> = visible.values().flatten().map(|found| found.document).collect();
             let indexed = if documents.is_empty() { BTreeSet::new() } else { self.index.contains(&documents).await? };
             let is_indexed = |found: &[Visible]| found.iter().any(|found| indexed.contains(&found.document));
@@ -76,7 +76,15 @@ impl Library {
         timings: &Timings,
         candidates: &[Candidate],
     ) -> Result<Vec<bool>, Error> {
-        Ok(timings.measure("libraryCheckDurationMs", self.store.owned(owner, candidates)).await?)
+        let asked = async {
+            let merged = self.store.merged(owner).await?;
+            let meant = |candidate: &Candidate| {
+                let id = candidate.id.map(|id| *merged.get(&id).unwrap_or(&id));
+                Candidate { id, ..candidate.clone() }
+            };
+            self.store.owned(owner, &candidates.iter().map(meant).collect::<Vec<_>>()).await
+        };
+        Ok(timings.measure("libraryCheckDurationMs", asked).await?)
     }
 
     /// Tracks as results, with flags that are true now.
@@ -94,7 +102,54 @@ impl Library {
             .iter()
             .zip(owned)
             .map(|(track, owned)| TrackResult::of_track(track, owned, indexed.contains(&TrackRef::Id(track.id))));
-        Ok(results.collect())
+        let mut results: Vec<_> = results.collect();
+        self.add_artwork(owner, results.iter_mut()).await?;
+        Ok(results)
+    }
+
+    /// Where a catalogue shows no picture, the one in the user's own file is shown.
+    pub(super) async fn add_artwork<'a>(
+        &self,
+        owner: &UserId,
+        results: impl Iterator<Item = &'a mut TrackResult>,
+    ) -> Result<(), Error> {
+        let bare: Vec<_> = results.filter(|result| result.in_library && result.artwork_url.is_none()).collect();
+        let ids: Vec<String> = bare.iter().map(|result| result.track_id.to_string()).collect();
+        let pictured = self.store.with_artwork(owner, &ids).await?;
+        for (result, id) in bare.into_iter().zip(ids).filter(|(_, id)| pictured.contains(id)) {
+            result.artwork_url = Some(own_artwork(&id));
+        }
+        Ok(())
+    }
+
+    /// The documents that these names mean to this user: a recording that the user merged means the other one, and a
+    /// further code in a file of the user means that file's recording.
+    async fn visible(&self, owner: &UserId, names: &[TrackRef]) -> Result<BTreeMap<TrackRef, Vec<Visible>>, Error> {
+        let scope = self.scope(owner).await?;
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let merged = self.store.merged(owner).await?;
+        let codes: Vec<String> =
+            names.iter().filter(|name| matches!(name, TrackRef::Isrc(_))).map(TrackRef::to_string).collect();
+        let further =
+            if codes.is_empty() { HashMap::new() } else { self.store.own_named(owner, "isrc", &codes).await? };
+        let id_of = |name: &TrackRef| match name {
+            TrackRef::Id(id) => Some(*id),
+            TrackRef::Isrc(isrc) => further.get(isrc.as_str()).copied().or_else(|| {
+                // A code means what it means to everyone, unless that is merged.
+                Some(TrackId::of_isrc(isrc)).filter(|id| merged.contains_key(id))
+            }),
+        };
+        let meant = |name: &TrackRef| match id_of(name) {
+            Some(id) => TrackRef::Id(*merged.get(&id).unwrap_or(&id)),
+            None => name.clone(),
+        };
+        let asked: Vec<TrackRef> = names.iter().map(meant).collect();
+        let visible = self.store.visible(&scope, &asked).await?;
+        let found =
+            names.iter().zip(&asked).filter_map(|(name, meant)| Some((name.clone(), visible.get(meant)?.clone())));
+        Ok(found.collect())
     }
 
     /// Tracks that came from the index.
@@ -106,7 +161,10 @@ impl Library {
     ) -> Result<Vec<IndexedTrackResult>, Error> {
         let candidates: Vec<_> = tracks.iter().map(Candidate::from).collect();
         let owned = self.owned(owner, timings, &candidates).await?;
-        Ok(tracks.into_iter().zip(owned).map(|(track, owned)| IndexedTrackResult::of_track(track, owned)).collect())
+        let results = tracks.into_iter().zip(owned);
+        let mut results: Vec<_> = results.map(|(track, owned)| IndexedTrackResult::of_track(track, owned)).collect();
+        self.add_artwork(owner, results.iter_mut().map(|result| &mut result.track)).await?;
+        Ok(results)
     }
 
     /// Tracks that came from the catalogue. They are stored, so that their codes count as known later.
@@ -148,7 +206,7 @@ impl Library {
         timings: &Timings,
         names: &[TrackRef],
     ) -> Result<BTreeMap<TrackRef, Track>, Error> {
-        let visible = self.store.visible(&self.scope(owner).await?, names).await?;
+        let visible = self.visible(owner, names).await?;
         let first = |mut found: Vec<Visible>| found.swap_remove(0).track;
         let mut known: BTreeMap<_, _> = visible.into_iter().map(|(name, found)| (name, first(found))).collect();
         let open = |known: &BTreeMap<TrackRef, Track>| -> BTreeMap<Isrc, TrackRef> {
@@ -191,7 +249,7 @@ fn isrc_of(name: &TrackRef) -> Option<Isrc> {
 
 fn candidate(track: &TidalTrack) -> Candidate {
     Candidate {
-        id: track.isrc.as_ref().map(music::TrackId::of_isrc),
+        id: track.isrc.as_ref().map(TrackId::of_isrc),
         isrc: track.isrc.clone(),
         tidal_id: Some(track.tidal_id.clone()),
         name: track.recording_name().to_string(),

@@ -1,6 +1,7 @@
 //! The library service: tracks and albums a user owns. Every change wakes the workers that enrich and index.
 
 mod lookup;
+mod merge;
 pub mod results;
 mod status;
 mod wish;
@@ -14,7 +15,10 @@ use serde::{Deserialize, Serialize};
 use tracing::instrument;
 
 use self::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered};
-pub use self::status::{IndexStatus, IngestStatus};
+pub use self::{
+    merge::Rearranged,
+    status::{IndexStatus, IngestStatus},
+};
 use crate::{Error, enrich::Pipeline};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
@@ -49,7 +53,15 @@ pub struct LibraryEntry {
     /// How often a history says it was played.
     pub plays: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_played_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_played_at: Option<DateTime<Utc>>,
+    /// Where the audio is: a file of this server, or what an import said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// How sure it is which recording this is: `matched`, or `ambiguous` or `unmatched` and still looked for.
+    #[serde(rename = "match")]
+    pub match_quality: String,
 }
 
 /// A saved album as it is stored: what the catalogue said, with the tracks on it.
@@ -88,7 +100,10 @@ impl Library {
                 year: track.year,
                 track_number: track.track_number,
                 plays: track.n_plays,
+                first_played_at: track.first_played_at,
                 last_played_at: track.last_played_at,
+                location: track.location,
+                match_quality: track.match_quality,
                 track: TrackResult {
                     track_id,
                     in_library: true,
@@ -104,7 +119,9 @@ impl Library {
                 },
             })
         });
-        Ok(entries.collect())
+        let mut entries: Vec<LibraryEntry> = entries.collect();
+        self.add_artwork(owner, entries.iter_mut().map(|entry| &mut entry.track)).await?;
+        Ok(entries)
     }
 
     pub(crate) async fn entry(&self, owner: &UserId, track: LibraryTrack) -> Result<LibraryEntry, Error> {
@@ -129,6 +146,7 @@ impl Library {
         let mut details = IndexedTrackResult::of_track(track, owned.contains(&true));
         details.provenance = provenance;
         details.track.is_indexed = is_indexed;
+        self.add_artwork(owner, std::iter::once(&mut details.track)).await?;
         Ok(details)
     }
 

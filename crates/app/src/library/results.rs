@@ -22,6 +22,8 @@ pub struct TrackResult {
     pub title: String,
     pub artist: String,
     pub album: String,
+    /// A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+    /// `/api/artwork?url=`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artwork_url: Option<String>,
     /// Seconds.
@@ -139,7 +141,7 @@ impl AlbumResult {
             id: Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string(),
             title: view.title.clone(),
             artist: view.artist.clone(),
-            artwork_url: None,
+            artwork_url: view.pictured.as_deref().map(own_artwork),
             release_date: view.year.map(|year| year.to_string()),
             track_count: u32::try_from(view.track_count).unwrap_or(u32::MAX),
             in_library: true,
@@ -157,6 +159,11 @@ impl AlbumResult {
             in_library,
         }
     }
+}
+
+/// Where the picture in a user's own file is shown.
+pub(crate) fn own_artwork(track_id: &str) -> String {
+    format!("/api/tracks/{track_id}/artwork")
 }
 
 /// What the catalogue shows, as a track to remember. None without a code: it could not be found again.

@@ -21,16 +21,38 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Files that were imported, newest first.
+    /// At most `limit` files that were imported, newest first, from the one `from` on; and the first of the next page.
     #[instrument(name = "imports.list", skip_all, fields(user.id = %owner))]
-    pub async fn list(&self, owner: &UserId, limit: u32) -> Result<Vec<ImportLine>, Error> {
-        Ok(self.store.imports(owner, limit).await?)
+    pub async fn list(
+        &self,
+        owner: &UserId,
+        limit: u32,
+        from: Option<Uuid>,
+    ) -> Result<(Vec<ImportLine>, Option<Uuid>), Error> {
+        let mut lines = self.store.imports(owner, limit.saturating_add(1), from).await?;
+        let next = lines.get(limit as usize).map(|line| line.id);
+        lines.truncate(limit as usize);
+        Ok((lines, next))
     }
 
     /// Entries that are still open, in the order of their files, dismissed ones left out.
     #[instrument(name = "imports.open_entries", skip_all, fields(user.id = %owner))]
     pub async fn open_entries(&self, owner: &UserId) -> Result<Vec<OpenLine>, Error> {
-        Ok(self.store.open_entries(owner).await?)
+        Ok(self.store.open_entries(owner, (0, u32::MAX)).await?)
+    }
+
+    /// A page of them, and where the next one begins.
+    #[instrument(name = "imports.open_page", skip_all, fields(user.id = %owner))]
+    pub async fn open_page(
+        &self,
+        owner: &UserId,
+        limit: u32,
+        offset: u32,
+    ) -> Result<(Vec<OpenLine>, Option<u32>), Error> {
+        let mut lines: Vec<OpenLine> = self.store.open_entries(owner, (offset, limit.saturating_add(1))).await?;
+        let next = (lines.len() > limit as usize).then_some(offset.saturating_add(limit));
+        lines.truncate(limit as usize);
+        Ok((lines, next))
     }
 
     /// Looks for every open entry again; how many they are.

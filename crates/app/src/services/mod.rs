@@ -3,6 +3,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod artwork;
 pub mod consents;
 pub mod conversations;
 pub mod folders;
@@ -54,7 +55,12 @@ impl Services {
             tasks: Tasks::new(store.clone()),
             playlists: Playlists::new(store.clone(), library.clone()),
             conversations: Conversations::new(store.clone()),
-            folders: Folders { store: store.clone(), imports: imports.clone(), scanning: Arc::default() },
+            folders: Folders {
+                store: store.clone(),
+                imports: imports.clone(),
+                scanning: Arc::default(),
+                added: Arc::default(),
+            },
             imports,
             accounts: Accounts::new(store.clone()),
             library,

@@ -4,6 +4,7 @@ use engine::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use tracing::instrument;
+use uuid::Uuid;
 
 use super::Origin;
 use crate::{Error, text_limit::Text};
@@ -55,6 +56,21 @@ impl Tasks {
     #[instrument(name = "tasks.list", skip_all, fields(user.id = %owner))]
     pub async fn list(&self, owner: &UserId, filter: TaskFilter) -> Result<Vec<Task>, Error> {
         Ok(self.store.tasks(owner, filter).await?)
+    }
+
+    /// At most `limit` tasks, oldest first, from the one `from` on; and the first of the next page.
+    #[instrument(name = "tasks.page", skip_all, fields(user.id = %owner))]
+    pub async fn page(
+        &self,
+        owner: &UserId,
+        filter: TaskFilter,
+        limit: u32,
+        from: Option<Uuid>,
+    ) -> Result<(Vec<Task>, Option<Uuid>), Error> {
+        let mut tasks = self.store.task_page(owner, filter, limit.saturating_add(1), from).await?;
+        let next = tasks.get(limit as usize).map(|task| task.id);
+        tasks.truncate(limit as usize);
+        Ok((tasks, next))
     }
 
     #[instrument(name = "tasks.add", skip_all)]

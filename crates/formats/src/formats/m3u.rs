@@ -61,7 +61,7 @@ fn entries(source: Source) -> impl Iterator<Item = Entry> {
         let mut track = std::mem::take(&mut next);
         track.line = line;
         track.playlist.clone_from(&playlist);
-        if !text.starts_with("urn:") {
+        if !text.starts_with("urn:") && !text.starts_with("isrc:") {
             PathNames::of(text).fill(&mut track);
         }
         track.set_link(text);

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::upload::Upload;
+use super::{page::limit_of, upload::Upload};
 use crate::{
     auth::Caller,
     error::ApiError,
@@ -104,15 +104,31 @@ fn refusal(file: String, error: &ImportError) -> LineFailure {
     LineFailure { file, line, reason: error.to_string() }
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ImportQuery {
+    /// 1 to 200, default 200.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<Uuid>,
+}
+
 #[derive(Serialize, JsonSchema)]
 struct ImportList {
     imports: Vec<ImportLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Uuid>,
 }
 
-const MOST_IMPORTS: u32 = 100;
-
-async fn imports(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<ImportList>, ApiError> {
-    Ok(Json(ImportList { imports: state.app.imports().list(&caller.id, MOST_IMPORTS).await? }))
+async fn imports(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Query(query): Query<ImportQuery>,
+) -> Result<Json<ImportList>, ApiError> {
+    let (imports, next) = state.app.imports().list(&caller.id, limit_of(query.limit)?, query.cursor).await?;
+    Ok(Json(ImportList { imports, next }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -121,11 +137,19 @@ struct OpenQuery {
     /// csv; JSON without it.
     #[serde(default)]
     format: Option<String>,
+    /// 1 to 200, default 200; a CSV file holds them all.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct OpenList {
     entries: Vec<OpenItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u32>,
 }
 
 async fn unmatched(
@@ -133,10 +157,13 @@ async fn unmatched(
     caller: Caller,
     Query(query): Query<OpenQuery>,
 ) -> Result<Response, ApiError> {
-    let open = state.app.imports().open_entries(&caller.id).await?;
     match query.format.as_deref() {
-        None => Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect() }).into_response()),
-        Some("csv") => Ok(as_csv(&open)),
+        None => {
+            let (limit, offset) = (limit_of(query.limit)?, query.cursor.unwrap_or(0));
+            let (open, next) = state.app.imports().open_page(&caller.id, limit, offset).await?;
+            Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect(), next }).into_response())
+        }
+        Some("csv") => Ok(as_csv(&state.app.imports().open_entries(&caller.id).await?)),
         Some(_) => Err(ApiError::invalid_field("format", "must be csv, or left out for JSON")),
     }
 }

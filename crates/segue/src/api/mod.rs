@@ -9,11 +9,14 @@ pub(crate) mod health;
 mod import;
 mod library;
 mod models;
+mod page;
 mod playlists;
 mod search;
 mod sources;
 mod tasks;
 mod tools;
+mod track_artwork;
+mod track_merges;
 mod upload;
 
 use crate::router::Routes;
@@ -33,6 +36,8 @@ pub(crate) fn routes() -> Routes {
         .merge(sources::routes())
         .merge(tasks::routes())
         .merge(tools::routes())
+        .merge(track_artwork::routes())
+        .merge(track_merges::routes())
 }
 
 /// For whoever is not signed in (yet).

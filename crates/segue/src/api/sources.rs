@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{delete_with, get_with, post_with};
-use app::{
-    config::AuthMode,
-    services::folders::{FolderSource, ScanReport},
-};
+use app::services::folders::{FolderSource, ScanReport};
 use axum::{extract::State, http::StatusCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,14 +76,14 @@ async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json
     Ok(Json(SourceList { sources: folders.into_iter().map(Source::from).collect() }))
 }
 
-/// A path names a file of the server: only its operator may.
-fn check_operator(state: &AppState) -> Result<(), ApiError> {
-    match state.app.config.auth {
-        AuthMode::Local => Ok(()),
-        AuthMode::Accounts | AuthMode::Jwt => {
-            Err(ApiError::forbidden("Only the operator may name folders of the server: use 'segue library add'"))
-        }
+/// A path names a file of the server: only an operator may.
+fn check_operator(state: &AppState, caller: &Caller) -> Result<(), ApiError> {
+    if caller.is_operator(&state.app.config) {
+        return Ok(());
     }
+    Err(ApiError::forbidden(
+        "Only an operator may name folders of the server: see SEGUE_OPERATORS, or use 'segue library add'",
+    ))
 }
 
 async fn add(
@@ -94,7 +91,7 @@ async fn add(
     caller: Caller,
     Json(new): Json<NewSource>,
 ) -> Result<(StatusCode, Json<Source>), ApiError> {
-    check_operator(&state)?;
+    check_operator(&state, &caller)?;
     let SourceKind::Folder = new.kind;
     let folder = state.app.folders().add(&caller.id, &new.path).await?;
     Ok((StatusCode::CREATED, Json(folder.into())))

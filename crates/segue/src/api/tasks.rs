@@ -7,7 +7,9 @@ use app::services::tasks::{NewTask, Task, TaskChange, TaskFilter, TaskId};
 use axum::{extract::State, http::StatusCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
+use super::page::limit_of;
 use crate::{
     auth::Caller,
     error::ApiError,
@@ -35,11 +37,19 @@ pub(super) fn routes() -> Routes {
 struct ListQuery {
     #[serde(default)]
     filter: TaskFilter,
+    /// 1 to 200, default 200.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<Uuid>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct TaskList {
     tasks: Vec<Task>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Uuid>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -52,7 +62,9 @@ async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<TaskList>, ApiError> {
-    Ok(Json(TaskList { tasks: state.app.tasks().list(&caller.id, query.filter).await? }))
+    let limit = limit_of(query.limit)?;
+    let (tasks, next) = state.app.tasks().page(&caller.id, query.filter, limit, query.cursor).await?;
+    Ok(Json(TaskList { tasks, next }))
 }
 
 async fn add(

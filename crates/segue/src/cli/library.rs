@@ -49,7 +49,7 @@ struct How {
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
-    let app = super::open(config).await?;
+    let app = super::open_command(config).await?;
     let owner = how.whose.id(app.config.auth, app.accounts()).await?;
     let told = match &args.action {
         Action::Add { folder, .. } => add(&app, &owner, folder).await?,
@@ -81,10 +81,10 @@ async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::
     let (mut lines, mut reports) = (vec![], vec![]);
     for FolderSource { id, path, .. } in folders {
         let report = app.folders().sync(owner, id).await?;
-        let ScanReport { files, added, changed, moved, gone, unreadable, .. } = &report;
+        let ScanReport { files, added, changed, moved, gone, playlists, unreadable, .. } = &report;
         let n_unreadable = unreadable.len();
         lines.push(format!(
-            "{path}: {files} files, {added} added, {changed} changed, {moved} moved, {gone} gone, {n_unreadable} unreadable"
+            "{path}: {files} files, {added} added, {changed} changed, {moved} moved, {gone} gone, {playlists} playlists, {n_unreadable} unreadable"
         ));
         reports.push(json!({"path": path, "report": report}));
     }

@@ -1,32 +1,45 @@
 //! `--user`: the user a command works for.
 
-use anyhow::Context;
-use app::{config::AuthMode, services::accounts::Accounts};
+use app::{
+    config::AuthMode,
+    services::accounts::{Account, Accounts, name_key},
+};
 use engine::UserId;
 
 use crate::auth::LOCAL_USER;
 
 #[derive(clap::Args)]
 pub(super) struct Whose {
-    /// The user to work for: an account's name, or with SEGUE_AUTH=jwt the token's subject
+    /// The user to work for: an account's name or id, or with SEGUE_AUTH=jwt the token's subject
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }
 
 impl Whose {
-    /// With SEGUE_AUTH=local everything belongs to one user. In the other modes a command that guessed would write into
-    /// a library that no one can sign in to.
+    /// An unknown name is an error: a command that guessed would write into a library that no one can sign in to.
     pub(super) async fn id(&self, auth: AuthMode, accounts: &Accounts) -> anyhow::Result<UserId> {
-        match (auth, &self.user) {
-            (AuthMode::Local, None) => Ok(UserId::new(LOCAL_USER)),
-            (AuthMode::Local | AuthMode::Jwt, Some(id)) => Ok(UserId::new(id.as_str())),
-            (AuthMode::Accounts, Some(name)) => {
-                let account = accounts.named(name).await.with_context(|| format!("there is no account '{name}'"))?;
-                Ok(UserId::new(account.id.to_string()))
+        let named = self.user.as_deref();
+        match (auth, named) {
+            (AuthMode::Local, named) => Ok(UserId::new(named.unwrap_or(LOCAL_USER))),
+            (AuthMode::Jwt, Some(subject)) => Ok(UserId::new(subject)),
+            (AuthMode::Jwt, None) => {
+                anyhow::bail!("with SEGUE_AUTH=jwt, --user names the subject (sub) of the user's token")
             }
-            (AuthMode::Accounts | AuthMode::Jwt, None) => {
-                anyhow::bail!("this server has several users: add --user NAME")
-            }
+            (AuthMode::Accounts, named) => Ok(choose(&accounts.list().await?, named)?.owner()),
         }
+    }
+}
+
+fn choose<'a>(accounts: &'a [Account], named: Option<&str>) -> anyhow::Result<&'a Account> {
+    match (named, accounts) {
+        (Some(name), _) => {
+            let is_named =
+                |account: &&Account| name_key(&account.name) == name_key(name) || account.id.to_string() == name;
+            let found = accounts.iter().find(is_named);
+            found.ok_or_else(|| anyhow::anyhow!("there is no account '{name}'; 'segue user list' shows them"))
+        }
+        (None, [only]) => Ok(only),
+        (None, []) => anyhow::bail!("there is no account yet; add one with 'segue user add NAME'"),
+        (None, several) => anyhow::bail!("there are {} accounts; say which with --user NAME", several.len()),
     }
 }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Person, Sources, TestApp, mp3};
 
-/// Runs a scene on the embedded index and on a Qdrant double.
-async fn on_both_engines(settings: &[(&'static str, &str)], scene: impl AsyncFn(&TestApp)) {
+/// Runs a scene on the embedded index and on Qdrant: its engine at `QDRANT_URL` (`tools/with-qdrant` has one), or a double.
+pub(crate) async fn on_both_engines(settings: &[(&'static str, &str)], scene: impl AsyncFn(&TestApp)) {
     let embedded = TestApp::shared([], settings).await;
     scene(&embedded).await;
-    let qdrant = QdrantDouble::start().await.unwrap();
-    let remote = TestApp::shared([], &[settings, &[("QDRANT_URL", qdrant.url.as_str())]].concat()).await;
+    let double = QdrantDouble::start().await.unwrap();
+    let url = std::env::var("QDRANT_URL").unwrap_or_else(|_| double.url.clone());
+    let remote = TestApp::shared([], &[settings, &[("QDRANT_URL", url.as_str())]].concat()).await;
     scene(&remote).await;
 }
 

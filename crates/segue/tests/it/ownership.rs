@@ -12,7 +12,10 @@ use expect_test::expect_file;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::support::{Person, TestApp, signed};
+use crate::{
+    collection::on_both_engines,
+    support::{Person, TestApp, signed},
+};
 
 /// What Ann has; Bob must never see a word of it.
 const CANARY: &str = "ann-keeps-this-to-herself";
@@ -138,6 +141,11 @@ fn rows() -> Vec<Row> {
         row("DELETE /api/library/sample", Own, 204),
         row("POST /api/library/sample/restore", Own, 204),
         row("GET /api/tracks/{isrc}/similar", Own, 200),
+        // `artwork.rs` and `merges.rs` ask for tracks that have a file; here they have none.
+        row("GET /api/tracks/{isrc}/artwork", Own, 404),
+        with(row("POST /api/tracks/{isrc}/merge", Thing, 400), |things| Some(json!({"into": things.isrc}))),
+        with(row("POST /api/tracks/{isrc}/split", Thing, 400), |_| Some(json!({}))),
+        row("POST /api/tracks/merges/{merge_id}/undo", Own, 404),
         row("GET /api/library/albums", Own, 200),
         with(row("POST /api/library/albums", Own, 201), |things| Some(json!({"albumId": things.album_id}))),
         row("GET /api/library/albums/{album_id}", Thing, 200),
@@ -262,6 +270,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{entry_id}", &things.entry_id)
         .replace("{consent_id}", &things.consent_id)
         .replace("{source_id}", NOWHERE)
+        .replace("{merge_id}", NOWHERE)
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{name}", "list_tasks");
@@ -313,28 +322,28 @@ async fn ask_consent(app: &TestApp, things: &Things) {
 
 /// The canary enters the index: it has a code, and the search asks for it.
 #[tokio::test]
-#[ignore = "did not end in time when run after the merge; the collection tests hold the scope"]
 async fn what_one_user_imports_is_found_by_no_other_user() {
-    let app = TestApp::shared([], &[]).await;
-    app.app.start_ingestion().await.unwrap();
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let track = json!({"title": CANARY, "creator": CANARY, "identifier": ["isrc:QZANN2400001"]});
-    let file = json!({"playlist": {"title": "Mine", "track": [track]}});
-    let (status, body) = ann.answer(Method::POST, "/api/library/import", Some(file)).await;
-    assert_eq!(status, 201, "{body}");
-    app.app.catch_up().await.unwrap();
-    let path = format!("/api/search?q={CANARY}");
-    while !ann.get(&path).await.to_string().contains("QZANN2400001") {
-        tokio::task::yield_now().await;
-    }
-    let reads = [path, "/api/library/tracks/QZANN2400001".into(), "/api/library/tracks".into()];
-    for path in reads {
-        let (_, seen) = bob.answer(Method::GET, &path, None).await;
-        assert!(!seen.to_string().contains("QZANN2400001"), "{path}: {seen}");
-    }
-    let input = json!({"isrcs": ["QZANN2400001"]});
-    let (_, seen) = bob.answer(Method::POST, "/api/tools/batchMetadata", Some(input)).await;
-    assert!(!seen.to_string().contains(CANARY), "{seen}");
+    on_both_engines(&[], async |app| {
+        app.app.start_ingestion().await.unwrap();
+        let (ann, bob) = (app.person("ann"), app.person("bob"));
+        let track = json!({"title": CANARY, "creator": CANARY, "identifier": ["isrc:QZANN2400001"]});
+        let file = json!({"playlist": {"title": "Mine", "track": [track]}});
+        let (status, body) = ann.answer(Method::POST, "/api/library/import", Some(file)).await;
+        assert_eq!(status, 201, "{body}");
+        app.app.catch_up().await.unwrap();
+        let path = format!("/api/search?q={CANARY}");
+        let found = ann.get(&path).await;
+        assert!(found["tracks"].to_string().contains("QZANN2400001"), "{found}");
+        let reads = [path, "/api/library/tracks/QZANN2400001".into(), "/api/library/tracks".into()];
+        for path in reads {
+            let (_, seen) = bob.answer(Method::GET, &path, None).await;
+            assert!(!seen.to_string().contains("QZANN2400001"), "{path}: {seen}");
+        }
+        let input = json!({"isrcs": ["QZANN2400001"]});
+        let (_, seen) = bob.answer(Method::POST, "/api/tools/batchMetadata", Some(input)).await;
+        assert!(!seen.to_string().contains(CANARY), "{seen}");
+    })
+    .await;
 }
 
 /// Everything a caller can see of an answer, but the time.

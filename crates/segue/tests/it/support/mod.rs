@@ -29,7 +29,7 @@ use tokio::net::TcpListener;
 pub(crate) use self::upstream::Asked;
 pub(crate) use self::{
     collector::{Collector, Span, tree},
-    mp3::mp3,
+    mp3::{mp3, mp3_with_picture},
     people::{JWT_SECRET, Person, claims, signed},
     process::{Process, command},
     redact::{frames, redacted},
@@ -105,6 +105,37 @@ impl World {
             }
         };
         done.expect("the statement runs");
+    }
+
+    /// Every row of every table as text, with the name of its table.
+    pub(crate) async fn dump(&self) -> Vec<(String, String)> {
+        use sqlx::{AssertSqlSafe, Connection, query_scalar};
+        let mut rows = vec![];
+        if let Some(url) = &self.database_url {
+            let mut connection = sqlx::PgConnection::connect(url).await.expect("the database answers");
+            let tables = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema()";
+            let tables: Vec<String> = query_scalar(tables).fetch_all(&mut connection).await.expect("tables");
+            for table in tables {
+                let sql = AssertSqlSafe(format!("SELECT t::text FROM {table} t"));
+                let texts: Vec<String> = query_scalar(sql).fetch_all(&mut connection).await.expect("rows");
+                rows.extend(texts.into_iter().map(|text| (table.clone(), text)));
+            }
+            return rows;
+        }
+        let url = format!("sqlite:{}", self.sqlite().display());
+        let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("the database opens");
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table'";
+        let tables: Vec<String> = query_scalar(tables).fetch_all(&mut connection).await.expect("tables");
+        for table in tables {
+            let columns = AssertSqlSafe(format!("SELECT name FROM pragma_table_info('{table}')"));
+            let columns: Vec<String> = query_scalar(columns).fetch_all(&mut connection).await.expect("columns");
+            let text =
+                columns.iter().map(|column| format!("quote(\"{column}\")")).collect::<Vec<_>>().join(" || ' ' || ");
+            let sql = AssertSqlSafe(format!("SELECT {text} FROM \"{table}\""));
+            let texts: Vec<String> = query_scalar(sql).fetch_all(&mut connection).await.expect("rows");
+            rows.extend(texts.into_iter().map(|text| (table.clone(), text)));
+        }
+        rows
     }
 
     /// An id as a literal of the database.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::script::Reply;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, get_current_timestamp};
-use reqwest::{Method, Response};
+use reqwest::{Method, Response, header::HeaderName};
 use serde_json::{Value, json};
 
 use super::{Stream, TestApp, World};
@@ -49,6 +49,13 @@ impl Person<'_> {
         if let Some(body) = body {
             request = request.json(&body);
         }
+        request.send().await.expect("the server answers")
+    }
+
+    /// A request with a header and without a body.
+    pub(crate) async fn request_with(&self, method: Method, path: &str, name: HeaderName, value: &str) -> Response {
+        let request = self.app.client.request(method, format!("{}{path}", self.app.url)).header(name, value);
+        let request = self.token.iter().fold(request, |request, token| request.bearer_auth(token));
         request.send().await.expect("the server answers")
     }
 

@@ -1,0 +1,106 @@
+//! What has changed in a folder since the last scan? Files that are new or changed are opened, for a hash of their sound.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+};
+
+use formats::content_hash;
+use store::{LibraryFile, MovedFile};
+
+use super::{Fresh, News, look::Seen};
+
+pub(super) struct Compared {
+    /// New and changed files.
+    pub(super) fresh: Vec<Fresh>,
+    pub(super) moved: Vec<MovedFile>,
+    pub(super) gone: Vec<String>,
+    /// Files that are as they were and cannot be read.
+    pub(super) unreadable: Vec<(String, String)>,
+}
+
+/// A file that was there, with its parts.
+struct Known {
+    parts: Vec<LibraryFile>,
+}
+
+impl Known {
+    fn first(&self) -> &LibraryFile {
+        &self.parts[0]
+    }
+
+    fn is_as(&self, seen: &Seen) -> bool {
+        let file = self.first();
+        !file.is_missing && (file.size, file.modified_ms) == (seen.size, seen.modified_ms) && file.beside == seen.beside
+    }
+}
+
+pub(super) fn compare(known: Vec<LibraryFile>, seen: Vec<Seen>) -> Compared {
+    let mut n_files_of: HashMap<String, usize> = HashMap::new();
+    let mut by_path: BTreeMap<String, Known> = BTreeMap::new();
+    for file in known {
+        if !file.is_missing {
+            *n_files_of.entry(file.recording_id.clone()).or_default() += 1;
+        }
+        by_path.entry(file.path.clone()).or_insert_with(|| Known { parts: vec![] }).parts.push(file);
+    }
+    let mut compared = Compared { fresh: vec![], moved: vec![], gone: vec![], unreadable: vec![] };
+    let mut new = vec![];
+    for file in seen {
+        match by_path.remove(&file.path.display().to_string()) {
+            Some(old) if old.is_as(&file) => {
+                let problem = old.first().problem.clone();
+                compared.unreadable.extend(problem.map(|why| (old.first().path.clone(), why)));
+            }
+            Some(old) => compared.fresh.push(changed(file, &old, &n_files_of)),
+            None => new.push(file),
+        }
+    }
+    // What is left was there and is not: under another name, or gone.
+    let mut lost: HashMap<String, Vec<Known>> = HashMap::new();
+    for (path, old) in by_path {
+        lost.entry(old.first().content_hash.clone().unwrap_or(path)).or_default().push(old);
+    }
+    for file in new {
+        let hash = hash_of(&file);
+        match hash.as_ref().and_then(|hash| lost.get_mut(hash)?.pop()) {
+            Some(old) => {
+                compared.moved.push(moved(&old, &file));
+                compared.fresh.push(Fresh { news: News::Moved, ..reread(file, &old, hash, &n_files_of) });
+            }
+            None => compared.fresh.push(Fresh { seen: file, hash, news: News::Added, is_pinned: false, same: None }),
+        }
+    }
+    let lost = lost.into_values().flatten().filter(|old| !old.first().is_missing);
+    compared.gone.extend(lost.map(|old| old.first().path.clone()));
+    compared
+}
+
+fn hash_of(file: &Seen) -> Option<String> {
+    fs::File::open(&file.path).and_then(content_hash).ok()
+}
+
+fn changed(file: Seen, old: &Known, n_files_of: &HashMap<String, usize>) -> Fresh {
+    let hash = hash_of(&file);
+    reread(file, old, hash, n_files_of)
+}
+
+/// A file that was known: with the same sound it is the same track, whatever its tags say now, unless another file is that
+/// track too.
+fn reread(seen: Seen, old: &Known, hash: Option<String>, n_files_of: &HashMap<String, usize>) -> Fresh {
+    let file = old.first();
+    let is_alone = n_files_of.get(&file.recording_id).is_none_or(|n| *n <= 1);
+    let is_same = hash.is_some() && hash == file.content_hash && old.parts.len() == 1;
+    let same = file.recording_id.parse().ok().filter(|_| is_same && (is_alone || file.is_pinned));
+    Fresh { seen, hash, news: News::Changed, is_pinned: file.is_pinned && is_same, same }
+}
+
+fn moved(old: &Known, file: &Seen) -> MovedFile {
+    MovedFile {
+        from: old.first().path.clone(),
+        to: file.path.display().to_string(),
+        size: file.size,
+        modified_ms: file.modified_ms,
+        beside: file.beside.clone(),
+    }
+}

@@ -1,0 +1,158 @@
+//! When are folders scanned? Shortly after something in them changes, where the system tells, and once a minute anyway.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use engine::UserId;
+use notify::{
+    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{AccessKind, AccessMode},
+};
+use store::FolderSource;
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::{Folders, ScanReport};
+
+/// How often folders are looked at, whether the system told of changes or not.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// How long nothing may happen before a change counts as done: files are copied piece by piece.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
+
+/// A folder that never settles is scanned all the same.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+impl Folders {
+    /// Keeps every folder in step until `ended`.
+    pub(crate) async fn keep_in_step(self, ended: CancellationToken) {
+        let mut watches = Watches::new();
+        let mut due = None;
+        loop {
+            match self.store.all_folders().await {
+                Ok(sources) => {
+                    watches.follow(&sources);
+                    let is_due = |source: &FolderSource| due.as_ref().is_none_or(|due: &Changed| due.holds(source));
+                    self.scan_all(sources.into_iter().filter(is_due).collect(), &ended).await;
+                }
+                Err(error) => warn!("Folders cannot be listed: {error}"),
+            }
+            due = tokio::select! {
+                () = ended.cancelled() => return,
+                () = self.added.notified() => None,
+                changed = timeout(LOOK_EVERY, watches.changed()) => changed.ok(),
+            };
+        }
+    }
+
+    async fn scan_all(&self, sources: Vec<FolderSource>, ended: &CancellationToken) {
+        for source in sources {
+            let owner = UserId::new(source.owner.clone());
+            let scanned = tokio::select! {
+                () = ended.cancelled() => return,
+                scanned = self.scan(&owner, &source) => scanned,
+            };
+            match scanned {
+                Ok(report) if report.is_quiet() => {}
+                Ok(ScanReport { added, changed, moved, gone, .. }) => {
+                    info!("A folder changed: {added} files added, {changed} changed, {moved} moved, {gone} gone");
+                }
+                Err(error) => warn!("A folder cannot be read, trying again: {error}"),
+            }
+        }
+    }
+}
+
+/// Paths that something happened to.
+#[derive(Debug, Default)]
+struct Changed(BTreeSet<PathBuf>);
+
+impl Changed {
+    fn holds(&self, source: &FolderSource) -> bool {
+        self.0.iter().any(|path| path.starts_with(&source.path))
+    }
+}
+
+#[derive(Default)]
+struct News {
+    /// Folders, not files: their number is bounded.
+    folders: Mutex<BTreeSet<PathBuf>>,
+    bell: Notify,
+}
+
+impl News {
+    fn tell(&self, event: &Event) {
+        // Reading is no change; the end of writing is one.
+        let is_reading = matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write));
+        if is_reading {
+            return;
+        }
+        let folders = event.paths.iter().map(|path| path.parent().unwrap_or(path).to_owned());
+        // A set that a panic left is still a set.
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).extend(folders);
+        self.bell.notify_one();
+    }
+}
+
+/// The folders that the system tells about.
+struct Watches {
+    news: Arc<News>,
+    /// None: the system cannot tell, so there is only the look once a minute.
+    watcher: Option<RecommendedWatcher>,
+    watched: BTreeSet<PathBuf>,
+    /// Told once, not every minute.
+    refused: BTreeSet<PathBuf>,
+}
+
+impl Watches {
+    fn new() -> Self {
+        let news: Arc<News> = Arc::default();
+        let told = news.clone();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            if let Ok(event) = event {
+                told.tell(&event);
+            }
+        });
+        let watcher = watcher.map_err(|error| warn!("Folders are looked at once a minute only: {error}")).ok();
+        Self { news, watcher, watched: BTreeSet::new(), refused: BTreeSet::new() }
+    }
+
+    /// Watches exactly these.
+    fn follow(&mut self, sources: &[FolderSource]) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let wanted: BTreeSet<PathBuf> = sources.iter().map(|source| PathBuf::from(&source.path)).collect();
+        for gone in self.watched.difference(&wanted) {
+            // A folder that is gone is not watched any more either.
+            _ = watcher.unwatch(gone);
+        }
+        self.watched.retain(|path| wanted.contains(path));
+        for path in wanted {
+            if self.watched.contains(&path) {
+                continue;
+            }
+            match watcher.watch(Path::new(&path), RecursiveMode::Recursive) {
+                Ok(()) => _ = self.watched.insert(path),
+                Err(error) if self.refused.insert(path) => {
+                    warn!("A folder is looked at once a minute only: {error}");
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Waits until something has changed and nothing more does.
+    async fn changed(&self) -> Changed {
+        self.news.bell.notified().await;
+        let until = Instant::now() + LONGEST_WAIT;
+        while Instant::now() < until && timeout(SETTLED_AFTER, self.news.bell.notified()).await.is_ok() {}
+        Changed(std::mem::take(&mut *self.news.folders.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}

@@ -1,0 +1,101 @@
+//! Two tracks that are one recording, and files of one track that are several: said by the user, for the user alone.
+
+use std::sync::Arc;
+
+use aide::axum::routing::post_with;
+use app::library::{LibraryEntry, Rearranged};
+use axum::{extract::State, http::StatusCode};
+use music::TrackRef;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+    router::{AppState, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .api_route(
+            "/api/tracks/{isrc}/merge",
+            post_with(merge, |op| op.summary("Two of your tracks are one recording; only your view changes")),
+        )
+        .api_route(
+            "/api/tracks/{isrc}/split",
+            post_with(split, |op| op.summary("A file of a track is a recording of its own; only your view changes")),
+        )
+        .api_route(
+            "/api/tracks/merges/{merge_id}/undo",
+            post_with(undo, |op| op.summary("Take a merge or a split back").response::<204, ()>()),
+        )
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct TrackPath {
+    /// An ISRC or a trackId.
+    isrc: TrackRef,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Merge {
+    /// The track that stays: an ISRC or a trackId.
+    into: TrackRef,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Split {
+    /// The file that becomes a track of its own; without it the last one.
+    #[serde(default)]
+    path: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    /// For `POST /api/tracks/merges/{undoId}/undo`.
+    undo_id: Uuid,
+    track: LibraryEntry,
+}
+
+impl From<Rearranged> for Done {
+    fn from(Rearranged { undo_id, track }: Rearranged) -> Self {
+        Self { undo_id, track }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct MergePath {
+    merge_id: Uuid,
+}
+
+async fn merge(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<TrackPath>,
+    Json(merge): Json<Merge>,
+) -> Result<Json<Done>, ApiError> {
+    Ok(Json(state.app.library().merge(&caller.id, &path.isrc, &merge.into).await?.into()))
+}
+
+async fn split(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<TrackPath>,
+    Json(split): Json<Split>,
+) -> Result<Json<Done>, ApiError> {
+    Ok(Json(state.app.library().split(&caller.id, &path.isrc, split.path.as_deref()).await?.into()))
+}
+
+async fn undo(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<MergePath>,
+) -> Result<StatusCode, ApiError> {
+    state.app.library().undo_merge(&caller.id, path.merge_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,120 @@
+//! A user says that two tracks are one recording, or that one is two: for that user alone, and to be undone.
+
+use std::fs;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp, mp3};
+
+const BOTH: &str =
+    "Title,Artist,ISRC\nPaper Lanterns,Ivy Marlow,QZXYZ1900004\nPaper Lanterns (Remaster),Ivy Marlow,QZXYZ1900005\n";
+
+async fn titles(user: &Person<'_>) -> Vec<String> {
+    let tracks = user.get("/api/library/tracks?sort=title").await["tracks"].clone();
+    tracks.as_array().unwrap().iter().map(|track| track["title"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn post(user: &Person<'_>, path: &str, body: Value) -> (u16, Value) {
+    user.answer(Method::POST, path, Some(body)).await
+}
+
+#[tokio::test]
+async fn a_merge_changes_one_users_view_and_is_undone_without_a_trace() {
+    let app = TestApp::shared([], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    for user in [&ann, &bob] {
+        let (status, report) = user.upload("both.csv", BOTH.into()).await;
+        assert_eq!((status, &report["added"]), (201, &json!(2)), "{report}");
+    }
+    app.app.catch_up().await.unwrap();
+    let before = titles(&ann).await;
+    assert_eq!(before, ["Paper Lanterns", "Paper Lanterns (Remaster)"]);
+    let (status, done) = post(&ann, "/api/tracks/QZXYZ1900005/merge", json!({"into": "QZXYZ1900004"})).await;
+    assert_eq!((status, &done["track"]["title"]), (200, &json!("Paper Lanterns")), "{done}");
+    app.app.catch_up().await.unwrap();
+    assert_eq!((titles(&ann).await, titles(&bob).await), (vec!["Paper Lanterns".to_owned()], before.clone()));
+    let found = ann.get("/api/search?q=paper%20lanterns").await;
+    assert_eq!(found["tracks"].as_array().unwrap().len(), 1, "{found}");
+    let meant = ann.get("/api/library/tracks/QZXYZ1900005").await;
+    assert_eq!(
+        (&meant["isrc"], &meant["inLibrary"]),
+        (&json!("QZXYZ1900004"), &json!(true)),
+        "the old name still works"
+    );
+    let (_, again) = ann.upload("both.csv", BOTH.into()).await;
+    assert_eq!(again["added"], 0, "a second import does not part them: {again}");
+    assert_eq!(titles(&ann).await.len(), 1);
+
+    let undo = format!("/api/tracks/merges/{}/undo", done["undoId"].as_str().unwrap());
+    assert_eq!(post(&bob, &undo, json!({})).await.0, 404, "another user's merge is not there");
+    assert_eq!(post(&ann, &undo, json!({})).await.0, 204);
+    assert_eq!(post(&ann, &undo, json!({})).await.0, 404, "once");
+    app.app.catch_up().await.unwrap();
+    assert_eq!(titles(&ann).await, before);
+    let found = ann.get("/api/search?q=paper%20lanterns").await;
+    assert_eq!(found["tracks"].as_array().unwrap().len(), 2, "{found}");
+
+    let (status, foreign) =
+        post(&app.person("eve"), "/api/tracks/QZXYZ1900005/merge", json!({"into": "QZXYZ1900004"})).await;
+    assert_eq!(status, 404, "{foreign}");
+    assert_eq!(post(&ann, "/api/tracks/QZXYZ1900005/merge", json!({"into": "QZXYZ1900005"})).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_file_that_is_split_off_stays_a_track_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = TestApp::shared([], &[("SEGUE_OPERATORS", "ann")]).await;
+    let ann = app.person("ann");
+    let tags = |album: &'static str| [("TIT2", "Low Tide"), ("TPE1", "The Local Band"), ("TALB", album)];
+    fs::write(dir.path().join("a.mp3"), mp3(&tags("Studio"), "", 1)).unwrap();
+    fs::write(dir.path().join("b.mp3"), mp3(&tags("At home"), "", 2)).unwrap();
+    let (_, source) = post(&ann, "/api/library/sources", json!({"kind": "folder", "path": dir.path()})).await;
+    let sync = format!("/api/library/sources/{}/sync", source["id"].as_str().unwrap());
+    ann.answer(Method::POST, &sync, None).await;
+    let tracks = ann.get("/api/library/tracks").await;
+    assert_eq!(tracks["total"], 1, "the same name and length is the same track: {tracks}");
+    let path = format!("/api/tracks/{}/split", tracks["tracks"][0]["trackId"].as_str().unwrap());
+    assert_eq!(post(&ann, &path, json!({"path": "/etc/passwd"})).await.0, 400);
+    let root = fs::canonicalize(dir.path()).unwrap();
+    let (status, done) = post(&ann, &path, json!({"path": root.join("b.mp3")})).await;
+    assert_eq!((status, &done["track"]["album"]), (200, &json!("At home")), "{done}");
+    assert_eq!(ann.get("/api/library/tracks").await["total"], 2);
+
+    fs::write(dir.path().join("b.mp3"), mp3(&tags("At home, again"), "", 2)).unwrap();
+    ann.answer(Method::POST, &sync, None).await;
+    let tracks = ann.get("/api/library/tracks?album=at%20home,%20again").await;
+    assert_eq!(tracks["tracks"][0]["trackId"], done["track"]["trackId"], "a later scan keeps it: {tracks}");
+    let undo = format!("/api/tracks/merges/{}/undo", done["undoId"].as_str().unwrap());
+    assert_eq!(post(&ann, &undo, json!({})).await.0, 204);
+    assert_eq!(ann.get("/api/library/tracks").await["total"], 1);
+    let (status, one) = post(&ann, "/api/tracks/QZXYZ1900004/split", json!({})).await;
+    assert_eq!(status, 404, "{one}");
+}
+
+#[tokio::test]
+async fn a_further_code_in_a_file_is_a_name_of_its_recording() {
+    let app = TestApp::scripted([]).await;
+    let tags = [("TIT2", "Low Tide"), ("TPE1", "The Local Band"), ("TSRC", "QZXYZ1900004;QZXYZ1900005")];
+    let (status, report) = app.import("low.mp3", mp3(&tags, "", 1)).await;
+    assert_eq!((status, &report["added"]), (201, &json!(1)), "{report}");
+    app.app.catch_up().await.unwrap();
+    let first = app.get("/api/library/tracks/QZXYZ1900004").await;
+    assert_eq!(app.get("/api/library/tracks/QZXYZ1900005").await, first);
+    let (status, _) = app.answer(Method::DELETE, "/api/library/tracks/QZXYZ1900005", None).await;
+    assert_eq!((status, &app.get("/api/library/tracks").await["total"]), (204, &json!(0)));
+}
+
+#[tokio::test]
+async fn files_with_the_same_musicbrainz_id_are_one_recording() {
+    let app = TestApp::scripted([]).await;
+    let jspf = |title: &str| {
+        json!({"playlist": {"title": "P", "track": [{"title": title, "creator": "The Local Band",
+            "identifier": ["https://musicbrainz.org/recording/0c2f1111-aaaa-4bbb-8ccc-123456789abc"]}]}})
+    };
+    for title in ["Low Tide", "Low Tide (2011 Remaster)"] {
+        let (status, report) = app.answer(Method::POST, "/api/library/import", Some(jspf(title))).await;
+        assert_eq!(status, 201, "{report}");
+    }
+    assert_eq!(app.get("/api/library/tracks").await["total"], 1);
+}

@@ -1,0 +1,50 @@
+//! Lists page by page: every item once, in order, and never more than asked for.
+
+use serde_json::Value;
+
+use crate::support::TestApp;
+
+/// All pages of a list; each must have at most `limit` items.
+async fn all(app: &TestApp, path: &str, list: &str, limit: usize) -> Vec<Value> {
+    let (mut items, mut cursor) = (vec![], String::new());
+    loop {
+        let page = app.get(&format!("{path}?limit={limit}{cursor}")).await;
+        let part = page[list].as_array().unwrap();
+        assert!((1..=limit).contains(&part.len()), "{path}: {page}");
+        items.extend(part.iter().cloned());
+        match &page["next"] {
+            Value::Null => return items,
+            Value::String(next) => cursor = format!("&cursor={next}"),
+            next => cursor = format!("&cursor={next}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn tasks_imports_and_open_entries_come_page_by_page() {
+    let app = TestApp::scripted([]).await;
+    for n in 0..7 {
+        app.post("/api/tasks", serde_json::json!({"title": format!("task {n}")})).await;
+        let file = format!("Title,Artist\nSong {n},Band\nOther {n},Band\n");
+        app.import(&format!("{n}.csv"), file.into_bytes()).await;
+    }
+    for (path, list, n, field) in [
+        ("/api/tasks", "tasks", 7, "title"),
+        ("/api/library/imports", "imports", 7, "file"),
+        ("/api/library/unmatched", "entries", 14, "title"),
+    ] {
+        let whole = app.get(path).await[list].as_array().unwrap().clone();
+        assert_eq!(whole.len(), n, "{path}");
+        for limit in [1, 3, 7, 200] {
+            assert_eq!(all(&app, path, list, limit).await, whole, "{path} by {limit}");
+        }
+        assert!(whole[0][field].is_string(), "{path}: {}", whole[0]);
+        for limit in [0, 201] {
+            let (status, refused) = app.answer(reqwest::Method::GET, &format!("{path}?limit={limit}"), None).await;
+            assert_eq!(status, 400, "{path}: {refused}");
+        }
+    }
+    let first = &app.get("/api/library/unmatched?limit=3").await["entries"];
+    let lines: Vec<_> = first.as_array().unwrap().iter().map(|entry| (&entry["file"], &entry["line"])).collect();
+    assert!(lines.is_sorted_by_key(|(file, line)| (file.as_str().unwrap(), line.as_u64().unwrap())), "{lines:?}");
+}

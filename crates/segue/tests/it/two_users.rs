@@ -1,0 +1,144 @@
+//! Removing an account and exporting one take everything that is the user's, and nothing that is another's.
+
+use std::fs;
+
+use app::services::accounts::{Account, AccountName};
+use engine::script::says;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp, World, command, mp3};
+
+/// Words that only one user has.
+fn canary(name: &str) -> String {
+    format!("{name}-keeps-this")
+}
+
+/// What both own: the same recording, with different words in their files.
+async fn fill(app: &TestApp, account: &Account, folder: &std::path::Path) {
+    let (user, words) = (app.person(&account.id.to_string()), canary(&account.name));
+    let song = [("TIT2", "Paper Lanterns"), ("TPE1", "Ivy Marlow"), ("TSRC", "QZXYZ1900004"), ("TALB", words.as_str())];
+    let own = format!("Title,Artist,Album\nMemo {words},{words},{words}\n");
+    for (name, bytes) in [(format!("{words}.mp3"), mp3(&song, &words, 1)), (format!("{words}.csv"), own.into_bytes())] {
+        let (status, report) = user.upload(&name, bytes).await;
+        assert_eq!((status, &report["added"]), (201, &json!(1)), "{report}");
+    }
+    app.model.play([says(&words)]);
+    user.say(&words).await;
+    user.add_task(&words).await;
+    let chosen = json!({"title": words, "tracks": [{"isrc": "QZXYZ1900004", "reasoning": words}]});
+    let (status, saved) = user.answer(Method::POST, "/api/tools/suggestPlaylist", Some(chosen)).await;
+    assert_eq!(status, 200, "{saved}");
+    let folder = folder.join(&words);
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("file.mp3"), mp3(&[("TIT2", words.as_str()), ("TPE1", "A")], &words, 2)).unwrap();
+    let source = app.app.folders().add(&account.owner(), &folder.display().to_string()).await.unwrap();
+    app.app.folders().sync(&account.owner(), source.id).await.unwrap();
+    app.app.catch_up().await.unwrap();
+}
+
+async fn export(user: &Person<'_>) -> Value {
+    let mut export = user.get("/api/export").await;
+    export["exportedAt"] = Value::Null;
+    export
+}
+
+/// Scores depend on how frequent words are in the whole installation.
+fn ids(found: &Value) -> Vec<Value> {
+    found["tracks"].as_array().unwrap().iter().map(|track| track["trackId"].clone()).collect()
+}
+
+async fn account(app: &TestApp, name: &str) -> Account {
+    app.app.accounts().add(AccountName::new(name), "no password fits this hash").await.unwrap()
+}
+
+#[tokio::test]
+async fn an_account_goes_with_everything_it_owns_and_nothing_of_another() {
+    let (app, folder) = (TestApp::shared([], &[]).await, tempfile::tempdir().unwrap());
+    let (ann, bob) = (account(&app, "Ann").await, account(&app, "Bob").await);
+    fill(&app, &ann, folder.path()).await;
+    fill(&app, &bob, folder.path()).await;
+    let person = |account: &Account| app.person(&account.id.to_string());
+    let (anns, bobs) = (export(&person(&ann)).await, export(&person(&bob)).await);
+    let parts = ["conversations", "tasks", "library", "playlists", "ownFacts", "openEntries", "imports", "sources"];
+    for (whole, own, other) in [(&anns, "Ann", "Bob"), (&bobs, "Bob", "Ann")] {
+        for part in parts {
+            assert!(whole[part].to_string().contains(&canary(own)), "{part} of {own}: {}", whole[part]);
+        }
+        assert!(!whole.to_string().contains(&canary(other)), "{other} in the export of {own}");
+    }
+    let search = format!("/api/search?q={}", canary("Bob"));
+    let found = ids(&person(&bob).get(&search).await);
+    assert_eq!(found.len(), 3, "{found:?}");
+
+    app.app.accounts().remove(&ann).await.unwrap();
+    app.app.catch_up().await.unwrap();
+    let left = app.world.dump().await;
+    assert!(left.iter().any(|(_, row)| row.contains(&canary("Bob"))), "the dump shows what is there");
+    for (table, row) in &left {
+        assert!(!row.contains(&canary("Ann")), "{table} still says {row}");
+        // A document that is gone is a row without words until every index has seen it go.
+        assert!(table == "documents" || !row.contains(&ann.id.to_string()), "{table} still names Ann: {row}");
+    }
+    assert_eq!(export(&person(&bob)).await, bobs, "nothing of Bob's has changed");
+    assert_eq!(ids(&person(&bob).get(&search).await), found, "Bob finds what he found");
+    let gone = person(&ann).get(&format!("/api/search?q={}", canary("Ann"))).await;
+    assert_eq!(gone["totalFound"], 0, "{gone}");
+}
+
+#[tokio::test]
+async fn folders_of_the_server_are_named_by_operators_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = TestApp::shared([], &[("SEGUE_OPERATORS", "root, other")]).await;
+    let body = Some(json!({"kind": "folder", "path": folder.path()}));
+    let path = "/api/library/sources";
+    let (status, refused) = app.person("ann").answer(Method::POST, path, body.clone()).await;
+    assert_eq!(status, 403, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("SEGUE_OPERATORS"), "{refused}");
+    let (status, made) = app.person("root").answer(Method::POST, path, body).await;
+    assert_eq!((status, &made["kind"]), (201, &json!("folder")), "{made}");
+    assert_eq!(app.person("ann").get(path).await["sources"], json!([]), "a source is its owner's");
+}
+
+#[tokio::test]
+async fn a_command_acts_for_the_account_that_it_names_and_for_no_other() {
+    let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
+    let settings = [("SEGUE_AUTH", "accounts".to_owned())];
+    let run = async |args: &[&str]| command(&world, &settings, args).await;
+    let (code, _, error) = run(&["export"]).await;
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("segue user add"), "{error}");
+    let (ann, bob) = {
+        let app = TestApp::start(world.clone(), [], &[("SEGUE_AUTH", "accounts")]).await;
+        let ann = account(&app, "Ann").await;
+        app.app.stop().await;
+        (ann, "Bob")
+    };
+    let (code, out, error) = run(&["export"]).await;
+    assert_eq!(code, 0, "one account needs no name: {error}");
+    assert!(out.contains(&ann.id.to_string()), "{out}");
+    let app = TestApp::start(world.clone(), [], &[("SEGUE_AUTH", "accounts")]).await;
+    account(&app, bob).await;
+    app.app.stop().await;
+
+    let file = folder.path().join("memo.csv");
+    fs::write(&file, "Title,Artist\nMemo,The Local Band\n").unwrap();
+    let file = file.display().to_string();
+    let audio = folder.path().join("audio");
+    fs::create_dir(&audio).unwrap();
+    let audio = audio.display().to_string();
+    let commands: [&[&str]; 4] = [&["import", &file], &["library", "add", &audio], &["sample"], &["export"]];
+    for command in commands {
+        for (user, said) in [(&[][..], "--user"), (&["--user", "nobody"][..], "no account 'nobody'")] {
+            let (code, out, error) = run(&[command, user].concat()).await;
+            assert_eq!((code, out.as_str()), (1, ""), "{command:?} {user:?}: {error}");
+            assert!(error.contains(said), "{command:?} {user:?}: {error}");
+        }
+        let (code, _, error) = run(&[command, &["--user", "ann"]].concat()).await;
+        assert_eq!(code, 0, "{command:?}: {error}");
+    }
+    let exported = async |user: &str| run(&["export", "--user", user]).await.1;
+    let id = ann.id.to_string();
+    assert!(exported(&id).await.contains("The Local Band"), "an id names an account too");
+    assert!(!exported(bob).await.contains("The Local Band"));
+}

@@ -1,0 +1,168 @@
+//! One user says that two recordings are one, or that files of one recording are several: done, logged, and undone.
+//!
+//! Rows of both recordings stay, so that undoing loses nothing and no other user notices.
+
+use chrono::{DateTime, Utc};
+use engine::UserId;
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{
+    NewLibraryTrack, Priority, Store, StoreError,
+    db::Tx,
+    documents::project,
+    library_insert::{Removed, insert_tracks},
+    now,
+    schedule::{park, wake},
+};
+use music::TrackId;
+
+/// A file of a track, or one part of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
+pub struct FilePart {
+    pub path: String,
+    pub part: i32,
+}
+
+/// What must be known to undo it.
+#[derive(Serialize, Deserialize)]
+struct Before {
+    /// Files that went along.
+    files: Vec<FilePart>,
+    n_plays: i32,
+    first_played_at: Option<DateTime<Utc>>,
+    last_played_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Plays {
+    n_plays: i32,
+    first_played_at: Option<DateTime<Utc>>,
+    last_played_at: Option<DateTime<Utc>>,
+}
+
+const PLAYS: &str = "SELECT n_plays, first_played_at, last_played_at FROM library_tracks
+    WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";
+const SET_PLAYS: &str = "UPDATE library_tracks SET n_plays = n_plays + $3, first_played_at = $4, last_played_at = $5
+    WHERE user_id = $1 AND recording_id = $2";
+const REMOVE: &str = "UPDATE library_tracks SET removed_at = $3, left_with_file = FALSE
+    WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";
+const BRING_BACK: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
+    WHERE user_id = $1 AND recording_id = $2";
+const LOG: &str = "INSERT INTO track_merges (id, user_id, recording_id, into_id, kind, before, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const TAKE_FILE: &str = "UPDATE library_files SET recording_id = $4, is_pinned = $5
+    WHERE user_id = $1 AND path = $2 AND part = $3";
+
+impl Store {
+    /// The user's track becomes part of another one of theirs: its files and plays go along. Returns the id to undo it by.
+    pub async fn merge_tracks(&self, owner: &UserId, from: TrackId, into: TrackId) -> Result<Uuid, StoreError> {
+        const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
+            RETURNING path, part";
+        let (user, from, into) = (owner.as_str(), from.to_string(), into.to_string());
+        let mut tx = self.begin().await?;
+        let plays = plays_of(&mut tx, user, &from).await?;
+        let old = plays_of(&mut tx, user, &into).await?;
+        let files: Vec<FilePart> = tx.query(FILES).bind(user).bind(&from).bind(&into).fetch_all().await?;
+        let first = [plays.first_played_at, old.first_played_at].into_iter().flatten().min();
+        let last = [plays.last_played_at, old.last_played_at].into_iter().flatten().max();
+        set_plays(&mut tx, user, &into, (plays.n_plays, first, last)).await?;
+        tx.query(REMOVE).bind(user).bind(&from).bind(now()).execute().await?;
+        let before = Before {
+            files,
+            n_plays: plays.n_plays,
+            first_played_at: old.first_played_at,
+            last_played_at: old.last_played_at,
+        };
+        let id = log(&mut tx, user, (&from, &into), "merge", &before).await?;
+        park(&mut tx, std::slice::from_ref(&from)).await?;
+        project(&mut tx, &[from, into]).await?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// The files that a track of the user has now, in the order of their paths.
+    pub async fn files_of_track(&self, owner: &UserId, track: TrackId) -> Result<Vec<FilePart>, StoreError> {
+        const SQL: &str = "SELECT path, part FROM library_files
+            WHERE user_id = $1 AND recording_id = $2 AND missing_at IS NULL ORDER BY path, part";
+        Ok(self.read(SQL).bind(owner.as_str()).bind(track.to_string()).fetch_all().await?)
+    }
+
+    /// A file of a track becomes a track of its own, and stays one in later scans. Returns the id to undo it by.
+    pub async fn split_track(
+        &self,
+        owner: &UserId,
+        from: TrackId,
+        file: &FilePart,
+        new: &NewLibraryTrack,
+    ) -> Result<Uuid, StoreError> {
+        let (user, from, into) = (owner.as_str(), from.to_string(), new.track.id.to_string());
+        let mut tx = self.begin().await?;
+        plays_of(&mut tx, user, &from).await?;
+        insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::ComesBack, Priority::ByHand).await?;
+        take_file(&mut tx, user, file, &into, true).await?;
+        let before = Before { files: vec![file.clone()], n_plays: 0, first_played_at: None, last_played_at: None };
+        let id = log(&mut tx, user, (&from, &into), "split", &before).await?;
+        project(&mut tx, &[from, into]).await?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// Takes a merge or a split back. Not found: it is another user's, or undone already.
+    pub async fn undo_merge(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
+        const TAKE: &str = "UPDATE track_merges SET undone_at = $3 WHERE id = $1 AND user_id = $2 AND undone_at IS NULL
+            RETURNING recording_id, into_id, kind, before";
+        let user = owner.as_str();
+        let mut tx = self.begin().await?;
+        let row: Option<(String, String, String, Json<Before>)> =
+            tx.query(TAKE).bind(id).bind(user).bind(now()).fetch_optional().await?;
+        let (from, into, kind, Json(before)) = row.ok_or(StoreError::NotFound)?;
+        for file in &before.files {
+            take_file(&mut tx, user, file, &from, false).await?;
+        }
+        let (back, gone) = if kind == "merge" { (&from, None) } else { (&from, Some(&into)) };
+        if let Some(gone) = gone {
+            tx.query(REMOVE).bind(user).bind(gone).bind(now()).execute().await?;
+            park(&mut tx, std::slice::from_ref(gone)).await?;
+        } else {
+            tx.query(BRING_BACK).bind(user).bind(back).execute().await?;
+            let plays = (-before.n_plays, before.first_played_at, before.last_played_at);
+            set_plays(&mut tx, user, &into, plays).await?;
+            wake(&mut tx, std::slice::from_ref(back)).await?;
+        }
+        project(&mut tx, &[from, into]).await?;
+        tx.commit().await
+    }
+}
+
+/// Of a track that is in the library.
+async fn plays_of(tx: &mut Tx, user: &str, track: &str) -> Result<Plays, StoreError> {
+    let row: Option<Plays> = tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
+    row.ok_or(StoreError::NotFound)
+}
+
+type Added = (i32, Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+
+async fn set_plays(tx: &mut Tx, user: &str, track: &str, (n, first, last): Added) -> Result<(), StoreError> {
+    tx.query(SET_PLAYS).bind(user).bind(track).bind(n).bind(first).bind(last).execute().await?;
+    Ok(())
+}
+
+async fn take_file(tx: &mut Tx, user: &str, file: &FilePart, track: &str, pinned: bool) -> Result<(), StoreError> {
+    tx.query(TAKE_FILE).bind(user).bind(&file.path).bind(file.part).bind(track).bind(pinned).execute().await?;
+    Ok(())
+}
+
+async fn log(
+    tx: &mut Tx,
+    user: &str,
+    (from, into): (&str, &str),
+    kind: &str,
+    before: &Before,
+) -> Result<Uuid, StoreError> {
+    let id = Uuid::now_v7();
+    let query = tx.query(LOG).bind(id).bind(user).bind(from).bind(into).bind(kind);
+    query.bind(Json(before)).bind(now()).execute().await?;
+    Ok(id)
+}

@@ -1,0 +1,90 @@
+//! Playlist files of folders that are kept in step: each is a playlist of its owner.
+
+use std::collections::HashMap;
+
+use engine::UserId;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{
+    PlaylistTrack, Store, StoreError,
+    imports::{listed, put_playlist},
+};
+use music::Track;
+
+/// A playlist file as the last scan saw it.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct PlaylistFile {
+    pub path: String,
+    pub size: i64,
+    pub modified_ms: i64,
+    /// Entries whose file was not there.
+    pub n_missing: i32,
+}
+
+#[derive(sqlx::FromRow)]
+struct ListedRow {
+    recording_id: String,
+    isrc: Option<String>,
+    title: String,
+    artist: String,
+    album: String,
+    duration: Option<f64>,
+}
+
+impl ListedRow {
+    fn track(self) -> Option<Track> {
+        let id = self.recording_id.parse().ok()?;
+        let isrc = self.isrc.and_then(|isrc| isrc.parse().ok());
+        Some(Track { isrc, duration: self.duration, ..Track::with_id(id, self.title, self.artist, self.album) })
+    }
+}
+
+impl Store {
+    pub async fn playlist_files(&self, source: Uuid) -> Result<Vec<PlaylistFile>, StoreError> {
+        const SQL: &str = "SELECT path, size, modified_ms, n_missing FROM library_playlist_files WHERE source_id = $1";
+        Ok(self.read(SQL).bind(source).fetch_all().await?)
+    }
+
+    /// Keeps a playlist file and what it lists, in its order. A playlist that its owner deleted stays deleted.
+    pub async fn keep_playlist_file(
+        &self,
+        owner: &UserId,
+        source: Uuid,
+        file: &PlaylistFile,
+        title: &str,
+        tracks: &[String],
+    ) -> Result<(), StoreError> {
+        const PUT: &str = "INSERT INTO library_playlist_files (user_id, path, source_id, size, modified_ms, n_missing)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (user_id, path) DO UPDATE SET source_id = excluded.source_id,
+                size = excluded.size, modified_ms = excluded.modified_ms, n_missing = excluded.n_missing";
+        const SQLITE: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
+            WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
+        const POSTGRES: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
+            WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
+        let mut tx = self.begin().await?;
+        let sql = tx.in_dialect(SQLITE, POSTGRES);
+        let rows: Vec<ListedRow> = tx.query(sql).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
+        let known: HashMap<String, Track> =
+            rows.into_iter().filter_map(|row| Some((row.recording_id.clone(), row.track()?))).collect();
+        let tracks: Vec<PlaylistTrack> = tracks.iter().filter_map(|id| known.get(id)).map(listed).collect();
+        if !tracks.is_empty() {
+            put_playlist(&mut tx, owner, &kind_of(&file.path), title, &tracks).await?;
+        }
+        let query = tx.query(PUT).bind(owner.as_str()).bind(&file.path).bind(source).bind(file.size);
+        query.bind(file.modified_ms).bind(file.n_missing).execute().await?;
+        tx.commit().await
+    }
+
+    /// The file is gone; its playlist stays, for it may hold more than the file by now.
+    pub async fn forget_playlist_file(&self, owner: &UserId, path: &str) -> Result<(), StoreError> {
+        const SQL: &str = "DELETE FROM library_playlist_files WHERE user_id = $1 AND path = $2";
+        self.write(SQL).bind(owner.as_str()).bind(path).execute().await?;
+        Ok(())
+    }
+}
+
+/// Two files of one name in different folders are two playlists.
+fn kind_of(path: &str) -> String {
+    format!("file {path}")
+}

@@ -2,9 +2,10 @@
 //   SEGUE_URL  a Segue that already runs with the scripted upstream (e2e/scripted-upstream.mjs) as its model
 //   SEGUE_BIN  the binary, started here together with that upstream, on a fresh data directory
 //   neither    the mock server, which plays the same scenarios
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
 
@@ -19,7 +20,16 @@ function servers() {
   return Array.from({ length: WORKERS }, (_, worker) => house(process.env.SEGUE_BIN!, PORT + 2 * worker)).flat();
 }
 
+/** Settings with a tool of another server, which asks the person first. */
+function settings(folder: string): string {
+  const file = join(folder, 'segue.toml');
+  const double = fileURLToPath(new URL('e2e/mcp-double.mjs', import.meta.url));
+  writeFileSync(file, `[mcp.post]\ncommand = ['${process.execPath}', '${double}']\ntools = ['send_postcard']\n`);
+  return file;
+}
+
 function house(binary: string, port: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'segue-e2e-'));
   const upstream = `http://127.0.0.1:${port + 1}`;
   return [
     { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },
@@ -29,7 +39,8 @@ function house(binary: string, port: number) {
       timeout: 120_000,
       env: {
         SEGUE_LISTEN: `127.0.0.1:${port}`,
-        SEGUE_DATA_DIR: mkdtempSync(join(tmpdir(), 'segue-e2e-')),
+        SEGUE_DATA_DIR: join(folder, 'data'),
+        SEGUE_CONFIG: settings(folder),
         SEGUE_MODEL: 'openai:scripted',
         OPENAI_API_KEY: 'scripted',
         OPENAI_BASE_URL: `${upstream}/v1`,

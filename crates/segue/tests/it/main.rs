@@ -11,6 +11,8 @@ mod ai_sdk;
 mod auth;
 mod backup;
 mod bounds;
+mod branches;
+mod chat_list;
 mod chatkit;
 mod collection;
 mod conversations;

@@ -68,6 +68,7 @@ pub struct NewConsent<'a> {
 }
 
 type Row = (Uuid, Uuid, Uuid, String, Json<Value>);
+type Line = (Uuid, Uuid, String, Option<String>, Option<String>);
 
 const CLOSED: &str = "this question has been answered already";
 
@@ -124,9 +125,8 @@ impl Store {
     pub async fn consents(&self, owner: &UserId, conversation: ConversationId) -> Result<Vec<ConsentLine>, StoreError> {
         const SQL: &str = "SELECT id, call_id, tool_name, decision, scope FROM consents
             WHERE conversation_id = $1 AND user_id = $2 ORDER BY created_at, id";
-        let rows: Vec<(Uuid, Uuid, String, Option<String>, Option<String>)> =
-            self.read(SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
-        let line = |(id, call, tool_name, decision, scope): (_, _, _, Option<String>, Option<String>)| ConsentLine {
+        let rows: Vec<Line> = self.read(SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
+        let line = |(id, call, tool_name, decision, scope): Line| ConsentLine {
             id,
             tool_call_id: CallId(call),
             tool_name,

@@ -3,8 +3,8 @@
 use engine::{Block, Message, Role};
 
 const MOST_CHARS: usize = 120;
-/// So much of the line stands before the words.
-const BEFORE: usize = 30;
+/// At most so much of the line stands before the words: a list is narrow, and the words must be seen.
+const BEFORE: usize = 16;
 
 /// None when the words stand on no single line.
 pub(crate) fn matching_line(content: Vec<Block>, words: &str) -> Option<String> {
@@ -15,7 +15,7 @@ pub(crate) fn matching_line(content: Vec<Block>, words: &str) -> Option<String> 
         let at = lower.find(&words)?;
         Some((line, lower[..at].chars().count()))
     })?;
-    let start = at.saturating_sub(BEFORE);
+    let start = word_start(line, at.saturating_sub(BEFORE), at);
     let shown: String = line.chars().skip(start).take(MOST_CHARS).collect();
     let is_cut = line.chars().count() > start + MOST_CHARS;
     // The marks of Markdown are not what the user reads in the answer.
@@ -23,6 +23,12 @@ pub(crate) fn matching_line(content: Vec<Block>, words: &str) -> Option<String> 
     let plain = plain.trim().trim_start_matches(['#', '>', '-', ' ']);
     let (head, tail) = (if start > 0 { "…" } else { "" }, if is_cut { "…" } else { "" });
     Some(format!("{head}{plain}{tail}"))
+}
+
+/// The first beginning of a word from `from` on, or `at`.
+fn word_start(line: &str, from: usize, at: usize) -> usize {
+    let letters: Vec<char> = line.chars().take(at).collect();
+    (from..at).find(|n| *n == 0 || letters[n - 1].is_whitespace()).unwrap_or(at)
 }
 
 #[cfg(test)]
@@ -36,6 +42,7 @@ mod tests {
             ("First line.\n2. **Sodium** by Latchkey Physics.", "sodium", Some("2. Sodium by Latchkey Physics.")),
             ("> Straße bei Nacht", "STRASSE", None),
             ("> Straße bei Nacht", "straße", Some("Straße bei Nacht")),
+            ("something warm and slow, without drums", "drums", Some("…slow, without drums")),
             ("nothing of the kind", "sodium", None),
         ];
         for (text, words, expected) in cases {

@@ -1,7 +1,9 @@
 // Real Chromium against, in this order of preference:
 //   SEGUE_URL  a Segue that already runs with the scripted upstream (e2e/scripted-upstream.mjs) as its model
 //   SEGUE_BIN  the binary, started here together with that upstream, on a fresh data directory
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
 
@@ -16,10 +18,20 @@ function servers() {
   return Array.from({ length: WORKERS }, (_, worker) => server(process.env.SEGUE_BIN!, PORT + 2 * worker)).flat();
 }
 
+/** Settings with a tool of another server, which asks the person first. */
+function settings(folder: string): string {
+  const file = join(folder, 'segue.toml');
+  const double = fileURLToPath(new URL('e2e/mcp-double.mjs', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `[mcp.post]\ncommand = ['${process.execPath}', '${double}']\ntools = ['send_postcard']\n`);
+  return file;
+}
+
 function server(binary: string, port: number) {
   const upstream = `http://127.0.0.1:${port + 1}`;
   // This file is read by every worker: a folder with a random name would be left behind by each.
-  const data = resolve(`node_modules/.cache/e2e-data-${port}`);
+  const folder = resolve(`node_modules/.cache/e2e-server-${port}`);
+  const data = join(folder, 'data');
   return [
     { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },
     {
@@ -29,6 +41,7 @@ function server(binary: string, port: number) {
       env: {
         SEGUE_LISTEN: `127.0.0.1:${port}`,
         SEGUE_DATA_DIR: data,
+        SEGUE_CONFIG: settings(folder),
         SEGUE_MODEL: 'openai:scripted',
         OPENAI_API_KEY: 'scripted',
         OPENAI_BASE_URL: `${upstream}/v1`,

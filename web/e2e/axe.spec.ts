@@ -48,6 +48,27 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(await axe(page), 'menu').toEqual([]);
     });
 
+    test('in versions of a question, while it is edited, and when a tool asks', async ({ page }) => {
+      await page.goto('/');
+      await ask(page, `at once ${token()}`);
+      await answered(page);
+      await expect(page.getByRole('button', { name: 'Edit question' })).toBeAttached();
+      await box(page).press('ArrowUp');
+      expect(await axe(page), 'editing').toEqual([]);
+      await page.getByRole('textbox', { name: 'Edit your question' }).fill(`at once ${token()} again`);
+      await page.keyboard.press('Enter');
+      await answered(page);
+      await expect(page.getByRole('group', { name: 'Versions of this question' })).toBeVisible();
+      expect(await axe(page), 'versions').toEqual([]);
+      await page.goto('/');
+      await ask(page, `a postcard ${token()}`);
+      await expect(page.getByRole('button', { name: 'Refuse' })).toBeEnabled({ timeout: 30_000 });
+      expect(await axe(page), 'consent').toEqual([]);
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await expect(page.getByText('Refused. Nothing was done.')).toBeVisible();
+      expect(await axe(page), 'refused').toEqual([]);
+    });
+
     test('on every other page', async ({ page }) => {
       await page.goto('/');
       await ask(page, 'Make a playlist for a quiet evening');

@@ -37,7 +37,7 @@ test('on a phone the history is a drawer', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const mark = token();
   await page.goto('/');
-  await ask(page, `Rainy songs ${mark}`);
+  await ask(page, `Answer at once ${mark}`);
   await answered(page);
   const address = page.url();
   await page.getByRole('link', { name: 'New chat' }).click();

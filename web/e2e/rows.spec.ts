@@ -103,20 +103,23 @@ test('an empty answer says that it is empty', async ({ page }) => {
 
 test('a conversation is saved as Markdown and as JSON, and an answer is copied', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const mark = token();
   await page.goto('/');
-  await ask(page, `Songs for a rainy night drive ${mark}`);
+  await ask(page, `Songs for a rainy night drive ${token()}`);
   await answered(page);
+  const here = page
+    .getByRole('navigation', { name: 'Conversations' })
+    .getByRole('listitem')
+    .filter({ has: page.locator('[aria-current]') });
   for (const [item, ending] of [
     ['Save as Markdown', '.md'],
     ['Save as JSON', '.json'],
   ] as const) {
-    await page.getByRole('button', { name: new RegExp(`More for .*${mark}`) }).focus();
+    await here.getByRole('button', { name: /More for/ }).focus();
     await page.keyboard.press('Enter');
     const saving = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: item }).press('Enter');
     const file = await saving;
-    expect(file.suggestedFilename()).toMatch(new RegExp(`${mark}\\${ending}$`));
+    expect(file.suggestedFilename()).toMatch(new RegExp(`^Rainy nights .*\\${ending}$`));
     expect(readFileSync(await file.path(), 'utf8')).toContain('Let me listen through your library for that.');
     await expect(page.getByRole('menu')).toHaveCount(0);
   }

@@ -33,6 +33,14 @@ export const SCENARIOS = [
     rounds: [{ calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 3 } }] }, { nameFirst: true }],
   },
   {
+    name: 'a tool of another server',
+    when: /postcard/i,
+    rounds: [
+      { text: 'I can send that.', calls: [{ name: 'post__send_postcard', input: { to: 'Ada', text: 'It rains here.' } }] },
+      { text: 'The postcard is on its way.', paceMs: 0 },
+    ],
+  },
+  {
     name: 'empty',
     when: /say nothing/i,
     rounds: [{ text: '', paceMs: 0 }],

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
-use engine::{Call, CallId, ConversationId, JournalError, Kind, MessageId, Outcome, Progress, ToolContext, UserId};
+use engine::{Call, CallId, ConversationId, JournalError, Kind, Outcome, Progress, ToolContext, UserId};
 use serde_json::Value;
 use store::{NewTurn, Start, StartedTurn, StoreError};
 use tokio::task::JoinHandle;
@@ -18,6 +18,8 @@ use crate::{
     turn_journal::StoreJournal,
 };
 
+pub use store::Again;
+
 /// What someone says to an agent.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
@@ -26,9 +28,8 @@ pub struct Ask {
     pub conversation: Option<ConversationId>,
     /// The id of a new conversation, for clients that name theirs before the first message; see `client_ids`.
     pub new_conversation_id: Option<ConversationId>,
-    /// An earlier question of this conversation: everything from it on is taken back, and it is asked again in the
-    /// words of `text`.
-    pub again: Option<MessageId>,
+    /// An earlier question of this conversation, asked again in the words of `text`.
+    pub again: Option<Again>,
     /// Only for a new conversation; an old one keeps its agent.
     pub agent: Option<String>,
     /// A model of `SEGUE_MODELS`, for this message and those after it.
@@ -187,6 +188,9 @@ fn checked_text(ask: &Ask) -> Result<&str, Error> {
     }
     if text.chars().count() > MAX_MESSAGE_CHARS {
         return Err(invalid("message", format!("Message must be at most {MAX_MESSAGE_CHARS} characters")));
+    }
+    if ask.again.is_some() && ask.conversation.is_none() {
+        return Err(invalid("editOf", "needs the conversationId of the question".into()));
     }
     if ask.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.chars().count() > MAX_CLIENT_ID_CHARS) {
         return Err(invalid("clientMessageId", format!("must have 1 to {MAX_CLIENT_ID_CHARS} characters")));

@@ -1,7 +1,7 @@
 //! Export: everything a user owns, in one document.
 
 use chrono::{DateTime, Utc};
-use engine::{ConversationId, UserId};
+use engine::{ConversationId, MessageId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -56,7 +56,19 @@ pub struct ExportedChoice {
 pub struct ExportedConversation {
     #[serde(flatten)]
     pub conversation: Conversation,
+    /// The messages of the branch that is shown, oldest first.
+    pub branch: Vec<MessageId>,
+    /// All branches, in the order they were written; `parentId` says which message one follows.
     pub messages: Vec<StoredMessage>,
+}
+
+impl ExportedConversation {
+    pub(crate) async fn of(store: &Store, owner: &UserId, conversation: Conversation) -> Result<Self, StoreError> {
+        let id = ConversationId(conversation.id);
+        let branch = store.branch_ids(owner, id).await?;
+        let messages = store.all_messages(owner, id, None, u32::MAX).await?;
+        Ok(Self { conversation, branch, messages })
+    }
 }
 
 const PAGE: u32 = 100;
@@ -102,8 +114,7 @@ async fn conversations(store: &Store, owner: &UserId) -> Result<Vec<ExportedConv
     loop {
         let page = store.conversations(owner, None, before, PAGE).await?;
         for conversation in page.conversations {
-            let messages = store.messages(owner, ConversationId(conversation.id), u32::MAX).await?;
-            all.push(ExportedConversation { conversation, messages });
+            all.push(ExportedConversation::of(store, owner, conversation).await?);
         }
         match page.next {
             Some(next) => before = Some(ConversationId(next)),

@@ -25,8 +25,8 @@ pub(crate) fn pieces(store: Store, owner: UserId) -> impl Stream<Item = Result<S
         loop {
             let page = store.conversations(&owner, None, before, CONVERSATIONS).await?;
             for conversation in page.conversations {
-                let messages = store.messages(&owner, ConversationId(conversation.id), u32::MAX).await?;
-                yield format!("{separator}{}", json(&ExportedConversation { conversation, messages }));
+                let exported = ExportedConversation::of(&store, &owner, conversation).await?;
+                yield format!("{separator}{}", json(&exported));
                 separator = ",";
             }
             match page.next {

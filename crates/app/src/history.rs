@@ -1,22 +1,22 @@
 //! History: what a model reads of an earlier conversation, within its budget and never from the middle of a call.
 
-use engine::{Block, ConversationId, Message, Model, Role, Toolbox, UserId};
+use engine::{Block, Message, Model, Role, Toolbox, UserId};
 
 use crate::old_results;
-use store::{MessageStatus, Store, StoreError, StoredMessage};
+use store::{MessageStatus, StartedTurn, Store, StoreError, StoredMessage};
 
 /// More messages than any budget holds are not even read.
 const MAX_MESSAGES: u32 = 400;
 
-/// The conversation up to the newest user message.
+/// The branch of a turn up to its question, whichever branch is shown meanwhile.
 pub(crate) async fn load(
     store: &Store,
     owner: &UserId,
-    conversation: ConversationId,
+    turn: &StartedTurn,
     toolbox: &Toolbox,
     model: &dyn Model,
 ) -> Result<Vec<Message>, StoreError> {
-    let stored = store.messages(owner, conversation, MAX_MESSAGES).await?;
+    let stored = store.branch(owner, turn.conversation, turn.message, MAX_MESSAGES).await?;
     let messages = stored.into_iter().filter(|message| message.status != MessageStatus::Running);
     let mut messages: Vec<_> = messages.map(|message| for_model(message, toolbox)).collect();
     // A model without a window works by rules, which read whole results.

@@ -9,6 +9,7 @@ mod decided;
 pub mod enrich;
 mod error;
 pub mod export;
+mod export_conversation;
 mod export_json;
 mod history;
 pub mod import;
@@ -26,6 +27,7 @@ mod run_turn;
 pub mod sample;
 pub mod services;
 pub mod text_limit;
+mod titles;
 mod tools;
 mod turn_journal;
 pub mod turns;
@@ -66,7 +68,7 @@ pub use sources::tidal::{Tidal, TidalError};
 use store::{Store, TokenLimits};
 
 pub use crate::{
-    converse::{Ask, MAX_MESSAGE_CHARS},
+    converse::{Again, Ask, MAX_MESSAGE_CHARS},
     error::Error,
     history::window,
     index_sync::IndexOf,

@@ -8,8 +8,8 @@ use std::{
 };
 
 use engine::{
-    CallId, End, FailureCode, Finished, Kind, Message, MessageId, Model, Progress, Prompt, Recorded, Reviewer, Role,
-    StopReason, Toolbox, Turn, UserId,
+    Block, CallId, End, FailureCode, Finished, Kind, Message, MessageId, Model, Progress, Prompt, Recorded, Reviewer,
+    Role, StopReason, Toolbox, Turn, UserId,
 };
 use futures::FutureExt;
 use store::{Ended, MessageStatus, Purpose, Store, StoreError, TurnEnd, TurnError};
@@ -22,6 +22,7 @@ use crate::{
     decided::{self, Decided},
     history,
     observe::EndedTurn,
+    titles::{self, TitleRequest},
     turn_journal::TurnJournal,
     turns::{LiveTurn, pause},
 };
@@ -76,6 +77,7 @@ impl App {
     /// Stores how a turn finished, or lets it go, and tells what it was.
     pub(crate) async fn finish(&self, job: Job, answer: Option<Answer>) {
         let live = job.live.clone();
+        let said = answer.as_ref().and_then(said);
         let is_ended = match answer {
             Some(answer) => self.record_end(&job, answer).await,
             None => false,
@@ -85,11 +87,27 @@ impl App {
         }
         self.turns.forget(&live);
         if is_ended {
+            self.improve_title(&job, said);
             let (turn, conversation) = (live.started.turn, live.started.conversation);
             let (owner, agent, question) = (job.owner, job.agent.id.to_owned(), job.question);
             let events = live.events();
             self.observer.turn_ended(EndedTurn { turn, conversation, owner, agent, question, events });
         }
+    }
+
+    /// In the background, where a model may: a title is no part of the turn.
+    fn improve_title(&self, job: &Job, said: Option<Vec<Block>>) {
+        let (Some(content), Some(model)) = (said, self.models.background()) else { return };
+        let request = TitleRequest {
+            store: self.store.clone(),
+            model,
+            meter: self.meter.clone(),
+            owner: job.owner.clone(),
+            conversation: job.live.started.conversation,
+            question: job.question.clone(),
+            content,
+        };
+        self.spawned.spawn(request.run(self.background.clone()));
     }
 
     /// Saves what can be saved and ends the lease, so that another node goes on at once. If the lease is lost already,
@@ -162,7 +180,7 @@ impl App {
         let messages = if job.is_new {
             vec![Message::user(job.question.clone())]
         } else {
-            history::load(&self.store, owner, conversation, toolbox, model.as_ref()).await?
+            history::load(&self.store, owner, &job.live.started, toolbox, model.as_ref()).await?
         };
         Ok((model, messages))
     }
@@ -213,6 +231,8 @@ impl App {
         let finished = &answer.finished;
         let content = finished.progress.content();
         let text = Message { role: Role::Assistant, content: content.clone() }.text();
+        // A model writes a better one, after the end.
+        let title = self.models.background().is_none().then(|| titles::from_found(&content)).flatten();
         let closing = closing_event(answer);
         let last = live.last_events(closing.clone()).await;
         let end = TurnEnd {
@@ -223,6 +243,7 @@ impl App {
             usage: Some(finished.progress.usage()),
             error: error_of(&closing),
             text: &text,
+            title: title.as_deref(),
             n_saved: last.n_saved,
             events: last.rows.clone(),
             n_events: last.n_events,
@@ -257,6 +278,12 @@ fn failed(code: FailureCode, message: &str) -> End {
 /// How a turn ends that no node finishes.
 pub(crate) fn cut_end() -> End {
     failed(FailureCode::Interrupted, "The server was restarted while it was answering. Please try again.")
+}
+
+/// What an answer says, unless it failed or was stopped.
+fn said(answer: &Answer) -> Option<Vec<Block>> {
+    let is_whole = matches!(answer.finished.end, End::Answered(StopReason::Complete | StopReason::MaxSteps));
+    is_whole.then(|| answer.finished.progress.content())
 }
 
 fn closing_event(answer: &Answer) -> Kind {

@@ -2,7 +2,7 @@
 
 use engine::{ConversationId, UserId};
 
-use super::{Conversation, ConversationPage, Store, StoreError};
+use super::{Conversation, ConversationPage, Store, StoreError, conversations::conversation_columns};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
@@ -18,14 +18,20 @@ impl Store {
         after: Option<ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        const OLDEST_FIRST: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
-            WHERE user_id = $1 AND deleted_at IS NULL
-              AND ($2 IS NULL OR (created_at, id) > (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-            ORDER BY created_at, id LIMIT $3";
-        const NEWEST_FIRST: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
-            WHERE user_id = $1 AND deleted_at IS NULL
-              AND ($2 IS NULL OR (created_at, id) < (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-            ORDER BY created_at DESC, id DESC LIMIT $3";
+        const OLDEST_FIRST: &str = concat!(
+            "SELECT ",
+            conversation_columns!(),
+            " FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
+              AND ($2 IS NULL OR (c.created_at, c.id) > (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+            ORDER BY c.created_at, c.id LIMIT $3"
+        );
+        const NEWEST_FIRST: &str = concat!(
+            "SELECT ",
+            conversation_columns!(),
+            " FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
+              AND ($2 IS NULL OR (c.created_at, c.id) < (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+            ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
+        );
         let sql = match age {
             Age::OldestFirst => OLDEST_FIRST,
             Age::NewestFirst => NEWEST_FIRST,

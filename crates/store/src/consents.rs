@@ -2,6 +2,8 @@
 //! in one conversation; only the user's own decision answers it.
 
 use engine::{CallId, ConversationId, MessageId, UserId};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -9,7 +11,8 @@ use uuid::Uuid;
 use super::{Store, StoreError};
 
 /// How far a decision reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ConsentScope {
     /// This call, once.
     Once,
@@ -24,6 +27,10 @@ impl ConsentScope {
             Self::Conversation => "conversation",
         }
     }
+
+    fn from_text(text: &str) -> Option<Self> {
+        [Self::Once, Self::Conversation].into_iter().find(|scope| scope.as_str() == text)
+    }
 }
 
 /// A call that waits, or waited, for its user.
@@ -31,8 +38,24 @@ impl ConsentScope {
 pub struct Consent {
     pub id: Uuid,
     pub conversation: ConversationId,
+    /// The answer that ended with the question.
+    pub answer: MessageId,
     pub tool_name: String,
     pub input: Value,
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConsentLine {
+    pub id: Uuid,
+    pub tool_call_id: CallId,
+    pub tool_name: String,
+    /// False while it waits for a decision.
+    pub decided: bool,
+    /// How far the consent reaches; absent while it waits, and when it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ConsentScope>,
 }
 
 /// A question about a call.
@@ -44,7 +67,8 @@ pub struct NewConsent<'a> {
     pub input: &'a Value,
 }
 
-type Row = (Uuid, Uuid, String, Json<Value>);
+type Row = (Uuid, Uuid, Uuid, String, Json<Value>);
+type Line = (Uuid, Uuid, String, Option<String>, Option<String>);
 
 const CLOSED: &str = "this question has been answered already";
 
@@ -76,9 +100,11 @@ impl Store {
         id: Uuid,
         scope: Option<ConsentScope>,
     ) -> Result<Consent, StoreError> {
-        const FIND: &str = "SELECT id, conversation_id, tool_name, input FROM consents WHERE id = $1 AND user_id = $2";
+        const FIND: &str = "SELECT id, conversation_id, message_id, tool_name, input FROM consents
+            WHERE id = $1 AND user_id = $2";
         const SQL: &str = "UPDATE consents SET decision = $3, scope = $4, decided_at = $5
-            WHERE id = $1 AND user_id = $2 AND decision IS NULL RETURNING id, conversation_id, tool_name, input";
+            WHERE id = $1 AND user_id = $2 AND decision IS NULL
+            RETURNING id, conversation_id, message_id, tool_name, input";
         let found: Option<Row> = self.read(FIND).bind(id).bind(owner.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)?;
         let row: Option<Row> = self
@@ -90,8 +116,24 @@ impl Store {
             .bind(self.clock.now())
             .fetch_optional()
             .await?;
-        let (id, conversation, tool_name, Json(input)) = row.ok_or(StoreError::Conflict(CLOSED))?;
-        Ok(Consent { id, conversation: ConversationId(conversation), tool_name, input })
+        let (id, conversation, answer, tool_name, Json(input)) = row.ok_or(StoreError::Conflict(CLOSED))?;
+        let (conversation, answer) = (ConversationId(conversation), MessageId(answer));
+        Ok(Consent { id, conversation, answer, tool_name, input })
+    }
+
+    /// The questions of a conversation, oldest first.
+    pub async fn consents(&self, owner: &UserId, conversation: ConversationId) -> Result<Vec<ConsentLine>, StoreError> {
+        const SQL: &str = "SELECT id, call_id, tool_name, decision, scope FROM consents
+            WHERE conversation_id = $1 AND user_id = $2 ORDER BY created_at, id";
+        let rows: Vec<Line> = self.read(SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
+        let line = |(id, call, tool_name, decision, scope): Line| ConsentLine {
+            id,
+            tool_call_id: CallId(call),
+            tool_name,
+            decided: decision.is_some(),
+            scope: scope.as_deref().and_then(ConsentScope::from_text),
+        };
+        Ok(rows.into_iter().map(line).collect())
     }
 
     /// Opens a question again whose decision could not be carried out.

@@ -7,7 +7,24 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, like_pattern};
+use super::{Siblings, Store, StoreError, like_pattern, matching_line::matching_line};
+
+/// What is read of a conversation `c`.
+macro_rules! conversation_columns {
+    () => {
+        "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned,
+            EXISTS (SELECT 1 FROM turns t WHERE t.conversation_id = c.id AND t.status = 'running') AS running"
+    };
+}
+pub(crate) use conversation_columns;
+
+/// What is read of a message `m` and the turn `t` that wrote it.
+macro_rules! message_columns {
+    () => {
+        "m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, m.parent_id, t.id AS turn_id"
+    };
+}
+pub(crate) use message_columns;
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +36,14 @@ pub struct Conversation {
     pub preview: String,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+    /// Pinned by its user: it comes first in the list.
+    pub pinned: bool,
+    /// Whether a turn runs in it now.
+    pub running: bool,
+    /// The line with the words that were searched for, where a message has them.
+    #[sqlx(skip)]
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<String>,
 }
 
 pub struct ConversationPage {
@@ -35,6 +60,12 @@ pub struct StoredMessage {
     pub content: Vec<Block>,
     pub status: MessageStatus,
     pub created_at: DateTime<Utc>,
+    /// The message it follows; none for a first question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<MessageId>,
+    /// The branches that part here; absent where there is only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub siblings: Option<Siblings>,
     /// The turn that wrote it; answers only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
@@ -88,7 +119,7 @@ impl MessageStatus {
 const KEEP_DELETED: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
 impl Store {
-    /// Newest first. `query` looks into titles and texts.
+    /// Pinned ones first, then the newest. `query` looks into titles and texts.
     pub async fn conversations(
         &self,
         owner: &UserId,
@@ -96,14 +127,22 @@ impl Store {
         before: Option<ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        const SQL: &str = r"SELECT id, agent, title, preview, created_at, updated_at FROM conversations c
-            WHERE user_id = $1 AND deleted_at IS NULL
-              AND ($2 IS NULL OR (updated_at, id) < (SELECT updated_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-              AND ($3 IS NULL OR LOWER(title) LIKE $3 ESCAPE '\' OR EXISTS (
+        const SQL: &str = concat!(
+            "SELECT ",
+            conversation_columns!(),
+            r", CASE WHEN $3 IS NULL THEN NULL ELSE (SELECT m.content FROM messages m
+                    WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'
+                    ORDER BY m.position DESC LIMIT 1) END AS content
+            FROM conversations c
+            WHERE c.user_id = $1 AND c.deleted_at IS NULL
+              AND ($2 IS NULL OR (c.pinned, c.updated_at, c.id) <
+                    (SELECT pinned, updated_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+              AND ($3 IS NULL OR LOWER(c.title) LIKE $3 ESCAPE '\' OR EXISTS (
                     SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'))
-            ORDER BY updated_at DESC, id DESC LIMIT $4";
+            ORDER BY c.pinned DESC, c.updated_at DESC, c.id DESC LIMIT $4"
+        );
         let pattern = query.map(like_pattern);
-        let mut conversations: Vec<Conversation> = self
+        let found: Vec<Found> = self
             .read(SQL)
             .bind(owner.as_str())
             .bind(before.map(|id| id.0))
@@ -111,47 +150,39 @@ impl Store {
             .bind(i64::from(limit) + 1)
             .fetch_all()
             .await?;
-        let has_more = conversations.len() > limit as usize;
-        conversations.truncate(limit as usize);
+        let has_more = found.len() > limit as usize;
+        let shown = found.into_iter().take(limit as usize);
+        let conversations: Vec<_> = shown.map(|found| found.with_line(query.unwrap_or_default())).collect();
         let next = conversations.last().filter(|_| has_more).map(|last| last.id);
         Ok(ConversationPage { conversations, next })
     }
 
     pub async fn conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
-        const SQL: &str = "SELECT id, agent, title, preview, created_at, updated_at FROM conversations
-            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+        const SQL: &str = concat!(
+            "SELECT ",
+            conversation_columns!(),
+            " FROM conversations c WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL"
+        );
         let found = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
-    /// The newest `limit` messages, oldest first.
-    pub async fn messages(
-        &self,
-        owner: &UserId,
-        conversation: ConversationId,
-        limit: u32,
-    ) -> Result<Vec<StoredMessage>, StoreError> {
-        const SQL: &str = "SELECT m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, t.id AS turn_id
-            FROM messages m
-            JOIN conversations c ON c.id = m.conversation_id
-            LEFT JOIN turns t ON t.message_id = m.id
-            WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL
-            ORDER BY m.position DESC LIMIT $3";
-        let rows: Vec<MessageRow> =
-            self.read(SQL).bind(conversation.0).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?;
-        Ok(rows.into_iter().rev().map(StoredMessage::from).collect())
-    }
-
-    pub async fn rename_conversation(
+    /// Gives it the title its user wants, and pins it or not. None changes nothing.
+    pub async fn change_conversation(
         &self,
         owner: &UserId,
         id: ConversationId,
-        title: &str,
+        title: Option<&str>,
+        pinned: Option<bool>,
     ) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET title = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
-            RETURNING id, agent, title, preview, created_at, updated_at";
-        let renamed = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(title).fetch_optional().await?;
-        renamed.ok_or(StoreError::NotFound)
+        const SQL: &str = "UPDATE conversations SET title = COALESCE($3, title), pinned = COALESCE($4, pinned),
+                title_by = CASE WHEN $3 IS NULL THEN title_by ELSE 'user' END
+            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+        let n_changed = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(title).bind(pinned).execute().await?;
+        if n_changed == 0 {
+            return Err(StoreError::NotFound);
+        }
+        self.conversation(owner, id).await
     }
 
     /// Refused while a turn runs: its answer would have nowhere to go.
@@ -175,10 +206,9 @@ impl Store {
     }
 
     pub async fn restore_conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2
-            RETURNING id, agent, title, preview, created_at, updated_at";
-        let restored = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
-        restored.ok_or(StoreError::NotFound)
+        const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2";
+        self.write(SQL).bind(id.0).bind(owner.as_str()).execute().await?;
+        self.conversation(owner, id).await
     }
 
     /// Deletes for good what was deleted an hour ago, with everything that hangs on it.
@@ -191,6 +221,21 @@ impl Store {
 }
 
 #[derive(sqlx::FromRow)]
+struct Found {
+    #[sqlx(flatten)]
+    conversation: Conversation,
+    /// Of the newest message that has the words.
+    content: Option<Json<Vec<Block>>>,
+}
+
+impl Found {
+    fn with_line(self, words: &str) -> Conversation {
+        let matching = self.content.and_then(|Json(content)| matching_line(content, words));
+        Conversation { matching, ..self.conversation }
+    }
+}
+
+#[derive(sqlx::FromRow)]
 pub(super) struct MessageRow {
     id: Uuid,
     role: String,
@@ -199,6 +244,7 @@ pub(super) struct MessageRow {
     usage: Option<Json<Usage>>,
     error: Option<Json<TurnError>>,
     created_at: DateTime<Utc>,
+    parent_id: Option<Uuid>,
     turn_id: Option<Uuid>,
 }
 
@@ -210,6 +256,8 @@ impl From<MessageRow> for StoredMessage {
             content: row.content.0,
             status: MessageStatus::from_text(&row.status),
             created_at: row.created_at,
+            parent_id: row.parent_id.map(MessageId),
+            siblings: None,
             turn_id: row.turn_id.map(TurnId),
             usage: row.usage.map(|json| json.0),
             error: row.error.map(|json| json.0),

@@ -2,6 +2,7 @@
 
 mod albums;
 mod attempts;
+mod branches;
 mod by_age;
 mod catalogue_answers;
 mod consents;
@@ -27,6 +28,7 @@ mod library;
 mod library_files;
 mod library_insert;
 mod limits;
+mod matching_line;
 #[cfg(feature = "test-util")]
 mod memory;
 mod merges;
@@ -48,6 +50,7 @@ mod shared_index;
 mod spending;
 mod step;
 mod tasks;
+mod titles;
 mod tracks;
 mod turn_end;
 mod turn_log;
@@ -77,8 +80,9 @@ use db::Db;
 
 pub use albums::LibraryAlbum;
 pub use attempts::AttemptSubject;
+pub use branches::Siblings;
 pub use by_age::Age;
-pub use consents::{Consent, ConsentScope, NewConsent};
+pub use consents::{Consent, ConsentLine, ConsentScope, NewConsent};
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
 pub use folders::FolderSource;
@@ -112,7 +116,7 @@ pub use tracks::TrackChange;
 pub use turn_end::{Ended, TurnEnd};
 pub use turn_log::{Durability, EventRow, Save, Saved};
 pub use turn_store::{Pending, TurnStore};
-pub use turns::{NewTurn, Start, StartedTurn, TurnRow};
+pub use turns::{Again, NewTurn, Start, StartedTurn, TurnRow};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 pub use views::{AlbumLine, ArtistLine, GroupLine};
 

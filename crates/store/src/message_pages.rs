@@ -1,9 +1,12 @@
-//! Messages page by page, in either direction.
+//! Messages of every branch: all of them for an export, and the one that holds a call.
 
 use engine::{ConversationId, MessageId, UserId};
 use uuid::Uuid;
 
-use super::{Age, Store, StoreError, StoredMessage, conversations::MessageRow};
+use super::{
+    Store, StoreError, StoredMessage,
+    conversations::{MessageRow, message_columns},
+};
 
 pub struct MessagePage {
     pub messages: Vec<StoredMessage>,
@@ -11,50 +14,34 @@ pub struct MessagePage {
     pub next: Option<MessageId>,
 }
 
-macro_rules! select_page {
-    ($compare:literal, $order:literal) => {
-        concat!(
-            "SELECT m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, t.id AS turn_id
-            FROM messages m
-            JOIN conversations c ON c.id = m.conversation_id
-            LEFT JOIN turns t ON t.message_id = m.id
-            WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL
-              AND ($3 IS NULL OR m.position ",
-            $compare,
-            " (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1))
-            ORDER BY m.position ",
-            $order,
-            " LIMIT $4"
-        )
-    };
-}
-
 impl Store {
-    /// At most `limit` messages from `from` on, which is included.
-    pub async fn message_page(
+    /// At most `limit` messages of all branches in the order they were written, after the message `after`.
+    pub async fn all_messages(
         &self,
         owner: &UserId,
         conversation: ConversationId,
-        age: Age,
-        from: Option<MessageId>,
+        after: Option<MessageId>,
         limit: u32,
-    ) -> Result<MessagePage, StoreError> {
-        let sql = match age {
-            Age::OldestFirst => select_page!(">=", "ASC"),
-            Age::NewestFirst => select_page!("<=", "DESC"),
-        };
-        let mut rows: Vec<MessageRow> = self
-            .read(sql)
+    ) -> Result<Vec<StoredMessage>, StoreError> {
+        const SQL: &str = concat!(
+            "SELECT ",
+            message_columns!(),
+            " FROM messages m
+            JOIN conversations c ON c.id = m.conversation_id
+            LEFT JOIN turns t ON t.message_id = m.id
+            WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL
+              AND ($3 IS NULL OR m.position > (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1))
+            ORDER BY m.position LIMIT $4"
+        );
+        let rows: Vec<MessageRow> = self
+            .read(SQL)
             .bind(conversation.0)
             .bind(owner.as_str())
-            .bind(from.map(|id| id.0))
-            .bind(i64::from(limit) + 1)
+            .bind(after.map(|id| id.0))
+            .bind(i64::from(limit))
             .fetch_all()
             .await?;
-        let mut messages: Vec<StoredMessage> = rows.drain(..).map(StoredMessage::from).collect();
-        let next = messages.get(limit as usize).map(|message| message.id);
-        messages.truncate(limit as usize);
-        Ok(MessagePage { messages, next })
+        Ok(rows.into_iter().map(StoredMessage::from).collect())
     }
 
     /// The answer whose content holds this call. Calls that were refused have no journal row, so the text is searched.

@@ -23,6 +23,8 @@ pub struct TurnEnd<'a> {
     pub usage: Option<Usage>,
     pub error: Option<TurnError>,
     pub text: &'a str,
+    /// A title made from what was found, in place of the first words of the question.
+    pub title: Option<&'a str>,
     /// How many events the log holds already.
     pub n_saved: i64,
     /// The events not saved yet, the closing one last.
@@ -64,9 +66,12 @@ impl Store {
 }
 
 async fn touch_conversation(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE conversations SET preview = COALESCE($2, preview), updated_at = $3 WHERE id = $1";
+    const SQL: &str = "UPDATE conversations SET preview = COALESCE($2, preview), updated_at = $3,
+            title = CASE WHEN title_by = 'question' THEN COALESCE($4, title) ELSE title END,
+            title_by = CASE WHEN title_by = 'question' AND $4 IS NOT NULL THEN 'found' ELSE title_by END
+        WHERE id = $1";
     let preview = (!end.text.is_empty()).then(|| beginning_of(end.text, PREVIEW_CHARS));
-    tx.query(SQL).bind(end.started.conversation.0).bind(preview).bind(at).execute().await?;
+    tx.query(SQL).bind(end.started.conversation.0).bind(preview).bind(at).bind(end.title).execute().await?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use super::{
     NewTurn, Start, StartedTurn, Store, StoreError,
     db::Tx,
     limits,
-    questions::take_back,
+    questions::{Place, place_of},
     turns::{PREVIEW_CHARS, beginning_of},
 };
 
@@ -19,8 +19,7 @@ impl Store {
     /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
     /// is the turn that is already there.
     pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
-        // A question that is asked again was sent before, and is to be answered anew.
-        if new.again.is_none()
+        if new.may_exist()
             && let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await?
         {
             return Ok(Start::Existing(existing));
@@ -64,7 +63,7 @@ impl Store {
     }
 }
 
-/// Makes the conversation, or says in it that something is new; takes back the question that is asked again.
+/// Makes the conversation, or says in it that something is new.
 async fn open_conversation(
     tx: &mut Tx,
     owner: &UserId,
@@ -72,8 +71,11 @@ async fn open_conversation(
     started: &StartedTurn,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $6)";
+    const INSERT: &str =
+        "INSERT INTO conversations (id, user_id, agent, title, title_by, preview, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6)";
+    const MOVE_CLIENT_ID: &str = "UPDATE turns SET client_message_id = NULL
+        WHERE user_id = $1 AND client_message_id = $2 AND status <> 'running'";
     const TOUCH: &str = "UPDATE conversations SET preview = $3, updated_at = $4
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
     let (id, preview) = (started.conversation, beginning_of(new.text, PREVIEW_CHARS));
@@ -88,14 +90,38 @@ async fn open_conversation(
     if touched.is_none() {
         return Err(StoreError::NotFound);
     }
-    match new.again {
-        Some(question) => take_back(tx, id, question).await,
-        None => Ok(()),
+    if !new.may_exist() {
+        tx.query(MOVE_CLIENT_ID).bind(owner.as_str()).bind(new.client_message_id).execute().await?;
     }
+    Ok(())
 }
 
-/// The question, and an empty answer after it.
+/// The question, and an empty answer after it; only the answer, when the question is asked again in the same words.
 async fn insert_messages(
+    tx: &mut Tx,
+    new: &NewTurn<'_>,
+    started: &StartedTurn,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    const LEAF: &str = "UPDATE conversations SET active_leaf = $2 WHERE id = $1";
+    match new.again {
+        None => insert_both(tx, new, started, at).await?,
+        Some(again) => match place_of(tx, started.conversation, again.question, new.text).await? {
+            Place::AnswerTo(question) => insert(tx, started, Row::answer(started, question), at).await?,
+            Place::QuestionAfter(parent) => {
+                let question = Row::question(new.text, parent);
+                let answer = Row::answer(started, question.id);
+                insert(tx, started, question, at).await?;
+                insert(tx, started, answer, at).await?;
+            }
+        },
+    }
+    tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
+    Ok(())
+}
+
+/// The usual case, in one statement: after the newest message of the branch that is shown.
+async fn insert_both(
     tx: &mut Tx,
     new: &NewTurn<'_>,
     started: &StartedTurn,
@@ -108,18 +134,59 @@ async fn insert_messages(
          UNION ALL
          SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5, $1 FROM messages
             WHERE conversation_id = $2";
-    const LEAF: &str = "UPDATE conversations SET active_leaf = $2 WHERE id = $1";
+    let question = Row::question(new.text, None);
     tx.query(INSERT)
-        .bind(new.again.unwrap_or_else(MessageId::new).0)
+        .bind(question.id.0)
         .bind(started.conversation.0)
-        .bind(Json([Block::Text { text: new.text.to_owned() }]))
-        .bind(new.text.to_lowercase())
+        .bind(Json(question.content))
+        .bind(question.searchable)
         .bind(at)
         .bind(started.message.0)
         .bind(Json(Vec::<Block>::new()))
         .execute()
         .await?;
-    tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
+    Ok(())
+}
+
+struct Row {
+    id: MessageId,
+    parent: Option<MessageId>,
+    role: &'static str,
+    content: Vec<Block>,
+    status: &'static str,
+    searchable: String,
+}
+
+impl Row {
+    fn question(text: &str, parent: Option<MessageId>) -> Self {
+        let content = vec![Block::Text { text: text.to_owned() }];
+        let (id, searchable) = (MessageId::new(), text.to_lowercase());
+        Self { id, parent, role: "user", content, status: "complete", searchable }
+    }
+
+    /// Empty, as the turn fills it.
+    fn answer(started: &StartedTurn, question: MessageId) -> Self {
+        let (id, parent) = (started.message, Some(question));
+        Self { id, parent, role: "assistant", content: vec![], status: "running", searchable: String::new() }
+    }
+}
+
+async fn insert(tx: &mut Tx, started: &StartedTurn, row: Row, at: DateTime<Utc>) -> Result<(), StoreError> {
+    const INSERT: &str =
+        "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at, parent_id)
+         SELECT $1, $2, COALESCE(MAX(position), 0) + 1, $3, $4, $5, $6, $7, $8 FROM messages
+            WHERE conversation_id = $2";
+    tx.query(INSERT)
+        .bind(row.id.0)
+        .bind(started.conversation.0)
+        .bind(row.role)
+        .bind(Json(row.content))
+        .bind(row.status)
+        .bind(row.searchable)
+        .bind(at)
+        .bind(row.parent.map(|id| id.0))
+        .execute()
+        .await?;
     Ok(())
 }
 

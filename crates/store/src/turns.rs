@@ -17,13 +17,22 @@ pub struct NewTurn<'a> {
     pub conversation: Option<ConversationId>,
     /// The id of the new conversation, when the client chose one.
     pub new_conversation_id: Option<ConversationId>,
-    /// The earlier question that is asked again; it and everything after it is taken back.
-    pub again: Option<MessageId>,
+    /// None: the question follows the newest message of the branch that is shown.
+    pub again: Option<Again>,
     pub agent: &'a str,
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
     pub node: &'a str,
     pub limits: TurnLimits,
+}
+
+/// An earlier question that is asked again. The same words make another answer to it, other words a question beside it;
+/// what was there stays, on a branch of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    pub question: MessageId,
+    /// The client's id names the question, not the attempt: it moves from the earlier turn to this one.
+    pub moves_client_id: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -57,6 +66,13 @@ impl TurnRow {
     /// Whether its events may be gone at `time`, which is the database's.
     pub fn is_forgotten(&self, time: DateTime<Utc>) -> bool {
         self.ended_at.is_some_and(|ended_at| ended_at < time - KEEP_EVENTS)
+    }
+}
+
+impl NewTurn<'_> {
+    /// Whether a turn with this id of the client's is this one, sent twice.
+    pub(crate) fn may_exist(&self) -> bool {
+        !self.again.is_some_and(|again| again.moves_client_id)
     }
 }
 

@@ -82,10 +82,16 @@ export async function getPages<P extends { next?: string | number | null }>(path
   }
 }
 
-export function writeJson(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+export function writeJson(
+  method: 'POST' | 'PATCH' | 'PUT',
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return send(path, {
     method,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     signal,
   });

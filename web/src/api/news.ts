@@ -5,6 +5,7 @@ export type News =
   | { kind: 'library' }
   | { kind: 'playlists' }
   | { kind: 'conversations' }
+  | { kind: 'branch'; conversationId: string }
   | { kind: 'turn'; conversationId: string }
   | { kind: 'turn-end'; conversationId: string };
 

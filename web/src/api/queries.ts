@@ -14,7 +14,6 @@ import type {
   LibrarySort,
   Me,
   OpenAlbum,
-  OpenConversation,
   OpenList,
   OpenPlaylist,
   PlaylistList,
@@ -24,7 +23,7 @@ import type {
   TrackPage,
 } from './types';
 
-type Kind = Exclude<News['kind'], 'turn' | 'turn-end'>;
+type Kind = Exclude<News['kind'], 'branch' | 'turn' | 'turn-end'>;
 
 /** Marks a kind of data as changed, in this tab and in every other tab. */
 export function useChanged(): (kind: Kind) => void {
@@ -53,6 +52,8 @@ export const useConversations = (q: string) =>
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
+    // Another device may be asking: its dot goes out when the answer is there.
+    refetchInterval: (query) => (query.state.data?.pages.some((page) => page.conversations.some((one) => one.running)) ? 4_000 : false),
   });
 
 /** The title in the list: the server titles a new conversation, and another tab may rename one. */
@@ -61,7 +62,10 @@ export function useTitle(id: string | null): string | undefined {
   return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
 }
 
-export const getConversation = (id: string) => getJson<OpenConversation>(`/api/conversations/${id}`);
+/** The whole of it as a file: every branch as JSON, the one that is shown as Markdown. */
+export const exportConversation = async (id: string, format: 'json' | 'markdown') =>
+  (await send(`/api/conversations/${id}/export?format=${format}`)).text();
+export const pinConversation = (id: string, pinned: boolean) => patch(`/api/conversations/${id}`, { pinned });
 export const renameConversation = (id: string, title: string) => patch(`/api/conversations/${id}`, { title });
 export const deleteConversation = (id: string) => remove(`/api/conversations/${id}`);
 export const restoreConversation = (id: string) => post(`/api/conversations/${id}/restore`, {});

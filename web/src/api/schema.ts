@@ -33,6 +33,10 @@ export type Block =
  * One tool call. Ours, never the provider's: local servers number theirs from zero in every reply.
  */
 export type CallId = string;
+/**
+ * How far a decision reaches.
+ */
+export type ConsentScope = 'once' | 'conversation';
 export type Decision = 'refuse' | 'once' | 'conversation';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
@@ -43,6 +47,7 @@ export type Effect = 'reads' | 'writes' | 'deletes';
  */
 export type FailureCode =
   'AI_SERVICE_UNAVAILABLE' | 'DATABASE_ERROR' | 'VALIDATION_ERROR' | 'RATE_LIMITED' | 'TIMEOUT' | 'INTERRUPTED' | 'INTERNAL_ERROR';
+export type Format = 'json' | 'markdown';
 export type Frame =
   | {
       conversationId: string;
@@ -374,6 +379,12 @@ export interface Why {
    */
   words?: string[];
 }
+export interface Branch {
+  /**
+   * A message of this conversation: one of the `siblings` of a message.
+   */
+  messageId: string;
+}
 export interface CandidateItem {
   album?: string | null;
   artist: string;
@@ -393,6 +404,10 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
+export interface Change {
+  pinned?: boolean | null;
+  title?: string | null;
+}
 export interface ChangePassword {
   current: string;
   /**
@@ -410,6 +425,11 @@ export interface ChatRequest {
    */
   clientMessageId?: string | null;
   conversationId?: string | null;
+  /**
+   * An earlier question of this conversation, asked again in the words of `message`: other words make a question beside
+   * it, the same words another answer to it. What was there stays, on a branch of its own.
+   */
+  editOf?: string | null;
   /**
    * 1 to 10,000 characters.
    */
@@ -435,14 +455,42 @@ export interface CompleteTaskOutput {
   title: string;
   updatedAt: string;
 }
+/**
+ * What became of a question.
+ */
+export interface ConsentLine {
+  /**
+   * False while it waits for a decision.
+   */
+  decided: boolean;
+  id: string;
+  /**
+   * How far the consent reaches; absent while it waits, and when it was refused.
+   */
+  scope?: ConsentScope | null;
+  toolCallId: CallId;
+  toolName: string;
+}
 export interface Conversation {
   agent: string;
   createdAt: string;
   id: string;
   /**
+   * The line with the words that were searched for, where a message has them.
+   */
+  match?: string | null;
+  /**
+   * Pinned by its user: it comes first in the list.
+   */
+  pinned: boolean;
+  /**
    * The beginning of the newest message.
    */
   preview: string;
+  /**
+   * Whether a turn runs in it now.
+   */
+  running: boolean;
   title: string;
   updatedAt: string;
 }
@@ -877,8 +925,16 @@ export interface OpenAlbum {
 }
 export interface OpenConversation {
   agent: string;
+  /**
+   * Calls that waited for your consent, or still do; see `POST /api/consents/{consent_id}`.
+   */
+  consents: ConsentLine[];
   createdAt: string;
   id: string;
+  /**
+   * The line with the words that were searched for, where a message has them.
+   */
+  match?: string | null;
   /**
    * Oldest first.
    */
@@ -888,9 +944,17 @@ export interface OpenConversation {
    */
   next?: string | null;
   /**
+   * Pinned by its user: it comes first in the list.
+   */
+  pinned: boolean;
+  /**
    * The beginning of the newest message.
    */
   preview: string;
+  /**
+   * Whether a turn runs in it now.
+   */
+  running: boolean;
   title: string;
   updatedAt: string;
 }
@@ -899,7 +963,15 @@ export interface StoredMessage {
   createdAt: string;
   error?: TurnError | null;
   id: string;
+  /**
+   * The message it follows; none for a first question.
+   */
+  parentId?: string | null;
   role: Role;
+  /**
+   * The branches that part here; absent where there is only one.
+   */
+  siblings?: Siblings | null;
   status: MessageStatus;
   /**
    * The turn that wrote it; answers only.
@@ -914,6 +986,20 @@ export interface TurnError {
   code: FailureCode;
   message: string;
   retryable: boolean;
+}
+/**
+ * The messages that stand in one place of a conversation, one a branch.
+ */
+export interface Siblings {
+  count: number;
+  /**
+   * Oldest first, this message among them.
+   */
+  ids: string[];
+  /**
+   * Which of them this message is, from 0.
+   */
+  index: number;
 }
 /**
  * Token counts of one or more replies.
@@ -978,9 +1064,6 @@ export interface PlaylistLine {
 }
 export interface PlaylistList {
   playlists: PlaylistLine[];
-}
-export interface Rename {
-  title: string;
 }
 export interface Retried {
   /**

@@ -41,6 +41,7 @@ export class Announcer {
 function spoken(part: Part): string {
   if (part.kind === 'text') return part.text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`#>]+/g, '');
   const { call } = part;
+  if (call.consentId) return 'A tool of another server waits for your decision: allow or refuse it in the answer.';
   return call.error ? whatHappened(call.error) : (call.summary ?? 'Done.');
 }
 

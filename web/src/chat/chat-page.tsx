@@ -1,6 +1,6 @@
 // The page you talk on: a new conversation, or one that already has its address.
 import { WifiOff } from 'lucide-react';
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
 import { useTitle } from '../api/queries';
@@ -10,7 +10,9 @@ import { usePageTitle } from '../shell/page-title';
 import { TaskPanel } from '../tasks/task-panel';
 import { Failed, Skeleton } from '../ui/states';
 import { AskContext } from './ask';
+import { BranchContext, type BranchActions } from './branches';
 import { Composer } from './composer';
+import { ConsentContext, type Consents } from './consent-card';
 import { moveDraft, NEW_CHAT, returnToDraft } from './drafts';
 import type { Session } from './session';
 import { useSession, useSessions } from './sessions';
@@ -70,6 +72,13 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const online = useOnline();
   const foot = useFootHeight();
   const ask = useCallback((text: string) => session.send(text), [session]);
+  const idle = turn === null;
+  const branches = useBranchActions(session, idle);
+  const consents = useMemo(
+    (): Consents => ({ states: state.consents, idle, decide: (id, decision) => void session.decide(id, decision) }),
+    [session, state.consents, idle],
+  );
+  const lastQuestion = messages.findLast((message) => message.role === 'user' && message.stored);
   usePageTitle(title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
   useStopOnEscape(turn !== null, session);
 
@@ -85,13 +94,17 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
           {fresh ? (
             <Welcome agent={agent} onPick={(text) => session.send(text)} />
           ) : (
-            <Thread
-              state={state}
-              conversation={draftKey}
-              onRetry={(message) => session.retry(message)}
-              onGoOn={() => session.send('Please go on.')}
-              onAsk={ask}
-            />
+            <BranchContext value={branches}>
+              <ConsentContext value={consents}>
+                <Thread
+                  state={state}
+                  conversation={draftKey}
+                  onRetry={(message) => session.retry(message)}
+                  onGoOn={() => session.send('Please go on.')}
+                  onAsk={ask}
+                />
+              </ConsentContext>
+            </BranchContext>
           )}
           <div className="chat-foot" ref={foot}>
             {turn?.turnId && !turn.connected && online && (
@@ -110,6 +123,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
               onUnqueue={(id) => session.unqueue(id)}
               onSendNext={() => session.sendNext()}
               onExcuse={() => session.excuse()}
+              onEditLast={idle && lastQuestion ? () => branches.setEditing(lastQuestion.id) : undefined}
             />
           </div>
         </div>
@@ -120,6 +134,25 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
         )}
       </div>
     </AskContext>
+  );
+}
+
+function useBranchActions(session: Session, idle: boolean): BranchActions {
+  const [editing, setEditing] = useState<string | null>(null);
+  return useMemo(
+    () => ({
+      idle,
+      editing,
+      setEditing,
+      choose: (id) => void session.choose(id),
+      edit: (question, text) => {
+        setEditing(null);
+        session.edit(question, text);
+        document.querySelector<HTMLElement>('.composer textarea')?.focus();
+      },
+      regenerate: (answer) => session.retry(answer),
+    }),
+    [session, idle, editing],
   );
 }
 

@@ -21,9 +21,12 @@ interface Props {
   onUnqueue: (clientMessageId: string) => void;
   onSendNext: () => void;
   onExcuse: () => void;
+  /** Given when there is a question to edit. */
+  onEditLast?: () => void;
 }
 
-export function Composer({ draftKey, placeholder, turn, queue, refusal, onSend, onStop, onUnqueue, onSendNext, onExcuse }: Props) {
+export function Composer(props: Props) {
+  const { draftKey, placeholder, turn, queue, refusal, onSend, onStop, onUnqueue, onSendNext, onExcuse, onEditLast } = props;
   const [text, setText] = useDraft(draftKey);
   const area = useRef<HTMLTextAreaElement>(null);
   const words = text.trim();
@@ -51,6 +54,11 @@ export function Composer({ draftKey, placeholder, turn, queue, refusal, onSend, 
     area.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // As in a terminal: with nothing written, up goes to what was said last.
+    if (event.key === 'ArrowUp' && text === '' && onEditLast && !isComposing(event)) {
+      event.preventDefault();
+      return onEditLast();
+    }
     // While an input method composes, Enter picks a word; it does not send.
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
-import { conversationMarkdown, fileName } from './export';
+import { fileName, messageMarkdown } from './export';
 import { RECORDINGS } from './recorded';
+import { fromStored } from './reduce';
 
-it('writes a conversation as Markdown: who spoke, what was found, what was said', () => {
-  const text = conversationMarkdown(RECORDINGS['discover']!.conversation);
-  expect(text).toMatch(/^# /);
-  expect(text).toContain('## You');
-  expect(text).toContain('## Segue');
-  expect(text).toMatch(/1\. \*\*Harbour Lights\*\* — /);
+it('writes an answer as Markdown: what was found, what was said', () => {
+  const answer = RECORDINGS['discover']!.conversation.messages.find(({ role }) => role === 'assistant')!;
+  expect(messageMarkdown(fromStored(answer))).toMatch(/1\. \*\*Harbour Lights\*\* — /);
 });
 
 it('makes file names that every system takes', () => {

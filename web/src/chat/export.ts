@@ -1,18 +1,9 @@
-// A conversation to take away: as Markdown for people, as JSON for programs.
-import type { OpenConversation } from '../api/types';
+// Answers as Markdown, and files that the page hands to the browser.
 import { tracksOf } from './found';
-import { fromStored, type ChatMessage, type Part } from './reduce';
+import type { ChatMessage, Part } from './reduce';
 
 export function messageMarkdown(message: ChatMessage): string {
   return message.parts.map(partMarkdown).filter(Boolean).join('\n\n');
-}
-
-export function conversationMarkdown(conversation: OpenConversation): string {
-  const messages = conversation.messages.map(fromStored).map((message) => {
-    const who = message.role === 'user' ? 'You' : 'Segue';
-    return `## ${who}${message.at ? `, ${message.at.slice(0, 16).replace('T', ' ')} UTC` : ''}\n\n${messageMarkdown(message)}`;
-  });
-  return [`# ${conversation.title}`, ...messages].join('\n\n') + '\n';
 }
 
 function partMarkdown(part: Part): string {

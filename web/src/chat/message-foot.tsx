@@ -4,16 +4,17 @@ import { CopyButton, copyText } from '../ui/copy';
 import { moment } from '../ui/format';
 import { Menu } from '../ui/menu';
 import { toast, toastError } from '../ui/toast';
+import { BranchSwitch, useBranches } from './branches';
 import { messageMarkdown } from './export';
 import { textOf, type ChatMessage } from './reduce';
 
 interface Props {
   message: ChatMessage;
-  /** Given where the question can be asked once more. */
-  onAgain?: (message: ChatMessage) => void;
 }
 
-export function MessageFoot({ message, onAgain }: Props) {
+export function MessageFoot({ message }: Props) {
+  const branches = useBranches();
+  const canRepeat = branches?.idle === true && !message.error;
   const text = textOf(message);
   const { usage, at } = message;
   const copy = () => void copyText(messageMarkdown(message)).then(() => toast('Copied as Markdown'), toastError);
@@ -21,6 +22,17 @@ export function MessageFoot({ message, onAgain }: Props) {
   return (
     <footer className="message-foot">
       {text && <CopyButton text={text} label="Copy answer" />}
+      {canRepeat && (
+        <button
+          type="button"
+          className="icon-button small"
+          aria-label="Answer again"
+          title="Answer again; this answer is kept"
+          onClick={() => branches.regenerate(message)}
+        >
+          <RotateCcw size={15} />
+        </button>
+      )}
       <Menu
         align="start"
         trigger={
@@ -28,12 +40,10 @@ export function MessageFoot({ message, onAgain }: Props) {
             <Ellipsis size={16} />
           </button>
         }
-        items={[
-          { label: 'Copy as Markdown', icon: Copy, onSelect: copy },
-          ...(onAgain ? [{ label: 'Ask again', icon: RotateCcw, onSelect: () => onAgain(message) }] : []),
-        ]}
+        items={[{ label: 'Copy as Markdown', icon: Copy, onSelect: copy }]}
         note={cost ? `${cost.inputTokens.toLocaleString('en')} tokens in · ${cost.outputTokens.toLocaleString('en')} out` : undefined}
       />
+      <BranchSwitch message={message} />
       {at && (
         <time className="message-time" dateTime={at} title={new Date(at).toLocaleString()}>
           {moment(at)}

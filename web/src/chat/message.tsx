@@ -2,11 +2,12 @@
 import { CircleAlert, CircleOff, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
 import { memo } from 'react';
 import { ToolCard } from '../tools/card';
-import { moment } from '../ui/format';
 import { shownCall } from './found';
+import { ConsentCard } from './consent-card';
 import { Markdown } from './markdown';
 import { MessageFoot } from './message-foot';
-import { textOf, type ChatMessage, type Part } from './reduce';
+import { Question } from './question';
+import type { ChatMessage, Part } from './reduce';
 import './message.css';
 
 interface Props {
@@ -18,18 +19,8 @@ interface Props {
 }
 
 export const Message = memo(function Message(props: Props) {
-  return props.message.role === 'user' ? <UserMessage {...props} /> : <Answer {...props} />;
+  return props.message.role === 'user' ? <Question message={props.message} /> : <Answer {...props} />;
 });
-
-function UserMessage({ message: { at, ...message } }: Props) {
-  return (
-    <article className="message user" aria-label="You">
-      <div className="bubble" dir="auto" title={at && moment(at)}>
-        {textOf(message)}
-      </div>
-    </article>
-  );
-}
 
 function Answer({ message, onRetry, onGoOn }: Props) {
   const running = message.status === 'running';
@@ -65,7 +56,7 @@ function Answer({ message, onRetry, onGoOn }: Props) {
         </p>
       )}
       {message.error && <TurnProblem message={message} onRetry={onRetry} />}
-      {!running && <MessageFoot message={message} onAgain={message.error ? undefined : onRetry} />}
+      {!running && <MessageFoot message={message} />}
     </article>
   );
 }
@@ -77,7 +68,9 @@ interface PartProps {
 }
 
 const PartView = memo(function PartView({ part, shown, old }: PartProps) {
-  return part.kind === 'text' ? <Markdown text={part.text} /> : <ToolCard call={part.call} shown={shown} old={old} />;
+  if (part.kind === 'text') return <Markdown text={part.text} />;
+  const { consentId } = part.call;
+  return consentId ? <ConsentCard call={part.call} consentId={consentId} /> : <ToolCard call={part.call} shown={shown} old={old} />;
 });
 
 export function Thinking() {

@@ -10,6 +10,8 @@ export interface ToolCall {
   /** Absent when there is nothing to open: no results, or not finished. */
   output?: Record<string, unknown>;
   error?: { message: string; retryable: boolean; wasRetried: boolean };
+  /** The call waits, or waited, for the person's consent. */
+  consentId?: string;
 }
 
 export type Part = { kind: 'text'; text: string } | { kind: 'tool'; call: ToolCall };
@@ -53,11 +55,12 @@ function hasResults(output: Record<string, unknown>): boolean {
 }
 
 export function failure(content: unknown): Partial<ToolCall> {
-  const { error, retryable, wasRetried, durationMs } = asRecord(content);
+  const { error, retryable, wasRetried, durationMs, consentId } = asRecord(content);
   return {
     status: 'failed',
     error: { message: String(error ?? 'Failed'), retryable: retryable === true, wasRetried: wasRetried === true },
     ...(typeof durationMs === 'number' && { durationMs }),
+    ...(typeof consentId === 'string' && { consentId }),
   };
 }
 

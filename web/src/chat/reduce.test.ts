@@ -101,3 +101,66 @@ describe('a conversation', () => {
     expect(state.messages).toBe(live.messages);
   });
 });
+
+describe('a question asked again', () => {
+  const stored = (id: string, role: 'user' | 'assistant', text: string, more = {}) => ({
+    id,
+    role,
+    content: [{ type: 'text' as const, text }],
+    status: 'complete' as const,
+    createdAt: '2026-11-01T10:00:00Z',
+    ...more,
+  });
+  const conversation = {
+    id: 'c',
+    agent: 'discover',
+    title: 'T',
+    preview: '',
+    createdAt: '',
+    updatedAt: '',
+    pinned: false,
+    running: false,
+    consents: [],
+    messages: [
+      stored('q1', 'user', 'one'),
+      stored('a1', 'assistant', 'A one', { parentId: 'q1' }),
+      stored('q2', 'user', 'two', { parentId: 'a1' }),
+      stored('a2', 'assistant', 'A two', { parentId: 'q2' }),
+    ],
+  };
+  const opened = reduce(emptyChat('discover'), { type: 'loaded', conversation });
+  const words = (state: ChatState) => state.messages.map(textOf);
+  const send = (text: string, editOf: string) =>
+    reduce(opened, { type: 'sent', message: { clientMessageId: 'new', text, editOf }, at: '2026-11-01T11:00:00Z' });
+
+  it('takes the place of what came from it on', () => {
+    expect(words(send('other', 'q2'))).toEqual(['one', 'A one', 'other']);
+    expect(words(send('other', 'q1'))).toEqual(['other']);
+  });
+
+  it('stays where it is when only another answer is wanted', () => {
+    expect(words(send('two', 'q2'))).toEqual(['one', 'A one', 'two']);
+    expect(send('two', 'q2').messages.at(-1)?.id).toBe('q2');
+  });
+
+  it('gets its id and its versions from the server, and keeps its place on the page', () => {
+    const siblings = { index: 1, count: 2, ids: ['q2', 'q3'] };
+    const answer: Frame = { seq: 1, type: 'message_start', messageId: 'a3', conversationId: 'c', turnId: 't' };
+    const end: Frame = { seq: 2, type: 'message_end', usage: { inputTokens: 1, outputTokens: 1 }, stopReason: 'complete', notices: [] };
+    const ended = play([answer, end], send('other', 'q2'));
+    const messages = [stored('q3', 'user', 'other', { parentId: 'a1', siblings }), stored('a3', 'assistant', '', { parentId: 'q3' })];
+    const settled = reduce(ended, { type: 'settled', conversation: { ...conversation, messages } });
+    expect(settled.messages.at(-2)).toMatchObject({ id: 'q3', key: 'new', stored: true, siblings });
+    expect(settled.messages[0]).toBe(ended.messages[0]);
+  });
+
+  it('knows which calls wait for a decision', () => {
+    const consents = [
+      { id: 'x', toolCallId: 't', toolName: 'n', decided: true },
+      { id: 'y', toolCallId: 't', toolName: 'n', decided: true, scope: 'once' as const },
+      { id: 'z', toolCallId: 't', toolName: 'n', decided: false },
+    ];
+    const state = reduce(opened, { type: 'loaded', conversation: { ...conversation, consents } });
+    expect(state.consents).toEqual({ x: 'refuse', y: 'once', z: 'waiting' });
+  });
+});

@@ -2,9 +2,11 @@
 import {
   agentOf,
   type AgentId,
+  type ConsentLine,
   type Frame,
   type MessageStatus,
   type OpenConversation,
+  type Siblings,
   type StoredMessage,
   type UsageFrame,
 } from '../api/types';
@@ -21,7 +23,15 @@ export interface ChatMessage {
   error?: Failure;
   /** When it was written, where that is known. */
   at?: string;
+  /** The versions that stand in its place; absent when there is one. */
+  siblings?: Siblings;
+  /** Of a question: the id is the server's, so it can be edited. */
+  stored?: boolean;
+  /** Stays the same when the server gives the message its id. */
+  key?: string;
 }
+
+export type ConsentState = 'waiting' | 'once' | 'conversation' | 'refuse';
 
 /** Why there is no (whole) answer: the server's own code, or the page's where the server never spoke. */
 export interface Failure {
@@ -41,6 +51,8 @@ export interface Refusal {
 export interface QueuedMessage {
   clientMessageId: string;
   text: string;
+  /** The stored question that these words replace, or ask once more. */
+  editOf?: string;
 }
 
 export interface Turn {
@@ -60,10 +72,14 @@ export interface ChatState {
   turn: Turn | null;
   queue: QueuedMessage[];
   refusal: Refusal | null;
+  /** What became of the calls that waited for the person, by consent id. */
+  consents: Record<string, ConsentState>;
 }
 
 export type Action =
   | { type: 'loaded'; conversation: OpenConversation }
+  | { type: 'settled'; conversation: OpenConversation }
+  | { type: 'decided'; consentId: string; state: ConsentState }
   | { type: 'sent'; message: QueuedMessage; at?: string }
   | { type: 'attached' }
   | { type: 'detached' }
@@ -78,7 +94,7 @@ export type Action =
   | { type: 'renamed'; title: string };
 
 export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
-  return { conversationId, agent, title: null, messages: [], turn: null, queue: [], refusal: null };
+  return { conversationId, agent, title: null, messages: [], turn: null, queue: [], refusal: null, consents: {} };
 }
 
 export function reduce(state: ChatState, action: Action): ChatState {
@@ -88,10 +104,14 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case 'sent':
       return {
         ...state,
-        messages: [...without(state, action.message), { ...userMessage(action.message), at: action.at }],
+        messages: withQuestion(state, action.message, action.at),
         turn: newTurn(),
         refusal: null,
       };
+    case 'settled':
+      return settled(state, action.conversation);
+    case 'decided':
+      return { ...state, consents: { ...state.consents, [action.consentId]: action.state } };
     case 'attached':
       return state.turn ? state : { ...state, turn: newTurn() };
     case 'detached':
@@ -137,6 +157,8 @@ export function fromStored(stored: StoredMessage): ChatMessage {
     role: stored.role,
     parts,
     status: stored.status,
+    ...(stored.role === 'user' && { stored: true }),
+    ...(stored.siblings && { siblings: stored.siblings }),
     ...usageOf(stored),
     ...(stored.error && { error: stored.error }),
     ...(stored.createdAt && { at: stored.createdAt }),
@@ -154,10 +176,51 @@ export function textOf(message: ChatMessage): string {
 }
 
 function loaded(state: ChatState, conversation: OpenConversation): ChatState {
-  const base = { ...state, conversationId: conversation.id, agent: agentOf(conversation.agent), title: conversation.title };
+  const base = {
+    ...state,
+    conversationId: conversation.id,
+    agent: agentOf(conversation.agent),
+    title: conversation.title,
+    consents: consentsOf(state, conversation),
+  };
   // While a turn is followed live, what this page has is newer than what was stored when the answer was written.
   if (state.turn) return base;
-  return { ...base, messages: conversation.messages.map(fromStored) };
+  const keys = new Map(state.messages.map(({ id, key }) => [id, key]));
+  const keyed = (message: ChatMessage) => (keys.get(message.id) ? { ...message, key: keys.get(message.id) } : message);
+  return { ...base, messages: conversation.messages.map(fromStored).map(keyed) };
+}
+
+/** What the server has stored of the last turn: the question's own id, the versions beside it and its answer. */
+function settled(state: ChatState, { messages: stored, ...conversation }: OpenConversation): ChatState {
+  const byId = new Map(stored.map((message) => [message.id, message]));
+  const messages = state.messages.map((message, index) => {
+    const answer = message.role === 'user' ? state.messages[index + 1] : undefined;
+    const own = byId.get(message.id) ?? byId.get(byId.get(answer?.id ?? '')?.parentId ?? '');
+    if (!own || own.role !== message.role) return message;
+    const { siblings: _earlier, ...rest } = message;
+    const words = own.role === 'user' ? { parts: fromStored(own).parts, stored: true, key: message.key ?? message.id } : {};
+    return { ...rest, ...words, id: own.id, ...(own.siblings && { siblings: own.siblings }) };
+  });
+  return { ...state, messages, consents: consentsOf(state, { messages: stored, ...conversation }) };
+}
+
+function consentsOf(state: ChatState, { consents = [] }: OpenConversation): Record<string, ConsentState> {
+  return { ...state.consents, ...Object.fromEntries(consents.map((line) => [line.id, stateOf(line)])) };
+}
+
+function stateOf({ decided, scope }: ConsentLine): ConsentState {
+  return decided ? (scope ?? 'refuse') : 'waiting';
+}
+
+/** A new question comes last. One that is asked again takes the place of what was there; that is kept by the server. */
+function withQuestion(state: ChatState, message: QueuedMessage, at?: string): ChatMessage[] {
+  const earlier = without(state, message);
+  const question = { ...userMessage(message), at };
+  const place = earlier.findIndex((existing) => existing.id === message.editOf);
+  const edited = earlier[place];
+  if (!edited) return [...earlier, question];
+  // The same words: only the answer is new.
+  return [...earlier.slice(0, place), textOf(edited) === message.text ? edited : question];
 }
 
 function takeFrame(state: ChatState, frame: Frame, at?: string): ChatState {

@@ -4,12 +4,14 @@ import { announce } from '../api/news';
 import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
 import { newId } from '../ui/id';
 import { say } from '../ui/live-region';
+import { toastError } from '../ui/toast';
 import { Announcer } from './announcer';
 import { NEW_CHAT, returnToDraft } from './drafts';
 import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
 import { keepPending, recoveredAs } from './pending';
 import { keepQueue, savedQueue } from './queue-storage';
 import { refusalOf } from './refusal-of';
+import type { Decision } from './consent-card';
 import { follow } from './stream';
 
 export interface SessionEvents {
@@ -26,6 +28,8 @@ export interface SessionEvents {
 export type LoadState = { status: 'loading' } | { status: 'ready' } | { status: 'failed'; error: unknown };
 
 const RECONNECT_MS = 2_000;
+/** The turn that has ended, and one that a queue may have begun since. */
+const LAST_MESSAGES = 4;
 
 export class Session {
   private state: ChatState;
@@ -83,7 +87,52 @@ export class Session {
   retry(failed: ChatMessage): void {
     if (this.state.turn) return;
     const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
-    if (question) void this.deliver({ clientMessageId: newId(), text: wordsOf(question) });
+    if (question) this.edit(question, wordsOf(question));
+  }
+
+  /** Asks a question in other words, or in the same ones for another answer. The earlier version is kept. */
+  edit(question: ChatMessage, text: string): void {
+    if (this.state.turn) return;
+    void this.deliver({ clientMessageId: newId(), text, ...(question.stored && { editOf: question.id }) });
+  }
+
+  /** Shows another version of a question or an answer, here and wherever this conversation is open. */
+  async choose(messageId: string): Promise<void> {
+    const id = this.state.conversationId;
+    if (!id || this.state.turn) return;
+    try {
+      const response = await writeJson('PUT', `/api/conversations/${id}/branch`, { messageId });
+      this.dispatch({ type: 'loaded', conversation: (await response.json()) as OpenConversation });
+      announce({ kind: 'branch', conversationId: id });
+      const chosen = this.state.messages.find((message) => message.id === messageId);
+      if (chosen?.siblings) say(`Version ${chosen.siblings.index + 1} of ${chosen.siblings.count}`);
+    } catch (error) {
+      toastError(error);
+    }
+  }
+
+  /** The person's word for a call that waits. What is allowed starts a turn that makes exactly this call. */
+  async decide(consentId: string, decision: Decision): Promise<void> {
+    if (this.state.turn) return;
+    this.dispatch({ type: 'decided', consentId, state: decision });
+    try {
+      if (decision === 'refuse') await writeJson('POST', `/api/consents/${consentId}`, { decision });
+      else await this.carryOut(consentId, decision);
+    } catch (error) {
+      this.dispatch({ type: 'detached' });
+      this.dispatch({ type: 'decided', consentId, state: 'waiting' });
+      toastError(error);
+      // Answered elsewhere, or not at all: the stored conversation knows.
+      await this.open();
+    }
+  }
+
+  private async carryOut(consentId: string, decision: Decision): Promise<void> {
+    const text = decision === 'once' ? 'Allow once' : 'Allow in this conversation';
+    this.dispatch({ type: 'sent', message: { clientMessageId: newId(), text }, at: new Date().toISOString() });
+    const accept = { accept: 'text/event-stream' };
+    const outcome = await this.run((signal) => writeJson('POST', `/api/consents/${consentId}`, { decision }, signal, accept));
+    if (outcome === 'idle') await this.open();
   }
 
   unqueue(clientMessageId: string): void {
@@ -119,6 +168,7 @@ export class Session {
     const body: ChatRequest = {
       message: message.text,
       clientMessageId: message.clientMessageId,
+      ...(message.editOf && { editOf: message.editOf }),
       ...(conversationId ? { conversationId } : { agent }),
     };
     try {
@@ -137,6 +187,8 @@ export class Session {
     this.dispatch({ type: 'refused', message, error });
     returnToDraft(this.state.conversationId ?? NEW_CHAT, message.text);
     say(error.message);
+    // The branch that its new version had replaced on the screen.
+    if (message.editOf) void this.open();
   }
 
   /** The turn could not be followed to its end: either it never began, or the stored conversation knows how it went. */
@@ -220,8 +272,22 @@ export class Session {
 
   private afterTurn(): void {
     if (this.state.conversationId) this.events.onTurnEnd(this.state.conversationId);
+    void this.settleMessages();
     // After an error the queue waits: firing more questions at a broken service helps nobody.
     if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
+  }
+
+  /** The ids and versions of what was said last: only the server knows them. */
+  private async settleMessages(): Promise<void> {
+    const id = this.state.conversationId;
+    if (!id) return;
+    try {
+      const conversation = await getJson<OpenConversation>(`/api/conversations/${id}?limit=${LAST_MESSAGES}`);
+      this.dispatch({ type: 'settled', conversation });
+    } catch (error) {
+      // Editing waits for the next look at this conversation.
+      console.warn('could not read the last messages:', explain(error));
+    }
   }
 
   private enqueue(message: QueuedMessage): void {

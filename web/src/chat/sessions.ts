@@ -6,6 +6,7 @@ import type { AgentId } from '../api/types';
 import { Session } from './session';
 
 const LONGEST_TURN_MS = 300_000;
+const TITLE_MS = 5_000;
 const TASK_TOOLS = new Set(['add_task', 'complete_task', 'delete_task', 'update_task']);
 
 export class Sessions {
@@ -23,6 +24,7 @@ export class Sessions {
         void this.byId.get(news.conversationId)?.open();
       }
       if (news.kind === 'turn-end') this.setRunning(news.conversationId, false);
+      if (news.kind === 'branch') void this.byId.get(news.conversationId)?.open();
     });
     // Another device may have gone on with a conversation while this tab was out of sight.
     document.addEventListener('visibilitychange', () => {
@@ -79,6 +81,8 @@ export class Sessions {
         this.setRunning(id, false);
         announce({ kind: 'turn-end', conversationId: id });
         this.refresh('conversations');
+        // A model may write a better title meanwhile.
+        setTimeout(() => this.refresh('conversations'), TITLE_MS);
       },
     };
   }
@@ -131,7 +135,7 @@ export function useNews(queries: QueryClient): void {
   useEffect(
     () =>
       onNews((news) => {
-        if (news.kind !== 'turn' && news.kind !== 'turn-end') void queries.invalidateQueries({ queryKey: [news.kind] });
+        if (!('conversationId' in news)) void queries.invalidateQueries({ queryKey: [news.kind] });
       }),
     [queries],
   );

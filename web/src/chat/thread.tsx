@@ -38,7 +38,7 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
           <NamesContext value={found}>
             {shown.map((message) => (
               <Message
-                key={message.id}
+                key={message.key ?? message.id}
                 message={message}
                 onRetry={idle && message === last ? onRetry : undefined}
                 onGoOn={idle && message === last ? onGoOn : undefined}

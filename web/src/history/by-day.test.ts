@@ -20,8 +20,24 @@ it('puts conversations under the days people remember', () => {
     title: '',
     preview: '',
     createdAt: updatedAt,
+    pinned: false,
+    running: false,
     updatedAt,
   }));
   const labels = byDay(conversations, now).flatMap((day) => day.conversations.map(() => day.label));
   expect(labels).toEqual(rows.map(([, label]) => label));
+});
+
+it('puts pinned conversations before all days', () => {
+  const row = (id: string, pinned: boolean) => ({
+    id,
+    agent: 'discover' as const,
+    title: id,
+    preview: '',
+    createdAt: '',
+    updatedAt: at(2026, 9, 1),
+    pinned,
+    running: false,
+  });
+  expect(byDay([row('a', true), row('b', false)], now).map(({ label }) => label)).toEqual(['Pinned', 'October 2026']);
 });

@@ -6,11 +6,11 @@ export interface Day {
   conversations: Conversation[];
 }
 
-/** Expects newest first, as the server lists them; keeps that order. */
+/** Expects pinned ones first, then the newest, as the server lists them; keeps that order. */
 export function byDay(conversations: Conversation[], now: Date): Day[] {
   const days: Day[] = [];
   for (const conversation of conversations) {
-    const label = labelOf(new Date(conversation.updatedAt), now);
+    const label = conversation.pinned ? 'Pinned' : labelOf(new Date(conversation.updatedAt), now);
     const last = days.at(-1);
     if (last?.label === label) last.conversations.push(conversation);
     else days.push({ label, conversations: [conversation] });

@@ -1,10 +1,18 @@
 // The list of conversations: find one, go back to it, rename it, delete it and think better of it.
-import { Ellipsis, FileJson, FileText, Link2, ListTodo, Music2, Pencil, Search, Trash2 } from 'lucide-react';
+import { Ellipsis, FileJson, FileText, Link2, ListTodo, Music2, Pencil, Pin, PinOff, Search, Trash2 } from 'lucide-react';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
-import { deleteConversation, getConversation, renameConversation, restoreConversation, useChanged, useConversations } from '../api/queries';
+import {
+  deleteConversation,
+  exportConversation,
+  pinConversation,
+  renameConversation,
+  restoreConversation,
+  useChanged,
+  useConversations,
+} from '../api/queries';
 import type { Conversation } from '../api/types';
-import { conversationMarkdown, download, fileName } from '../chat/export';
+import { download, fileName } from '../chat/export';
 import { useIsRunning, useSessions } from '../chat/sessions';
 import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
@@ -68,10 +76,8 @@ interface EntryProps {
 }
 
 function Entry({ conversation, words, onNavigate }: EntryProps) {
-  const { id, title, agent, preview } = conversation;
-  const running = useIsRunning(id);
-  // The list knows only the newest message: its line is shown where it has the words that were searched for.
-  const line = words !== '' && preview.toLowerCase().includes(words.toLowerCase()) ? preview : null;
+  const { id, title, agent, pinned, match } = conversation;
+  const running = useIsRunning(id) || conversation.running;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
   const changed = useChanged();
@@ -101,9 +107,17 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
 
   const save = async (as: 'md' | 'json') => {
     try {
-      const conversation = await getConversation(id);
-      if (as === 'md') download(fileName(title, 'md'), 'text/markdown', conversationMarkdown(conversation));
-      else download(fileName(title, 'json'), 'application/json', JSON.stringify(conversation, null, 2));
+      if (as === 'md') download(fileName(title, 'md'), 'text/markdown', await exportConversation(id, 'markdown'));
+      else download(fileName(title, 'json'), 'application/json', await exportConversation(id, 'json'));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+
+  const pin = async () => {
+    try {
+      await pinConversation(id, !pinned);
+      changed('conversations');
     } catch (error) {
       toastError(error);
     }
@@ -116,9 +130,9 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
         <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
         <span className="entry-words">
           <span dir="auto">{title}</span>
-          {line && (
+          {match && (
             <span className="entry-line" dir="auto">
-              {line}
+              <Marked line={match} words={words} />
             </span>
           )}
         </span>
@@ -131,6 +145,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
           </button>
         }
         items={[
+          { label: pinned ? 'Unpin' : 'Pin', icon: pinned ? PinOff : Pin, onSelect: () => void pin() },
           { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
           { label: 'Copy link', icon: Link2, onSelect: copyLink },
           { label: 'Save as Markdown', icon: FileText, onSelect: () => void save('md') },
@@ -139,6 +154,19 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
         ]}
       />
     </li>
+  );
+}
+
+/** The words that were searched for stand out in their line. */
+function Marked({ line, words }: { line: string; words: string }) {
+  const at = line.toLowerCase().indexOf(words.toLowerCase());
+  if (words === '' || at < 0) return line;
+  return (
+    <>
+      {line.slice(0, at)}
+      <mark>{line.slice(at, at + words.length)}</mark>
+      {line.slice(at + words.length)}
+    </>
   );
 }
 

@@ -95,7 +95,8 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
 function useCommands(words: string, onKeys: () => void): Command[] {
   const [, navigate] = useLocation();
   const q = useDebounced(words);
-  const { data } = useConversations(q);
+  const { data, isPlaceholderData } = useConversations(q);
+  const isCurrent = q === words && !isPlaceholderData;
   const go = (href: string) => () => navigate(href);
   const fixed: Command[] = [
     { id: 'new', label: 'New chat', icon: SquarePen, run: go('/') },
@@ -110,7 +111,10 @@ function useCommands(words: string, onKeys: () => void): Command[] {
     { id: 'export', label: 'Export everything', icon: Download, run: () => window.location.assign('/api/export') },
     { id: 'keys', label: 'Keyboard shortcuts', icon: Keyboard, run: onKeys },
   ];
+  // What an earlier word found stays until the new answer is there, but only where it still fits: Enter opens the first.
+  const fits = ({ title }: { title: string }) => isCurrent || title.toLowerCase().includes(words.toLowerCase());
   const conversations = (data?.pages[0]?.conversations ?? [])
+    .filter(fits)
     .slice(0, words === '' ? 5 : 10)
     .map(({ id, title }): Command => ({ id, label: title, icon: MessageSquare, run: go(`/c/${id}`) }));
   const wanted = words.toLowerCase();

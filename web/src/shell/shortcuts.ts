@@ -6,6 +6,7 @@ export const SHORTCUTS = [
   { keys: ['/'], what: 'Go to the message or search field' },
   { keys: ['?'], what: 'This list' },
   { keys: ['Enter'], what: 'Send the message; Shift Enter begins a new line' },
+  { keys: ['↑'], what: 'In an empty message field: edit your last question' },
   { keys: ['Esc'], what: 'Stop the answer, or close the open dialog' },
   { keys: ['↑', '↓'], what: 'In the task list: move between tasks' },
   { keys: ['E'], what: 'On a task: edit it' },

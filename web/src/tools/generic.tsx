@@ -36,7 +36,7 @@ export function inWords(toolName: string): string {
     .toLowerCase();
 }
 
-function Value({ value }: { value: unknown }) {
+export function Value({ value }: { value: unknown }) {
   if (isFlat(value)) {
     return (
       <dl>

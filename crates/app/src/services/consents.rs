@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::{ConsentScope, StartedTurn};
+use store::{Consent, ConsentScope, StartedTurn};
 use tracing::instrument;
 use uuid::Uuid;
 
@@ -44,15 +44,26 @@ impl App {
         if decision == Decision::Refuse {
             return Ok(None);
         }
-        let title = self.title_of(&consent.tool_name);
-        let said = if decision == Decision::Once { "Allow once" } else { "Allow in this conversation" };
-        let ask = Ask { text: format!("{said}: {title}"), conversation: Some(consent.conversation), ..Ask::default() };
-        match self.converse_about(owner, ask, Some((consent.tool_name, consent.input))).await {
+        match self.carry_out(owner, consent, decision).await {
             Ok(started) => Ok(Some(started)),
             Err(error) => {
                 self.store.reopen_consent(owner, id).await?;
                 Err(error)
             }
         }
+    }
+
+    /// On the branch on which the call was asked for.
+    async fn carry_out(
+        self: &Arc<Self>,
+        owner: &UserId,
+        consent: Consent,
+        decision: Decision,
+    ) -> Result<StartedTurn, Error> {
+        self.store.choose_branch(owner, consent.conversation, consent.answer).await?;
+        let title = self.title_of(&consent.tool_name);
+        let said = if decision == Decision::Once { "Allow once" } else { "Allow in this conversation" };
+        let ask = Ask { text: format!("{said}: {title}"), conversation: Some(consent.conversation), ..Ask::default() };
+        self.converse_about(owner, ask, Some((consent.tool_name, consent.input))).await
     }
 }

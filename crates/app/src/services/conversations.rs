@@ -1,12 +1,16 @@
-//! Conversations and their messages: list, search, read page by page, rename, delete, restore, give feedback.
+//! Conversations and their messages: list, search, read page by page, choose a branch, rename, pin, export, delete,
+//! restore, give feedback.
 
 use engine::{ConversationId, MessageId, UserId};
+use futures::Stream;
 use tracing::instrument;
 use uuid::Uuid;
 
-use crate::{Error, text_limit::Text};
+use crate::{Error, export_conversation, text_limit::Text};
 use store::Store;
-pub use store::{Age, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus, StoredMessage, TurnError};
+pub use store::{
+    Age, ConsentLine, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus, StoredMessage, TurnError,
+};
 
 pub type ConversationTitle = Text<1, 200>;
 
@@ -20,7 +24,7 @@ impl Conversations {
         Self { store }
     }
 
-    /// Newest first. `words` looks into titles and texts.
+    /// Pinned ones first, then the newest. `words` looks into titles and texts.
     #[instrument(name = "conversations.list", skip_all, fields(user.id = %owner))]
     pub async fn list(
         &self,
@@ -59,7 +63,7 @@ impl Conversations {
         }
     }
 
-    /// At most `limit` messages in the order `age`, from the message `from` on, which is included.
+    /// At most `limit` messages of the branch that is shown in the order `age`, from the message `from` on, which is included.
     /// An unknown conversation has no messages; a message of another conversation begins no page.
     #[instrument(name = "conversations.messages", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn messages(
@@ -94,15 +98,15 @@ impl Conversations {
         Ok(self.store.message_of_call(owner, id, call).await?)
     }
 
-    /// The question an answer belongs to; the newest question of the conversation when no answer is named.
+    /// The question with this id or this answer; the newest question of the branch that is shown when none is named.
     #[instrument(name = "conversations.question", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn question(
         &self,
         owner: &UserId,
         id: ConversationId,
-        answer: Option<MessageId>,
+        message: Option<MessageId>,
     ) -> Result<(MessageId, String), Error> {
-        Ok(self.store.question(owner, id, answer).await?)
+        Ok(self.store.question(owner, id, message).await?)
     }
 
     #[instrument(name = "conversations.rename", skip_all, fields(user.id = %owner, conversation.id = %id))]
@@ -112,7 +116,50 @@ impl Conversations {
         id: ConversationId,
         title: ConversationTitle,
     ) -> Result<Conversation, Error> {
-        Ok(self.store.rename_conversation(owner, id, &title.checked("title")?).await?)
+        self.change(owner, id, Some(title), None).await
+    }
+
+    /// Sets the title, pins or unpins; what is none stays.
+    #[instrument(name = "conversations.change", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn change(
+        &self,
+        owner: &UserId,
+        id: ConversationId,
+        title: Option<ConversationTitle>,
+        pinned: Option<bool>,
+    ) -> Result<Conversation, Error> {
+        let title = title.map(|title| title.checked("title")).transpose()?;
+        Ok(self.store.change_conversation(owner, id, title.as_deref(), pinned).await?)
+    }
+
+    /// Shows the branch of a message, for every client. Refused while a turn runs.
+    #[instrument(name = "conversations.choose_branch", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn choose_branch(&self, owner: &UserId, id: ConversationId, message: MessageId) -> Result<(), Error> {
+        Ok(self.store.choose_branch(owner, id, message).await?)
+    }
+
+    /// The calls of this conversation that waited for consent, or still do.
+    #[instrument(name = "conversations.consents", skip_all, fields(user.id = %owner, conversation.id = %id))]
+    pub async fn consents(&self, owner: &UserId, id: ConversationId) -> Result<Vec<ConsentLine>, Error> {
+        Ok(self.store.consents(owner, id).await?)
+    }
+
+    /// As JSON with every branch, piece by piece.
+    pub fn json(
+        &self,
+        owner: &UserId,
+        conversation: Conversation,
+    ) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
+        export_conversation::json_pieces(self.store.clone(), owner.clone(), conversation)
+    }
+
+    /// As Markdown, the branch that is shown, piece by piece.
+    pub fn markdown(
+        &self,
+        owner: &UserId,
+        conversation: Conversation,
+    ) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
+        export_conversation::markdown_pieces(self.store.clone(), owner.clone(), conversation)
     }
 
     /// Refused while a turn runs: its answer would have nowhere to go.

@@ -1,9 +1,9 @@
-//! Conversations: list, search, open, rename, delete, restore.
+//! Conversations: list, search, open, choose a branch, rename, pin, delete, restore.
 
 use std::sync::Arc;
 
-use aide::axum::routing::{get_with, post_with};
-use app::services::conversations::{Age, Conversation, ConversationTitle, StoredMessage};
+use aide::axum::routing::{get_with, post_with, put_with};
+use app::services::conversations::{Age, ConsentLine, Conversation, ConversationTitle, StoredMessage};
 use axum::{extract::State, http::StatusCode};
 use engine::{ConversationId, MessageId};
 use schemars::JsonSchema;
@@ -18,12 +18,21 @@ use crate::{
 
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .api_route("/api/conversations", get_with(list, |op| op.summary("Your conversations, newest first")))
+        .api_route("/api/conversations", get_with(list, |op| op.summary("Your conversations: pinned ones first, then the newest")))
         .api_route(
             "/api/conversations/{conversation_id}",
-            get_with(open, |op| op.summary("One conversation with its messages"))
-                .patch_with(rename, |op| op.summary("Rename a conversation"))
+            get_with(open, |op| op.summary("One conversation with the messages of the branch that is shown"))
+                .patch_with(change, |op| op.summary("Rename, pin or unpin a conversation"))
                 .delete_with(delete, |op| op.summary("Delete a conversation; refused while a turn runs")),
+        )
+        .api_route(
+            "/api/conversations/{conversation_id}/branch",
+            put_with(choose, |op| {
+                op.summary("Show another branch").description(
+                    "The branch of `messageId`, to its newest message. Stored with the conversation, so that every client \
+                     shows the same one. Answers like opening the conversation; 409 while a turn runs.",
+                )
+            }),
         )
         .api_route(
             "/api/conversations/{conversation_id}/restore",
@@ -70,9 +79,18 @@ struct OpenConversation {
     /// The `cursor` of the page with the messages before these; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<MessageId>,
+    /// Calls that waited for your consent, or still do; see `POST /api/consents/{consent_id}`.
+    consents: Vec<ConsentLine>,
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Branch {
+    /// A message of this conversation: one of the `siblings` of a message.
+    message_id: MessageId,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MessageQuery {
     /// 1 to 200 messages; without `limit` and `cursor` the newest 1000.
@@ -96,8 +114,11 @@ impl MessageQuery {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Rename {
-    title: ConversationTitle,
+struct Change {
+    #[serde(default)]
+    title: Option<ConversationTitle>,
+    #[serde(default)]
+    pinned: Option<bool>,
 }
 
 async fn list(
@@ -119,7 +140,16 @@ async fn open(
     Path(path): Path<ConversationPath>,
     Query(query): Query<MessageQuery>,
 ) -> Result<Json<OpenConversation>, ApiError> {
-    let (id, limit) = (path.conversation_id, query.limit()?);
+    Ok(Json(opened(&state, &caller, path.conversation_id, &query).await?))
+}
+
+async fn opened(
+    state: &AppState,
+    caller: &Caller,
+    id: ConversationId,
+    query: &MessageQuery,
+) -> Result<OpenConversation, ApiError> {
+    let limit = query.limit()?;
     let conversations = state.app.conversations();
     let conversation = conversations.get(&caller.id, id).await?;
     let page = conversations.messages(&caller.id, id, Age::NewestFirst, query.cursor, limit).await?;
@@ -128,16 +158,30 @@ async fn open(
         return Err(ApiError::invalid_field("cursor", "there is no such message in this conversation"));
     }
     let messages = page.messages.into_iter().rev().collect();
-    Ok(Json(OpenConversation { conversation, messages, next: page.next }))
+    let consents = conversations.consents(&caller.id, id).await?;
+    Ok(OpenConversation { conversation, messages, next: page.next, consents })
 }
 
-async fn rename(
+async fn choose(
     State(state): State<Arc<AppState>>,
     caller: Caller,
     Path(path): Path<ConversationPath>,
-    Json(body): Json<Rename>,
+    Json(body): Json<Branch>,
+) -> Result<Json<OpenConversation>, ApiError> {
+    state.app.conversations().choose_branch(&caller.id, path.conversation_id, body.message_id).await?;
+    Ok(Json(opened(&state, &caller, path.conversation_id, &MessageQuery::default()).await?))
+}
+
+async fn change(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<ConversationPath>,
+    Json(body): Json<Change>,
 ) -> Result<Json<Conversation>, ApiError> {
-    Ok(Json(state.app.conversations().rename(&caller.id, path.conversation_id, body.title).await?))
+    if body.title.is_none() && body.pinned.is_none() {
+        return Err(ApiError::invalid("Nothing to change: give a title, pinned, or both."));
+    }
+    Ok(Json(state.app.conversations().change(&caller.id, path.conversation_id, body.title, body.pinned).await?))
 }
 
 async fn delete(

@@ -4,6 +4,7 @@ mod about;
 mod accounts;
 mod artwork;
 mod consents;
+mod conversation_export;
 mod conversations;
 pub(crate) mod health;
 mod import;
@@ -27,6 +28,7 @@ pub(crate) fn routes() -> Routes {
         .merge(accounts::routes())
         .merge(artwork::routes())
         .merge(consents::routes())
+        .merge(conversation_export::routes())
         .merge(conversations::routes())
         .merge(import::routes())
         .merge(library::routes())

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::post_with;
+use app::Again;
 use axum::{extract::State, response::Response};
 use engine::{Event, Failure, Kind, StopReason, UserId};
 use schemars::JsonSchema;
@@ -87,12 +88,13 @@ async fn answered_question(
     owner: &UserId,
     chat: &Chat,
     message: &Message,
-) -> Result<Option<engine::MessageId>, ApiError> {
+) -> Result<Option<Again>, ApiError> {
     let Some(turn) = chat.turn_of(&state.app, owner, &message.id).await? else { return Ok(None) };
     if state.app.turns.is_running(owner, turn.turn).await? {
         return Ok(None);
     }
-    Ok(Some(state.app.conversations().question(owner, chat.id(), Some(turn.message)).await?.0))
+    let (question, _) = state.app.conversations().question(owner, chat.id(), Some(turn.message)).await?;
+    Ok(Some(Again { question, moves_client_id: true }))
 }
 
 fn text_of(message: &Message) -> Result<String, ApiError> {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::{Ask, turns::Events};
+use app::{Again, Ask, turns::Events};
 use axum::{
     extract::State,
     http::{HeaderValue, StatusCode},
@@ -136,7 +136,7 @@ async fn submitted(state: &AppState, owner: &UserId, chat: &Chat, request: &Chat
     let mut ask = chat.ask(text_of(message)?, request.agent.clone());
     ask.client_message_id = Some(chat.message_id(&message.id));
     if request.message_id.is_some() {
-        ask.again = question_named(state, owner, chat, &message.id).await?;
+        ask.again = question_named(state, owner, chat, &message.id).await?.map(again);
     }
     Ok(ask)
 }
@@ -151,7 +151,7 @@ async fn regenerated(state: &AppState, owner: &UserId, chat: &Chat, request: &Ch
     let answer = named.or_else(|| request.message_id.as_deref().and_then(own_message));
     let (question, text) = state.app.conversations().question(owner, chat.id(), answer).await?;
     let mut ask = chat.ask(text, None);
-    ask.again = Some(question);
+    ask.again = Some(again(question));
     ask.client_message_id = last_user.map(|message| chat.message_id(&message.id));
     Ok(ask)
 }
@@ -169,6 +169,11 @@ async fn question_named(
     };
     let Some(answer) = answer else { return Ok(None) };
     Ok(Some(state.app.conversations().question(owner, chat.id(), Some(answer)).await?.0))
+}
+
+/// The front end's id names the question, so it moves to the turn that answers it now.
+fn again(question: MessageId) -> Again {
+    Again { question, moves_client_id: true }
 }
 
 fn text_of(message: &UiMessage) -> Result<String, ApiError> {

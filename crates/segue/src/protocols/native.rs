@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::{Ask, turns::Events};
+use app::{Again, Ask, turns::Events};
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
@@ -60,6 +60,10 @@ struct ChatRequest {
     /// A model of the list in the settings, for this message and those after it in the conversation.
     #[serde(default)]
     model: Option<String>,
+    /// An earlier question of this conversation, asked again in the words of `message`: other words make a question beside
+    /// it, the same words another answer to it. What was there stays, on a branch of its own.
+    #[serde(default)]
+    edit_of: Option<MessageId>,
     /// Makes a repeated request harmless: the same id attaches to the turn that is already there.
     #[serde(default)]
     client_message_id: Option<String>,
@@ -94,6 +98,7 @@ async fn chat(
         agent: request.agent,
         model: request.model,
         client_message_id: request.client_message_id,
+        again: request.edit_of.map(|question| Again { question, moves_client_id: false }),
         ..Ask::default()
     };
     let started = state.app.converse(&caller.id, ask).await?;

@@ -49,7 +49,9 @@ async fn a_conversation_longer_than_one_answer_says_where_it_goes_on() {
     let world = World::new().await;
     let app = TestApp::start(world.clone(), [says("first answer")], &[]).await;
     let id = conversation_of(&app, 1).await;
-    world.execute(MANY_MESSAGES).await;
+    for sql in MANY_MESSAGES {
+        world.execute(sql).await;
+    }
     let path = format!("/api/conversations/{id}");
     let newest = app.get(&path).await;
     assert_eq!(messages(&newest).len(), 1000);
@@ -62,8 +64,12 @@ async fn a_conversation_longer_than_one_answer_says_where_it_goes_on() {
 }
 
 /// A thousand messages more, at the end of the only conversation.
-const MANY_MESSAGES: &str = "
-    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+const MANY_MESSAGES: [&str; 3] = [
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
     SELECT RANDOM_UUID, conversation_id, 1000 + i, role, content, status, searchable, created_at
-    FROM messages, n WHERE role = 'user'";
+    FROM messages, n WHERE role = 'user'",
+    "UPDATE messages SET parent_id = (SELECT e.id FROM messages e
+        WHERE e.position < messages.position ORDER BY e.position DESC LIMIT 1) WHERE position > 1000",
+    "UPDATE conversations SET active_leaf = (SELECT id FROM messages ORDER BY position DESC LIMIT 1)",
+];

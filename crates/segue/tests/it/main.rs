@@ -12,6 +12,8 @@ mod artwork;
 mod auth;
 mod backup;
 mod bounds;
+mod branches;
+mod chat_list;
 mod chatkit;
 mod collection;
 mod conversations;

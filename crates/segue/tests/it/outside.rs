@@ -1,11 +1,17 @@
 //! Tools of another MCP server. The other server is one of our own, which has everything there is to try: tools that
 //! read, write and delete, and errors in words.
 
+use std::{process::Stdio, time::Duration};
+
 use app::{config::Config, mcp_client::OutsideServer};
 use engine::script::{Reply, calls, says};
 use serde_json::{Value, json};
+use tokio::{
+    io::AsyncWriteExt,
+    process::{Child, Command},
+};
 
-use crate::support::{TestApp, World};
+use crate::support::{TestApp, Upstream, World, frames};
 
 /// A server whose agents may use the one at `url`, as a table in `segue.toml` says.
 async fn beside(url: &str, table: &str, replies: impl IntoIterator<Item = Reply>) -> TestApp {
@@ -138,6 +144,105 @@ async fn a_refusal_changes_nothing_and_a_consent_to_one_call_is_none_to_another(
     decide(&app, &second, "conversation").await;
     say(&app, Some(&conversation), "and a third").await;
     assert_eq!(titles(&other).await.len(), 3, "the tool may act in this conversation now");
+}
+
+#[tokio::test]
+async fn a_reopened_conversation_tells_what_became_of_each_question() {
+    let other = TestApp::scripted([]).await;
+    let add = || calls("house__add_task", json!({"title": "x"}));
+    let app = beside(&other.url, "tools = ['add_task']", [add(), add(), add(), says("ok")]).await;
+    let frames = say(&app, None, "one").await;
+    let path = format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap());
+    let conversation = &frames[0]["conversationId"];
+    let refused = question(&frames);
+    let allowed = question(&say(&app, Some(conversation), "two").await);
+    app.post(&format!("/api/consents/{refused}"), json!({"decision": "refuse"})).await;
+    let waiting = question(&say(&app, Some(conversation), "three").await);
+    decide(&app, &allowed, "once").await;
+    let opened = app.get(&path).await;
+    let states = opened["consents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["id"].as_str().unwrap(), one["decided"].as_bool().unwrap(), one["scope"].as_str()));
+    assert_eq!(
+        states.collect::<Vec<_>>(),
+        [(refused.as_str(), true, None), (&allowed, true, Some("once")), (&waiting, false, None)]
+    );
+    let stored = &opened["messages"][1]["content"][1]["content"]["consentId"];
+    assert_eq!(stored, &json!(refused), "the stored call names its question, so that a reload can ask it again");
+}
+
+#[tokio::test]
+async fn a_decision_is_carried_out_on_the_branch_that_asked() {
+    let other = TestApp::scripted([]).await;
+    let replies = [calls("house__add_task", json!({"title": "x"})), says("another way"), says("done")];
+    let app = beside(&other.url, "tools = ['add_task']", replies).await;
+    let frames = say(&app, None, "add it").await;
+    let path = format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap());
+    let asked = question(&frames);
+    let edited = app.get(&path).await["messages"][0]["id"].clone();
+    app.chat(json!({"message": "do not", "conversationId": frames[0]["conversationId"], "editOf": edited})).await;
+    decide(&app, &asked, "once").await;
+    let shown = app.get(&path).await;
+    assert_eq!(shown["messages"][0]["content"][0]["text"], "add it");
+    assert_eq!(shown["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(titles(&other).await, ["x"]);
+}
+
+#[tokio::test]
+async fn the_other_protocols_name_the_question_and_its_answer_runs_the_call() {
+    let other = TestApp::scripted([]).await;
+    let add = |title: &str| calls("house__add_task", json!({"title": title}));
+    let app = beside(&other.url, "tools = ['add_task']", [add("sdk"), says("ok"), add("ag"), says("ok")]).await;
+    let message = json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "add"}]});
+    let body = app.post("/api/ai/chat", json!({"id": "c", "messages": [message]})).await.text().await.unwrap();
+    let chunks: Vec<Value> = frames(&body).iter().filter_map(|frame| serde_json::from_str(frame).ok()).collect();
+    let chunk = chunks.iter().find(|chunk| chunk["type"] == "data-consent").expect("a part that names the question");
+    decide(&app, chunk["data"]["consentId"].as_str().unwrap(), "once").await;
+
+    let run = json!({"threadId": "t", "runId": "r", "messages": [{"id": "m1", "role": "user", "content": "add"}]});
+    let body = app.post("/ag-ui", run).await.text().await.unwrap();
+    let events: Vec<Value> = frames(&body).iter().filter_map(|frame| serde_json::from_str(frame).ok()).collect();
+    let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").expect("a result");
+    decide(&app, result["metadata"]["consentId"].as_str().unwrap(), "once").await;
+    assert_eq!(titles(&other).await, ["sdk", "ag"]);
+}
+
+/// `segue chat` with a person at its terminal, who types `answer`. `script` gives it a terminal.
+async fn at_the_terminal(answer: &str) -> (String, Vec<String>) {
+    let (other, folder) = (TestApp::scripted([]).await, tempfile::tempdir().unwrap());
+    let upstream = Upstream::calling("house__add_task", Duration::ZERO, 2).await;
+    let settings = folder.path().join("segue.toml");
+    let table = format!("[mcp.house]\nurl = '{}/mcp'\ntools = ['add_task']\n", other.url);
+    std::fs::write(&settings, table).unwrap();
+    let command = format!("{} chat --config {} 'remember this'", env!("CARGO_BIN_EXE_segue"), settings.display());
+    let mut chat: Child = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("SEGUE_DATA_DIR", folder.path().join("data"))
+        .envs(upstream.settings())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("script is there");
+    // Kept open: its end would be the end of the terminal.
+    let mut keyboard = chat.stdin.take().unwrap();
+    keyboard.write_all(answer.as_bytes()).await.unwrap();
+    let output = chat.wait_with_output().await.unwrap();
+    drop(keyboard);
+    (String::from_utf8_lossy(&output.stdout).into_owned(), titles(&other).await)
+}
+
+#[tokio::test]
+async fn at_the_terminal_a_call_waits_for_one_of_three_answers() {
+    let (said, done) = at_the_terminal("o\n").await;
+    assert!(said.contains("[o]nce, in this [c]onversation, or [r]efuse"), "{said}");
+    assert_eq!(done, ["remember this"], "{said}");
+    assert_eq!(at_the_terminal("c\n").await.1, ["remember this"]);
+    for word in ["r\n", "yes, sure\n", "\n"] {
+        assert_eq!(at_the_terminal(word).await.1, Vec::<String>::new(), "anything but a clear yes refuses: {word:?}");
+    }
 }
 
 #[tokio::test]

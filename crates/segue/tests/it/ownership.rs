@@ -49,6 +49,7 @@ struct Things {
     user_id: String,
     conversation_id: String,
     turn_id: String,
+    message_id: String,
     task_id: String,
     isrc: String,
     album_id: String,
@@ -93,6 +94,10 @@ fn rows() -> Vec<Row> {
         row("GET /api/conversations", Own, 200),
         row("GET /api/conversations/{conversation_id}", Thing, 200),
         with(row("PATCH /api/conversations/{conversation_id}", Thing, 200), |_| Some(json!({"title": "renamed"}))),
+        with(row("PUT /api/conversations/{conversation_id}/branch", Thing, 200), |things| {
+            Some(json!({"messageId": things.message_id}))
+        }),
+        row("GET /api/conversations/{conversation_id}/export", Thing, 200),
         row("DELETE /api/conversations/{conversation_id}", Thing, 204),
         row("POST /api/conversations/{conversation_id}/restore", Thing, 200),
         row("GET /api/conversations/{conversation_id}/stream", Thing, 204),
@@ -221,6 +226,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
         user_id: "someone who does not exist".into(),
         conversation_id: NOWHERE.into(),
         turn_id: NOWHERE.into(),
+        message_id: NOWHERE.into(),
         task_id: NOWHERE.into(),
         // In no library at all, but known: otherwise it could not be added either.
         isrc: "XSGUE2600002".into(),
@@ -299,6 +305,7 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
         user_id: "ann".into(),
         conversation_id: text(&frames[0]["conversationId"]),
         turn_id: text(&frames[0]["turnId"]),
+        message_id: text(&frames[0]["messageId"]),
         task_id: person.add_task(CANARY).await,
         isrc: isrc.into(),
         album_id: text(album),

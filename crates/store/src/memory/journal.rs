@@ -83,10 +83,4 @@ impl Calls {
             };
         }
     }
-
-    /// The messages are gone; what their calls did stays.
-    pub(crate) fn detach(&mut self, messages: &[MessageId]) {
-        let of_these = |row: &&mut Row| row.message.is_some_and(|message| messages.contains(&message));
-        self.0.values_mut().filter(of_these).for_each(|row| row.message = None);
-    }
 }

@@ -58,11 +58,7 @@ impl TurnStore for MemoryTurnStore {
     fn start_turn<'a>(&'a self, owner: &'a UserId, new: &'a NewTurn<'a>) -> Pending<'a, Start> {
         self.change(|state| {
             let now = state.now();
-            let start = state.turns.start(owner, new, now)?;
-            if let Some(question) = start.taken_back {
-                state.calls.detach(&question);
-            }
-            Ok(start.start)
+            state.turns.start(owner, new, now)
         })
     }
 

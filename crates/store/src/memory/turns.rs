@@ -21,8 +21,7 @@ pub(crate) struct Turns {
 struct Conversation {
     owner: String,
     agent: String,
-    /// Question and answer, in turns.
-    messages: Vec<MessageId>,
+    questions: Vec<MessageId>,
 }
 
 #[derive(Clone)]
@@ -41,27 +40,15 @@ struct Turn {
     n_events: i64,
 }
 
-pub(crate) struct Started {
-    pub(crate) start: Start,
-    /// The messages that were taken back.
-    pub(crate) taken_back: Option<Vec<MessageId>>,
-}
-
 impl Turns {
-    pub(crate) fn start(
-        &mut self,
-        owner: &UserId,
-        new: &NewTurn<'_>,
-        at: DateTime<Utc>,
-    ) -> Result<Started, StoreError> {
-        let only = |start| Ok(Started { start, taken_back: None });
-        if new.again.is_none()
+    pub(crate) fn start(&mut self, owner: &UserId, new: &NewTurn<'_>, at: DateTime<Utc>) -> Result<Start, StoreError> {
+        if new.may_exist()
             && let Some(existing) = self.of_client_message(owner, new)
         {
-            return only(Start::Existing(existing));
+            return Ok(Start::Existing(existing));
         }
         if let Some(limited) = new.limits.exceeded_by(&self.counts(owner, at), at) {
-            return only(Start::Limited(limited));
+            return Ok(Start::Limited(limited));
         }
         let started = StartedTurn {
             turn: TurnId::new(),
@@ -69,17 +56,16 @@ impl Turns {
             message: MessageId::new(),
         };
         let before = self.clone();
-        let taken_back = self.open_conversation(owner, new, started.conversation)?;
+        self.open_conversation(owner, new, started.conversation)?;
         if let Some(existing) = self.of_client_message(owner, new) {
             *self = before;
-            return only(Start::Existing(existing));
+            return Ok(Start::Existing(existing));
         }
         if self.turns.values().any(|turn| turn.started.conversation == started.conversation && turn.runs()) {
             return Err(RUNNING);
         }
-        let messages = [new.again.unwrap_or_else(MessageId::new), started.message];
         if let Some(conversation) = self.conversations.get_mut(&started.conversation) {
-            conversation.messages.extend(messages);
+            conversation.questions.push(MessageId::new());
         }
         self.turns.insert(
             started.turn,
@@ -98,22 +84,17 @@ impl Turns {
                 n_events: 0,
             },
         );
-        Ok(Started { start: Start::New(started), taken_back })
+        Ok(Start::New(started))
     }
 
-    fn open_conversation(
-        &mut self,
-        owner: &UserId,
-        new: &NewTurn<'_>,
-        id: ConversationId,
-    ) -> Result<Option<Vec<MessageId>>, StoreError> {
+    fn open_conversation(&mut self, owner: &UserId, new: &NewTurn<'_>, id: ConversationId) -> Result<(), StoreError> {
         let Some(known) = self.conversations.get_mut(&id) else {
             if new.conversation.is_some() {
                 return Err(StoreError::NotFound);
             }
             let (owner, agent) = (owner.to_string(), new.agent.to_owned());
-            self.conversations.insert(id, Conversation { owner, agent, messages: vec![] });
-            return Ok(None);
+            self.conversations.insert(id, Conversation { owner, agent, questions: vec![] });
+            return Ok(());
         };
         if known.owner != owner.as_str() {
             return Err(StoreError::NotFound);
@@ -121,12 +102,16 @@ impl Turns {
         if new.conversation.is_none() {
             return Err(RUNNING);
         }
-        let Some(question) = new.again else { return Ok(None) };
-        let is_question = |(n, id): (usize, &MessageId)| (n % 2 == 0 && *id == question).then_some(n);
-        let position = known.messages.iter().enumerate().find_map(is_question).ok_or(StoreError::NotFound)?;
-        let gone = known.messages.split_off(position);
-        self.turns.retain(|_, turn| turn.runs() || !gone.contains(&turn.started.message));
-        Ok(Some(gone))
+        if new.again.is_some_and(|again| !known.questions.contains(&again.question)) {
+            return Err(StoreError::NotFound);
+        }
+        if !new.may_exist() {
+            let is_named = |turn: &&mut Turn| turn.owner == owner.as_str() && !turn.runs();
+            for turn in self.turns.values_mut().filter(is_named) {
+                turn.client_message_id.take_if(|id| Some(id.as_str()) == new.client_message_id);
+            }
+        }
+        Ok(())
     }
 
     fn of_client_message(&self, owner: &UserId, new: &NewTurn<'_>) -> Option<StartedTurn> {

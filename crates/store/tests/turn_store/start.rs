@@ -1,7 +1,7 @@
 //! How turns start.
 
 use engine::{ConversationId, MessageId, TurnId};
-use store::{Ended, FIRST_TOKEN, NewTurn, Start, StoreError, TurnLimits};
+use store::{Again, Ended, FIRST_TOKEN, NewTurn, Start, StoreError, TurnLimits};
 
 use crate::subject::{message, message_in, on_every_store, user};
 
@@ -68,18 +68,22 @@ async fn one_turn_runs_in_a_conversation_at_a_time() {
     .await;
 }
 
+fn again(question: MessageId) -> Again {
+    Again { question, moves_client_id: false }
+}
+
 #[tokio::test]
 async fn only_a_question_of_the_conversation_is_asked_again() {
     on_every_store(async |subject| {
         let (ana, question) = (user("ana"), MessageId::new());
         let first = subject.start(&ana, message("n1")).await;
         assert_eq!(subject.end_with(&first, FIRST_TOKEN, 0, &[1], None).await, Ended::Stored);
-        let unknown = NewTurn { again: Some(question), ..message_in(first.conversation, "n1") };
+        let unknown = NewTurn { again: Some(again(question)), ..message_in(first.conversation, "n1") };
         assert!(matches!(subject.store.start_turn(&ana, &unknown).await, Err(StoreError::NotFound)));
-        let answer = NewTurn { again: Some(first.message), ..message_in(first.conversation, "n1") };
+        let answer = NewTurn { again: Some(again(first.message)), ..message_in(first.conversation, "n1") };
         let refused = subject.store.start_turn(&ana, &answer).await;
         assert!(matches!(refused, Err(StoreError::NotFound)), "an answer is no question");
-        assert_eq!(subject.log(first.turn).await, ["[1]"], "what was refused took nothing back");
+        assert_eq!(subject.log(first.turn).await, ["[1]"], "what was refused changed nothing");
     })
     .await;
 }

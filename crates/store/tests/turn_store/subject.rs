@@ -120,6 +120,7 @@ impl Subject {
             usage,
             error: None,
             text,
+            title: None,
             n_saved,
             events: rows,
             n_events,

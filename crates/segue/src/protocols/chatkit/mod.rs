@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use aide::axum::routing::post_with;
 use app::{
-    Ask,
+    Again, Ask,
     services::{
         conversations::{Age, Conversation, ConversationTitle, Conversations, Feedback},
         turns::StartedTurn,
@@ -114,14 +114,15 @@ impl Handler<'_> {
         self.answer(Ask { text, conversation: Some(thread.id()?), ..Ask::default() }).await
     }
 
-    /// Takes back everything after a question and answers it again. The client has it already, so it is not sent.
+    /// Answers a question again, on a branch of its own. The client has the question already, so it is not sent.
     async fn retry(&self, thread: &ObjectId, item: &ObjectId) -> Result<Response, ApiError> {
         let (conversation, item) = (thread.id()?, item.message()?);
         let (question, text) = self.conversations().question(self.owner, conversation, Some(item)).await?;
         if question != item {
             return Err(ApiError::invalid_field("item_id", "must be a message of the user's"));
         }
-        let ask = Ask { text, conversation: Some(conversation), again: Some(question), ..Ask::default() };
+        let again = Some(Again { question, moves_client_id: false });
+        let ask = Ask { text, conversation: Some(conversation), again, ..Ask::default() };
         let (turn, events) = start(&self.state.app, self.owner, ask).await?;
         Ok(stream(turn, events, vec![frames::stream_options()]))
     }

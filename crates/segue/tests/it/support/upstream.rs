@@ -28,13 +28,18 @@ pub(crate) struct Upstream {
 struct Shared {
     pace: Duration,
     n_words: usize,
+    tool: &'static str,
     n_open: AtomicUsize,
     closed: Notify,
 }
 
 impl Upstream {
     pub(crate) async fn start(pace: Duration, n_words: usize) -> Self {
-        let state = Arc::new(Shared { pace, n_words, n_open: AtomicUsize::new(0), closed: Notify::new() });
+        Self::calling("add_task", pace, n_words).await
+    }
+
+    pub(crate) async fn calling(tool: &'static str, pace: Duration, n_words: usize) -> Self {
+        let state = Arc::new(Shared { pace, n_words, tool, n_open: AtomicUsize::new(0), closed: Notify::new() });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = Router::new().route("/v1/messages", post(answer)).with_state(state.clone());
@@ -117,7 +122,7 @@ async fn answer(State(state): State<Arc<Shared>>, Json(request): Json<Value>) ->
         }
         yield frame(json!({"type": "content_block_stop", "index": 0}));
         if !asked.has_result {
-            let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add_task", "input": {}});
+            let call = json!({"type": "tool_use", "id": "toolu_1", "name": state.tool, "input": {}});
             yield frame(json!({"type": "content_block_start", "index": 1, "content_block": call}));
             let input = json!({"title": asked.title}).to_string();
             let delta = json!({"type": "input_json_delta", "partial_json": input});

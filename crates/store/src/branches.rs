@@ -1,0 +1,165 @@
+//! Branches: a question that was asked in other words, and an answer that was asked for again, stand beside the earlier
+//! ones. A conversation shows one branch: the path from its first question to `active_leaf`.
+
+use std::collections::HashMap;
+
+use engine::{ConversationId, MessageId, UserId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    Age, MessagePage, Store, StoreError, StoredMessage,
+    conversations::{MessageRow, message_columns},
+};
+
+/// The messages that stand in one place of a conversation, one a branch.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Siblings {
+    /// Which of them this message is, from 0.
+    pub index: usize,
+    pub count: usize,
+    /// Oldest first, this message among them.
+    pub ids: Vec<MessageId>,
+}
+
+/// The path from the message `$from` up to the first question, as `path`.
+macro_rules! with_path {
+    ($from:literal, $limit:literal) => {
+        concat!(
+            "WITH RECURSIVE path(id, parent_id, depth) AS (
+                SELECT m.id, m.parent_id, 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id
+                WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND m.id = ",
+            $from,
+            " UNION ALL
+                SELECT m.id, m.parent_id, p.depth + 1 FROM messages m JOIN path p ON m.id = p.parent_id ",
+            $limit,
+            ") "
+        )
+    };
+}
+
+const NEWEST_FIRST: &str = concat!(
+    with_path!("COALESCE($3, c.active_leaf)", "WHERE p.depth < $4"),
+    "SELECT ",
+    message_columns!(),
+    " FROM path p JOIN messages m ON m.id = p.id LEFT JOIN turns t ON t.message_id = m.id ORDER BY p.depth"
+);
+
+const OLDEST_FIRST: &str = concat!(
+    with_path!("c.active_leaf", ""),
+    "SELECT ",
+    message_columns!(),
+    " FROM path p JOIN messages m ON m.id = p.id LEFT JOIN turns t ON t.message_id = m.id
+      WHERE $3 IS NULL OR m.position >= (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1)
+      ORDER BY m.position LIMIT $4"
+);
+
+impl Store {
+    /// At most `limit` messages of the branch that is shown, from `from` on, which is included. A page that goes back from
+    /// a message of another branch stays on that one.
+    pub async fn message_page(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        age: Age,
+        from: Option<MessageId>,
+        limit: u32,
+    ) -> Result<MessagePage, StoreError> {
+        let sql = match age {
+            Age::OldestFirst => OLDEST_FIRST,
+            Age::NewestFirst => NEWEST_FIRST,
+        };
+        let rows: Vec<MessageRow> = self
+            .read(sql)
+            .bind(conversation.0)
+            .bind(owner.as_str())
+            .bind(from.map(|id| id.0))
+            .bind(i64::from(limit) + 1)
+            .fetch_all()
+            .await?;
+        let mut messages: Vec<StoredMessage> = rows.into_iter().map(StoredMessage::from).collect();
+        let next = messages.get(limit as usize).map(|message| message.id);
+        messages.truncate(limit as usize);
+        self.add_siblings(conversation, &mut messages).await?;
+        Ok(MessagePage { messages, next })
+    }
+
+    /// The newest `limit` messages of the branch that ends with `leaf`, oldest first.
+    pub async fn branch(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        leaf: MessageId,
+        limit: u32,
+    ) -> Result<Vec<StoredMessage>, StoreError> {
+        let query = self.read(NEWEST_FIRST).bind(conversation.0).bind(owner.as_str());
+        let rows: Vec<MessageRow> = query.bind(leaf.0).bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.into_iter().rev().map(StoredMessage::from).collect())
+    }
+
+    /// The messages of the branch that is shown, oldest first.
+    pub async fn branch_ids(&self, owner: &UserId, conversation: ConversationId) -> Result<Vec<MessageId>, StoreError> {
+        const SQL: &str = concat!(with_path!("c.active_leaf", ""), "SELECT id FROM path ORDER BY depth DESC");
+        let rows: Vec<(Uuid,)> = self.read(SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
+        Ok(rows.into_iter().map(|(id,)| MessageId(id)).collect())
+    }
+
+    /// Shows the branch of a message, to its newest end if it is not shown already. Refused while a turn runs: its readers would see two branches.
+    pub async fn choose_branch(
+        &self,
+        owner: &UserId,
+        conversation: ConversationId,
+        message: MessageId,
+    ) -> Result<(), StoreError> {
+        // Locks the conversation, as the start of a turn does.
+        const OWN: &str = "UPDATE conversations SET active_leaf = active_leaf
+            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
+        const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
+        // A message comes after the one it follows, so the newest of a branch is an end of it.
+        const CHOOSE: &str = "WITH RECURSIVE below(id) AS (
+                SELECT id FROM messages WHERE id = $2 AND conversation_id = $1
+                UNION ALL
+                SELECT m.id FROM messages m JOIN below b ON m.parent_id = b.id)
+            UPDATE conversations SET active_leaf =
+                (SELECT m.id FROM messages m JOIN below b ON b.id = m.id ORDER BY m.position DESC LIMIT 1)
+            WHERE id = $1 AND EXISTS (SELECT 1 FROM below) RETURNING id";
+        if self.branch_ids(owner, conversation).await?.contains(&message) {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        let own: Option<(Uuid,)> = tx.query(OWN).bind(conversation.0).bind(owner.as_str()).fetch_optional().await?;
+        own.ok_or(StoreError::NotFound)?;
+        let running: Option<(Uuid,)> = tx.query(RUNNING).bind(conversation.0).fetch_optional().await?;
+        if running.is_some() {
+            return Err(StoreError::Conflict("a turn is still running in this conversation; stop it first"));
+        }
+        let chosen: Option<(Uuid,)> = tx.query(CHOOSE).bind(conversation.0).bind(message.0).fetch_optional().await?;
+        chosen.ok_or(StoreError::NotFound)?;
+        tx.commit().await
+    }
+
+    /// Tells each message which others stand in its place. Messages without any are told nothing.
+    async fn add_siblings(
+        &self,
+        conversation: ConversationId,
+        messages: &mut [StoredMessage],
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "SELECT id, parent_id FROM messages WHERE conversation_id = $1
+              AND (parent_id IS NULL OR parent_id IN (
+                SELECT parent_id FROM messages WHERE conversation_id = $1 AND parent_id IS NOT NULL
+                GROUP BY parent_id HAVING COUNT(*) > 1))
+            ORDER BY position";
+        let rows: Vec<(Uuid, Option<Uuid>)> = self.read(SQL).bind(conversation.0).fetch_all().await?;
+        let mut by_parent: HashMap<Option<MessageId>, Vec<MessageId>> = HashMap::new();
+        for (id, parent) in rows {
+            by_parent.entry(parent.map(MessageId)).or_default().push(MessageId(id));
+        }
+        for message in messages {
+            let Some(ids) = by_parent.get(&message.parent_id).filter(|ids| ids.len() > 1) else { continue };
+            let Some(index) = ids.iter().position(|id| *id == message.id) else { continue };
+            message.siblings = Some(Siblings { index, count: ids.len(), ids: ids.clone() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+// A call to a tool of another server waits for the person: what it would do, and three answers.
+import { Check, ShieldQuestion, X } from 'lucide-react';
+import { createContext, useContext, useEffect, useId, useRef, useState } from 'react';
+import { inWords, Value } from '../tools/generic';
+import type { ToolCall } from './parts';
+import type { ConsentState } from './reduce';
+import './consent-card.css';
+
+export type Decision = 'once' | 'conversation' | 'refuse';
+
+export interface Consents {
+  /** By consent id. One that is not known waits. */
+  states: Record<string, ConsentState>;
+  idle: boolean;
+  decide: (consentId: string, decision: Decision) => void;
+}
+
+export const ConsentContext = createContext<Consents | null>(null);
+
+const OUTCOME: Record<Exclude<ConsentState, 'waiting'>, string> = {
+  once: 'Allowed once',
+  conversation: 'Allowed in this conversation',
+  refuse: 'Refused. Nothing was done.',
+};
+
+/** `house__add_task`: the tool `add task` of the server `house`. */
+function partsOf(toolName: string): { server: string; tool: string } {
+  const [server, ...rest] = toolName.split('__');
+  return rest.length > 0 ? { server: server ?? '', tool: inWords(rest.join('__')) } : { server: 'Another server', tool: inWords(toolName) };
+}
+
+export function ConsentCard({ call, consentId }: { call: ToolCall; consentId: string }) {
+  const consents = useContext(ConsentContext);
+  const state = consents?.states[consentId] ?? 'waiting';
+  const [asked, setAsked] = useState(false);
+  const outcome = useRef<HTMLParagraphElement>(null);
+  const titleId = useId();
+  const { server, tool } = partsOf(call.name);
+  useEffect(() => {
+    // The button that was pressed is gone: the focus stays with what became of it.
+    if (asked && state !== 'waiting') outcome.current?.focus();
+  }, [asked, state]);
+  const decide = (decision: Decision) => {
+    setAsked(true);
+    consents?.decide(consentId, decision);
+  };
+  return (
+    <section className="consent rise" aria-labelledby={titleId} data-state={state}>
+      <div className="consent-head">
+        <ShieldQuestion size={18} aria-hidden />
+        <div>
+          <p className="consent-title" id={titleId}>
+            Allow <b>{tool}</b> on <b>{server}</b>?
+          </p>
+          <p className="consent-note">This tool belongs to another server and may change something there.</p>
+        </div>
+      </div>
+      <div className="consent-input">
+        <Value value={call.input} />
+      </div>
+      {state === 'waiting' ? (
+        <div className="consent-actions">
+          <button type="button" className="button small primary" disabled={!consents?.idle} onClick={() => decide('once')}>
+            Allow once
+          </button>
+          <button type="button" className="button small" disabled={!consents?.idle} onClick={() => decide('conversation')}>
+            Allow in this conversation
+          </button>
+          <button type="button" className="button small" disabled={!consents?.idle} onClick={() => decide('refuse')}>
+            Refuse
+          </button>
+        </div>
+      ) : (
+        <p className="consent-outcome" ref={outcome} tabIndex={-1}>
+          {state === 'refuse' ? <X size={15} aria-hidden /> : <Check size={15} aria-hidden />} {OUTCOME[state]}
+        </p>
+      )}
+    </section>
+  );
+}

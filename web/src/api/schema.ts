@@ -33,6 +33,14 @@ export type Block =
  * One tool call. Ours, never the provider's: local servers number theirs from zero in every reply.
  */
 export type CallId = string;
+/**
+ * One entry of one playlist.
+ */
+export type ItemId = string;
+/**
+ * What was done, for taking it back. That of a tool call is the id of the call.
+ */
+export type UndoId = string;
 export type Decision = 'refuse' | 'once' | 'conversation';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
@@ -184,6 +192,18 @@ export interface Active {
   id: string;
   server?: string | null;
 }
+export interface Additions {
+  /**
+   * How many tracks come before them; the end without it.
+   */
+  at?: number | null;
+  /**
+   * `trackId`s or ISRCs, in playing order.
+   *
+   * @minItems 1
+   */
+  trackIds: [string, ...string[]];
+}
 export interface AddTaskOutput {
   completed: boolean;
   createdAt: string;
@@ -192,6 +212,10 @@ export interface AddTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }
 export interface AlbumEntry {
@@ -245,6 +269,16 @@ export interface TrackResult {
    * The recording's own id. Everything that takes an ISRC takes it too.
    */
   trackId: TrackId;
+}
+export interface Arrangement {
+  /**
+   * The revision that this order was made from. A playlist that has another one by now stays as it is (409).
+   */
+  revision?: number | null;
+  /**
+   * All tracks of the playlist, as `trackId`s or ISRCs, in playing order.
+   */
+  trackIds: string[];
 }
 /**
  * An artist of the user's tracks.
@@ -385,6 +419,65 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
+/**
+ * A playlist after an edit.
+ */
+export interface ChangedPlaylist {
+  createdAt: string;
+  /**
+   * Empty where there is none.
+   */
+  description: string;
+  id: string;
+  /**
+   * Goes up with every edit.
+   */
+  revision: number;
+  title: string;
+  tracks: PlaylistTrackResult[];
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: UndoId;
+  updatedAt: string;
+}
+/**
+ * A track on a playlist.
+ */
+export interface PlaylistTrackResult {
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  /**
+   * Whether a file of yours is known that a player can open.
+   */
+  hasFile: boolean;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
+   */
+  isrc: string;
+  /**
+   * Names this entry; the same recording may be on the playlist twice.
+   */
+  itemId: ItemId;
+  reasoning: string;
+  tidalId?: string | null;
+  title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
+}
 export interface ChangePassword {
   current: string;
   /**
@@ -425,6 +518,10 @@ export interface CompleteTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }
 export interface Conversation {
@@ -451,6 +548,10 @@ export interface DeleteTaskOutput {
   summary: string;
   task_id: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
 }
 /**
  * What is wrong with one field.
@@ -458,6 +559,29 @@ export interface DeleteTaskOutput {
 export interface Detail {
   field: string;
   message: string;
+}
+export interface EditPlaylistOutput {
+  action: 'rename' | 'add' | 'remove' | 'move';
+  /**
+   * What was added, removed or moved.
+   */
+  changed: {
+    artist: string;
+    /**
+     * Where it is now, or was before it was removed; from 1.
+     */
+    position: number;
+    title: string;
+  }[];
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  trackCount: number;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
 }
 /**
  * The body of every refusal.
@@ -741,6 +865,26 @@ export interface LibraryEntry {
   trackNumber?: number | null;
   year?: number | null;
 }
+export interface ListPlaylistsOutput {
+  durationMs: number;
+  /**
+   * Newest first; only the one that was asked for, if any.
+   */
+  playlists: PlaylistLine[];
+  summary: string;
+  /**
+   * In playing order; empty unless one playlist was asked for.
+   */
+  tracks: PlaylistTrackResult[];
+}
+export interface PlaylistLine {
+  createdAt: string;
+  description: string;
+  id: string;
+  title: string;
+  trackCount: number;
+  updatedAt: string;
+}
 export interface ListTasksOutput {
   durationMs: number;
   summary: string;
@@ -800,6 +944,20 @@ export interface NewAlbum {
    * The catalogue's id of the album, as `tidalSearch` returns it.
    */
   albumId: string;
+}
+export interface NewPlaylist {
+  /**
+   * At most 2000 characters.
+   */
+  description?: string;
+  /**
+   * 1 to 200 characters.
+   */
+  title: string;
+  /**
+   * `trackId`s or ISRCs, in playing order.
+   */
+  trackIds?: string[];
 }
 export interface NewSource {
   /**
@@ -895,48 +1053,36 @@ export interface Usage {
 export interface OpenList {
   entries: OpenItem[];
 }
-export interface OpenPlaylist {
-  createdAt: string;
-  id: string;
-  title: string;
-  tracks: PlaylistTrackResult[];
+/**
+ * What to change. A field that is absent stays as it is; `null` or an empty text clears the description.
+ */
+export interface PlaylistChange {
+  description?: string | null;
+  title?: string | null;
 }
 /**
- * A track on a playlist.
+ * A playlist with flags that are true now, not when it was made.
  */
-export interface PlaylistTrackResult {
-  album: string;
-  artist: string;
-  artworkUrl?: string | null;
-  /**
-   * Seconds.
-   */
-  duration?: number | null;
-  inLibrary: boolean;
-  isIndexed: boolean;
-  /**
-   * Part of the sample library.
-   */
-  isSample?: boolean;
-  /**
-   * Empty where neither a file nor the catalogue tells.
-   */
-  isrc: string;
-  reasoning: string;
-  tidalId?: string | null;
-  title: string;
-  /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
-   */
-  trackId: TrackId;
-}
-export interface PlaylistLine {
+export interface PlaylistDetails {
   createdAt: string;
+  /**
+   * Empty where there is none.
+   */
+  description: string;
   id: string;
+  /**
+   * Goes up with every edit.
+   */
+  revision: number;
   title: string;
-  trackCount: number;
+  tracks: PlaylistTrackResult[];
+  updatedAt: string;
 }
 export interface PlaylistList {
+  /**
+   * The `cursor` of the next page; absent when there is none.
+   */
+  next?: string | null;
   playlists: PlaylistLine[];
 }
 export interface Rename {
@@ -1102,6 +1248,10 @@ export interface SuggestPlaylistOutput {
   title: string;
   tracks: PlaylistTrackResult[];
   /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
+  /**
    * Codes that no source knows. They are not on the playlist.
    */
   unknown: string[];
@@ -1160,6 +1310,17 @@ export interface TrackPage {
   total: number;
   tracks: LibraryEntry[];
 }
+/**
+ * What was taken back.
+ */
+export interface Undone {
+  /**
+   * The playlist that is as it was; absent when it was a task.
+   */
+  playlistId?: string | null;
+  taskId?: string | null;
+  undoId: UndoId;
+}
 export interface UpdateTaskOutput {
   completed: boolean;
   createdAt: string;
@@ -1168,5 +1329,9 @@ export interface UpdateTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }

@@ -9,6 +9,7 @@ pub(crate) mod health;
 mod import;
 mod library;
 mod models;
+mod playlist_edits;
 mod playlists;
 mod search;
 mod sources;
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Routes {
         .merge(import::routes())
         .merge(library::routes())
         .merge(models::routes())
+        .merge(playlist_edits::routes())
         .merge(playlists::routes())
         .merge(search::routes())
         .merge(sources::routes())

@@ -31,6 +31,7 @@ mod nodes;
 mod openapi;
 mod outside;
 mod ownership;
+mod playlists;
 mod proxy;
 mod takeover;
 mod tasks;

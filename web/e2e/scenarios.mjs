@@ -33,6 +33,14 @@ export const SCENARIOS = [
     rounds: [{ calls: [{ name: 'semanticSearch', input: { query: 'rainy nights', limit: 3 } }] }, { nameFirst: true }],
   },
   {
+    name: 'renames a playlist',
+    when: /rename the agent list/i,
+    rounds: [
+      { calls: [{ name: 'edit_playlist', input: { playlist: 'The agent’s list', action: 'rename', title: 'Renamed by an agent' } }] },
+      { text: 'It has a new name.', paceMs: 0 },
+    ],
+  },
+  {
     name: 'empty',
     when: /say nothing/i,
     rounds: [{ text: '', paceMs: 0 }],

@@ -70,7 +70,7 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return (await response.json()) as T;
 }
 
-export function writeJson(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+export function writeJson(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   return send(path, {
     method,
     headers: { 'content-type': 'application/json' },
@@ -85,6 +85,15 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 
 export async function patch<T>(path: string, body: unknown): Promise<T> {
   return readBody<T>(await writeJson('PATCH', path, body));
+}
+
+export async function putJson<T>(path: string, body: unknown): Promise<T> {
+  return readBody<T>(await writeJson('PUT', path, body));
+}
+
+/** Removes a part of something and answers with the rest. */
+export async function removeJson<T>(path: string): Promise<T> {
+  return readBody<T>(await send(path, { method: 'DELETE' }));
 }
 
 export async function remove(path: string): Promise<void> {

@@ -16,8 +16,6 @@ import type {
   OpenAlbum,
   OpenConversation,
   OpenList,
-  OpenPlaylist,
-  PlaylistList,
   Retried,
   SemanticSearchOutput,
   TidalSearchOutput,
@@ -179,24 +177,6 @@ export const chooseRecording = (entry: string, isrc: string) => post(`/api/libra
 export const forgetEntry = (entry: string) => remove(`/api/library/unmatched/${entry}`);
 export const rememberEntry = (entry: string) => post(`/api/library/unmatched/${entry}/restore`, {});
 export const lookAgain = () => post<Retried>('/api/library/unmatched/retry', {});
-
-// ---- playlists -------------------------------------------------------------------------------------------------
-
-export const usePlaylists = () =>
-  useQuery({
-    queryKey: ['playlists'],
-    queryFn: async ({ signal }) => (await getJson<PlaylistList>('/api/playlists', signal)).playlists,
-  });
-
-export const usePlaylist = (id: string | null) =>
-  useQuery({
-    queryKey: ['playlists', id],
-    queryFn: ({ signal }) => getJson<OpenPlaylist>(`/api/playlists/${id}`, signal),
-    enabled: id !== null,
-  });
-
-export const deletePlaylist = (id: string) => remove(`/api/playlists/${id}`);
-export const restorePlaylist = (id: string) => post(`/api/playlists/${id}/restore`, {});
 
 function params(values: Record<string, string | number>): string {
   const kept = Object.entries(values).filter(([, value]) => value !== '');

@@ -170,8 +170,13 @@ function runTool(name, input) {
   }
   if (name === 'suggestPlaylist') {
     const id = randomUUID();
-    const tracks = input.tracks.map((t) => ({ ...listed(TRACKS.find((known) => known.isrc === t.isrc)), reasoning: t.reasoning }));
-    playlists.set(id, { id, title: input.title, createdAt: now(), tracks });
+    const tracks = input.tracks.map((t) => ({
+      ...listed(TRACKS.find((known) => known.isrc === t.isrc)),
+      itemId: randomUUID(),
+      hasFile: false,
+      reasoning: t.reasoning,
+    }));
+    playlists.set(id, { id, title: input.title, description: '', revision: 1, createdAt: now(), updatedAt: now(), tracks });
     return {
       id,
       title: input.title,

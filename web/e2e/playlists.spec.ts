@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { answered, answers, ask, expect, test, token } from './fixtures';
 
+// The mock server does not keep what is changed here.
+test.skip(!process.env.SEGUE_BIN && !process.env.SEGUE_URL, 'needs the binary');
+
 const titles = (page: Page) => page.locator('.arranged .track-title');
 const announced = (page: Page) => page.getByTestId('announcer');
 
@@ -233,7 +236,7 @@ test('an agent changes a playlist, and the card takes it back', async ({ page })
   await page.goto('/');
   await ask(page, `Rename the agent list ${token()}`);
   await answered(page);
-  const card = page.getByRole('group', { name: /Renamed a playlist/ });
+  const card = page.getByRole('group', { name: 'Changed a playlist' });
   await card.getByRole('button', { name: 'Undo' }).click();
   await expect(card.getByText('Undone. The playlist is as it was.')).toBeVisible();
   await card.getByRole('link', { name: 'Open the playlist' }).click();

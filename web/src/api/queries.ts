@@ -66,11 +66,17 @@ export const restoreConversation = (id: string) => post(`/api/conversations/${id
 
 // ---- library ---------------------------------------------------------------------------------------------------
 
-export const useTracks = (q: string, sort: LibrarySort) =>
+export interface TrackFilter {
+  artist?: string;
+  genre?: string;
+  decade?: string;
+}
+
+export const useTracks = (q: string, sort: LibrarySort, { artist = '', genre = '', decade = '' }: TrackFilter = {}) =>
   useInfiniteQuery({
-    queryKey: ['library', 'tracks', q, sort],
+    queryKey: ['library', 'tracks', q, sort, artist, genre, decade],
     queryFn: ({ pageParam, signal }) =>
-      getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, limit: 100, cursor: pageParam })}`, signal),
+      getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, artist, genre, decade, limit: 100, cursor: pageParam })}`, signal),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,

@@ -10,7 +10,7 @@ import { count } from '../ui/format';
 import { say } from '../ui/live-region';
 import { ShortList } from '../ui/short-list';
 import { toastError } from '../ui/toast';
-import { field, quoted, type BodyProps, type CardSpec } from './spec';
+import { field, type BodyProps, type CardSpec } from './spec';
 import './playlists.css';
 
 export const listPlaylists: CardSpec = {
@@ -40,17 +40,10 @@ export const listPlaylists: CardSpec = {
   },
 };
 
-const DOING = { rename: 'Renaming', add: 'Adding to', remove: 'Removing from', move: 'Rearranging' };
-const DONE = { rename: 'Renamed', add: 'Added to', remove: 'Removed from', move: 'Rearranged' };
-
 export const editPlaylist: CardSpec = {
   icon: PencilLine,
-  title: (input, running) => {
-    const action = field(input, 'action') as keyof typeof DONE;
-    const verb = (running ? DOING : DONE)[action] ?? (running ? 'Changing' : 'Changed');
-    const title = field(input, 'title');
-    return action === 'rename' && title ? `${verb} a playlist to ${quoted(title)}` : `${verb} a playlist`;
-  },
+  // What exactly was done is in the summary beside it.
+  title: (_input, running) => (running ? 'Changing a playlist' : 'Changed a playlist'),
   Body: EditedPlaylist,
 };
 

@@ -31,6 +31,8 @@ await check('mcp typescript: every tool is listed and called', async () => {
     albumTracks: { albumId: '1' },
     batchMetadata: { isrcs: ['USUM71703861'] },
     suggestPlaylist: { title: 'Rain', tracks: [{ isrc: 'USUM71703861', reasoning: 'rain' }] },
+    list_playlists: {},
+    edit_playlist: { playlist: 'Rain', action: 'rename', title: 'Rain again' },
   };
   for (const [name, args] of Object.entries(music).filter(([name]) => tools.some(tool => tool.name === name))) {
     const result = await client.callTool({ name, arguments: args });

@@ -77,6 +77,8 @@ EXAMPLES = {
     "albumTracks": {"albumId": "1"},
     "batchMetadata": {"isrcs": ["USUM71703861"]},
     "suggestPlaylist": {"title": "Rain", "tracks": [{"isrc": "USUM71703861", "reasoning": "rain"}]},
+    "list_playlists": {},
+    "edit_playlist": {"playlist": "Rain", "action": "rename", "title": "Rain again"},
 }
 
 for mode in MODES:

@@ -20,7 +20,7 @@ test('rows of an answer act: add, take back, remove, more like this', async ({ p
   await expect(row.getByText('In library')).toHaveCount(0);
 
   await row.getByRole('button', { name: `More for ${title}` }).click();
-  await expect(page.getByRole('menuitem')).toHaveText(['More like this', 'Details', 'Add to library']);
+  await expect(page.getByRole('menuitem')).toHaveText(['More like this', 'Details', 'Add to playlist …', 'Add to library']);
   await page.getByRole('menuitem', { name: 'More like this' }).click();
   await expect(questions(page).last()).toContainText(`More like “${title}”`);
 });

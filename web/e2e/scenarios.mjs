@@ -41,6 +41,14 @@ export const SCENARIOS = [
     ],
   },
   {
+    name: 'renames a playlist',
+    when: /rename the agent list/i,
+    rounds: [
+      { calls: [{ name: 'edit_playlist', input: { playlist: 'The agent’s list', action: 'rename', title: 'Renamed by an agent' } }] },
+      { text: 'It has a new name.', paceMs: 0 },
+    ],
+  },
+  {
     name: 'empty',
     when: /say nothing/i,
     rounds: [{ text: '', paceMs: 0 }],

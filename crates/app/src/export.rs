@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::library::{SavedAlbum, results::AlbumResult};
 use music::TrackId;
 use store::{
-    Conversation, FolderSource, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, Store, StoreError,
-    StoredMessage, Task, TaskFilter,
+    Conversation, FolderSource, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, PlaylistContent,
+    Store, StoreError, StoredMessage, Task, TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -37,6 +37,7 @@ pub struct Export {
 #[serde(rename_all = "camelCase")]
 pub struct ExportedPlaylist {
     pub title: String,
+    pub description: String,
     pub created_at: DateTime<Utc>,
     pub tracks: Vec<ExportedChoice>,
 }
@@ -125,13 +126,14 @@ async fn conversations(store: &Store, owner: &UserId) -> Result<Vec<ExportedConv
 
 impl From<Playlist> for ExportedPlaylist {
     fn from(playlist: Playlist) -> Self {
-        let tracks = playlist.tracks.into_iter().map(|choice| ExportedChoice {
+        let PlaylistContent { title, description, tracks } = playlist.content;
+        let tracks = tracks.into_iter().map(|choice| ExportedChoice {
             track_id: choice.track.id,
             isrc: choice.track.isrc_text().to_owned(),
             title: choice.track.title,
             artist: choice.track.artist,
             reasoning: choice.reasoning,
         });
-        Self { title: playlist.title, created_at: playlist.created_at, tracks: tracks.collect() }
+        Self { title, description, created_at: playlist.created_at, tracks: tracks.collect() }
     }
 }

@@ -58,7 +58,7 @@ use crate::{
     },
     services::{
         Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
-        playlists::Playlists, tasks::Tasks,
+        playlists::Playlists, tasks::Tasks, undo::Undo,
     },
     turns::Turns,
     wordings::Wordings,
@@ -333,6 +333,10 @@ impl App {
 
     pub fn playlists(&self) -> &Playlists {
         &self.services.playlists
+    }
+
+    pub fn undo(&self) -> &Undo {
+        &self.services.undo
     }
 
     pub fn conversations(&self) -> &Conversations {

@@ -11,7 +11,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
+    ItemId, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
     db::Tx,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
@@ -72,9 +72,11 @@ const CLOSE: &str = "DELETE FROM open_entries WHERE user_id = $1 AND recording_i
 /// second import of the same file adds what a crash left out.
 const AT_ONCE: usize = 1000;
 
-/// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted.
+/// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted, and one
+/// that its owner has edited stays as it is.
 const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks WHERE playlists.deleted_at IS NULL";
+    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, revision = playlists.revision + 1
+        WHERE playlists.deleted_at IS NULL AND playlists.edited_at IS NULL";
 
 impl Store {
     /// Keeps an import with its report. Returns how many tracks are new in the library.
@@ -172,7 +174,7 @@ fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>
 pub(crate) fn listed(track: &Track) -> PlaylistTrack {
     // Lyrics and numbers are with the track itself; a list only needs to show it.
     let track = Track { lyrics: None, audio_features: None, provenance: Default::default(), ..track.clone() };
-    PlaylistTrack { track, reasoning: String::new() }
+    PlaylistTrack { item_id: ItemId::new(), track, reasoning: String::new() }
 }
 
 pub(crate) fn playlist_id(owner: &UserId, kind: &str, title: &str) -> Uuid {

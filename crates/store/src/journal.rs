@@ -140,10 +140,11 @@ impl Store {
     /// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
     /// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one
     /// returned. A row whose lease is not ours any more cannot be claimed.
-    pub(super) async fn settle<T, F>(&self, tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, StoreError>
+    pub(super) async fn settle<T, E, F>(&self, tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
-        F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
+        E: From<StoreError>,
+        F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
     {
         let Some(call) = call else { return effect(tx).await };
         settle_under(tx, call, self.call_leases.of(call), effect).await
@@ -194,7 +195,7 @@ impl Store {
     /// Settles a call whose whole effect is its output. Returns the output that counts: that of the first attempt.
     pub async fn settle_call(&self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {
         let mut tx = self.begin().await?;
-        let output = settle_under(&mut tx, call, token, async |_| Ok(output)).await?;
+        let output = settle_under(&mut tx, call, token, async |_| Ok::<_, StoreError>(output)).await?;
         tx.commit().await?;
         Ok(output)
     }
@@ -237,18 +238,22 @@ impl Store {
     }
 }
 
-async fn settle_under<T, F>(tx: &mut Tx, call: CallId, token: i64, effect: F) -> Result<T, StoreError>
+async fn settle_under<T, E, F>(tx: &mut Tx, call: CallId, token: i64, effect: F) -> Result<T, E>
 where
     T: Serialize + DeserializeOwned,
-    F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
+    E: From<StoreError>,
+    F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
 {
-    let claimed: Option<(Uuid,)> = tx.query(CLAIM).bind(call.0).bind(token).fetch_optional().await?;
+    let claim = tx.query(CLAIM).bind(call.0).bind(token);
+    let claimed: Option<(Uuid,)> = claim.fetch_optional().await.map_err(StoreError::from)?;
     if claimed.is_none() {
-        return earlier_effect(tx.query(ROW).bind(call.0).fetch_optional::<Row>().await?);
+        let row = tx.query(ROW).bind(call.0).fetch_optional::<Row>().await.map_err(StoreError::from)?;
+        return Ok(earlier_effect(row)?);
     }
     let output = effect(tx).await?;
-    let recorded = serde_json::to_value(&output).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    tx.query(RECORD_EFFECT).bind(call.0).bind(Json(recorded)).execute().await?;
+    let recorded =
+        serde_json::to_value(&output).map_err(|error| StoreError::from(sqlx::Error::Encode(error.into())))?;
+    tx.query(RECORD_EFFECT).bind(call.0).bind(Json(recorded)).execute().await.map_err(StoreError::from)?;
     Ok(output)
 }
 

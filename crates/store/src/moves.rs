@@ -40,7 +40,7 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
 async fn replace_in_playlists(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
     const HOLDING_SQLITE: &str = "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks LIKE '%' || $2 || '%'";
     const HOLDING_POSTGRES: &str =
-        "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks::text LIKE '%' || $2 || '%'";
+        "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks::text LIKE '%' || $2 || '%' FOR UPDATE";
     const PUT: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
     let sql = tx.in_dialect(HOLDING_SQLITE, HOLDING_POSTGRES);
     let lists: Vec<(Uuid, Json<Vec<PlaylistTrack>>)> =

@@ -89,7 +89,10 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
     serde_json::from_value(value).map_err(|error| sqlx::Error::Decode(error.into()).into())
 }
 
-const PLAYLIST: &str = "SELECT tracks FROM playlists WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+/// Read by a write, which locks the row: an edit by its owner at the same time loses nothing.
+const PLAYLIST: &str = "UPDATE playlists SET revision = revision + 1 WHERE id = $1 AND user_id = $2
+    AND deleted_at IS NULL RETURNING tracks";
+const PUT_TRACKS: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
 
 impl Store {
     /// A page of the entries that are still open, in the order of their files and lines, dismissed ones left out.
@@ -235,12 +238,14 @@ async fn add_to_playlists(
         let list = playlist_id(owner, kind, title);
         let old: Option<(Json<Vec<PlaylistTrack>>,)> =
             tx.query(PLAYLIST).bind(list).bind(owner.as_str()).fetch_optional().await?;
-        let mut tracks = old.map(|(Json(tracks),)| tracks).unwrap_or_default();
-        if tracks.iter().any(|other| other.track.id == track.id) {
+        let Some((Json(mut tracks),)) = old else {
+            put_playlist(tx, owner, kind, title, &[listed(track)]).await?;
             continue;
+        };
+        if tracks.iter().all(|other| other.track.id != track.id) {
+            tracks.push(listed(track));
+            tx.query(PUT_TRACKS).bind(list).bind(Json(&tracks)).execute().await?;
         }
-        tracks.push(listed(track));
-        put_playlist(tx, owner, kind, title, &tracks).await?;
     }
     Ok(())
 }

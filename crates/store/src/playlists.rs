@@ -1,28 +1,48 @@
-//! Playlists: what an agent suggested and a listener kept.
+//! Playlists as they are read: whole, or a line of each. `playlist_edits.rs` changes them.
+
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
-use engine::{CallId, UserId};
+use engine::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{Store, StoreError, now};
-use music::Track;
+use music::{Track, TrackId};
 
 engine::uuid_id!(PlaylistId);
+engine::uuid_id!(
+    /// One entry of one playlist.
+    ItemId
+);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Playlist {
     pub id: PlaylistId,
-    pub title: String,
     pub created_at: DateTime<Utc>,
+    /// None while the playlist is as it was made.
+    pub edited_at: Option<DateTime<Utc>>,
+    /// Goes up with every edit.
+    pub revision: i64,
+    #[serde(flatten)]
+    pub content: PlaylistContent,
+}
+
+/// What its owner may change about a playlist.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlaylistContent {
+    pub title: String,
+    pub description: String,
     pub tracks: Vec<PlaylistTrack>,
 }
 
 /// A track as it was when it was chosen, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaylistTrack {
+    #[serde(rename = "itemId")]
+    pub item_id: ItemId,
     #[serde(flatten)]
     pub track: Track,
     pub reasoning: String,
@@ -33,65 +53,120 @@ pub struct PlaylistTrack {
 pub struct PlaylistLine {
     pub id: PlaylistId,
     pub title: String,
+    pub description: String,
     pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
     pub track_count: usize,
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    id: Uuid,
-    title: String,
-    tracks: Json<Vec<PlaylistTrack>>,
-    created_at: DateTime<Utc>,
+pub struct PlaylistPage {
+    pub playlists: Vec<PlaylistLine>,
+    /// Where the next page begins; none when there is none.
+    pub next: Option<PlaylistId>,
 }
 
-impl From<Row> for Playlist {
-    fn from(row: Row) -> Self {
-        Self { id: PlaylistId(row.id), title: row.title, created_at: row.created_at, tracks: row.tracks.0 }
+#[derive(sqlx::FromRow)]
+pub(crate) struct PlaylistRow {
+    id: Uuid,
+    title: String,
+    description: String,
+    tracks: Json<Vec<PlaylistTrack>>,
+    created_at: DateTime<Utc>,
+    edited_at: Option<DateTime<Utc>>,
+    revision: i64,
+}
+
+impl From<PlaylistRow> for Playlist {
+    fn from(row: PlaylistRow) -> Self {
+        let PlaylistRow { id, title, description, tracks: Json(tracks), created_at, edited_at, revision } = row;
+        let content = PlaylistContent { title, description, tracks };
+        Self { id: PlaylistId(id), created_at, edited_at, revision, content }
     }
+}
+
+#[derive(sqlx::FromRow)]
+struct LineRow {
+    id: Uuid,
+    title: String,
+    description: String,
+    created_at: DateTime<Utc>,
+    edited_at: Option<DateTime<Utc>>,
+    n_tracks: i64,
+}
+
+impl From<LineRow> for PlaylistLine {
+    fn from(row: LineRow) -> Self {
+        Self {
+            id: PlaylistId(row.id),
+            title: row.title,
+            description: row.description,
+            created_at: row.created_at,
+            updated_at: row.edited_at.unwrap_or(row.created_at),
+            track_count: usize::try_from(row.n_tracks).unwrap_or_default(),
+        }
+    }
+}
+
+macro_rules! lines {
+    ($length:literal) => {
+        concat!(
+            "SELECT id, title, description, created_at, edited_at, ",
+            $length,
+            " AS n_tracks FROM playlists WHERE user_id = $1 AND deleted_at IS NULL AND ($2 IS NULL OR (created_at, id) <
+                (SELECT created_at, id FROM playlists WHERE id = $2 AND user_id = $1))
+            ORDER BY created_at DESC, id DESC LIMIT $3"
+        )
+    };
 }
 
 impl Store {
-    pub async fn save_playlist(
+    /// A page of lines, newest first.
+    pub async fn playlist_lines(
         &self,
         owner: &UserId,
-        title: &str,
-        tracks: Vec<PlaylistTrack>,
-        call: Option<CallId>,
-    ) -> Result<Playlist, StoreError> {
-        const SQL: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)";
-        let playlist = Playlist { id: PlaylistId::new(), title: title.to_owned(), created_at: now(), tracks };
-        let mut tx = self.begin().await?;
-        let playlist = self
-            .settle(&mut tx, call, async |tx| {
-                tx.query(SQL)
-                    .bind(playlist.id.0)
-                    .bind(owner.as_str())
-                    .bind(title)
-                    .bind(Json(&playlist.tracks))
-                    .bind(playlist.created_at)
-                    .execute()
-                    .await?;
-                Ok(playlist)
-            })
-            .await?;
-        tx.commit().await?;
-        Ok(playlist)
+        after: Option<PlaylistId>,
+        limit: u32,
+    ) -> Result<PlaylistPage, StoreError> {
+        const SQLITE: &str = lines!("json_array_length(tracks)");
+        const POSTGRES: &str = lines!("jsonb_array_length(tracks)::BIGINT");
+        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let query = self.read(sql).bind(owner.as_str()).bind(after.map(|id| id.0)).bind(i64::from(limit) + 1);
+        let mut rows: Vec<LineRow> = query.fetch_all().await?;
+        let has_more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| has_more).map(|last| PlaylistId(last.id));
+        Ok(PlaylistPage { playlists: rows.into_iter().map(PlaylistLine::from).collect(), next })
     }
 
-    /// Newest first.
+    /// Newest first, with all tracks.
     pub async fn playlists(&self, owner: &UserId) -> Result<Vec<Playlist>, StoreError> {
-        const SQL: &str = "SELECT id, title, tracks, created_at FROM playlists
-            WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id DESC";
-        let rows: Vec<Row> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
+        const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
+            WHERE user_id = $1 AND deleted_at IS NULL ORDER BY created_at DESC, id DESC";
+        let rows: Vec<PlaylistRow> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
         Ok(rows.into_iter().map(Playlist::from).collect())
     }
 
     pub async fn playlist(&self, owner: &UserId, id: PlaylistId) -> Result<Playlist, StoreError> {
-        const SQL: &str = "SELECT id, title, tracks, created_at FROM playlists
+        const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let row: Option<Row> = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
+        let row: Option<PlaylistRow> = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         row.map(Playlist::from).ok_or(StoreError::NotFound)
+    }
+
+    /// Where the user's files of these recordings are; a recording without a file is left out.
+    pub async fn file_paths(
+        &self,
+        owner: &UserId,
+        recordings: &BTreeSet<TrackId>,
+    ) -> Result<HashMap<TrackId, String>, StoreError> {
+        const SQLITE: &str = "SELECT recording_id, MIN(path) FROM library_files WHERE user_id = $1
+            AND missing_at IS NULL AND recording_id IN (SELECT value FROM json_each($2)) GROUP BY recording_id";
+        const POSTGRES: &str = "SELECT recording_id, MIN(path) FROM library_files WHERE user_id = $1
+            AND missing_at IS NULL AND recording_id IN (SELECT jsonb_array_elements_text($2)) GROUP BY recording_id";
+        let ids: Vec<String> = recordings.iter().map(TrackId::to_string).collect();
+        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let rows: Vec<(String, String)> = self.read(sql).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
+        Ok(rows.into_iter().filter_map(|(id, path)| Some((id.parse().ok()?, path))).collect())
     }
 
     pub async fn delete_playlist(&self, owner: &UserId, id: PlaylistId) -> Result<(), StoreError> {
@@ -105,16 +180,5 @@ impl Store {
         const SQL: &str = "UPDATE playlists SET deleted_at = NULL WHERE id = $1 AND user_id = $2 RETURNING id";
         let row: Option<(Uuid,)> = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         row.map(drop).ok_or(StoreError::NotFound)
-    }
-}
-
-impl From<&Playlist> for PlaylistLine {
-    fn from(playlist: &Playlist) -> Self {
-        Self {
-            id: playlist.id,
-            title: playlist.title.clone(),
-            created_at: playlist.created_at,
-            track_count: playlist.tracks.len(),
-        }
     }
 }

@@ -6,7 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Store, StoreError, now};
+use super::{
+    Store, StoreError,
+    db::Tx,
+    now,
+    undo::{Change, remember},
+};
 
 engine::uuid_id!(TaskId);
 
@@ -36,6 +41,37 @@ pub struct TaskChange {
     pub title: Option<String>,
     pub description: Option<String>,
     pub completed: Option<bool>,
+}
+
+/// What its owner may change about a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TaskState {
+    title: String,
+    description: String,
+    completed: bool,
+}
+
+impl TaskState {
+    pub(crate) fn of(task: &Task) -> Self {
+        Self { title: task.title.clone(), description: task.description.clone(), completed: task.completed }
+    }
+
+    /// The change that takes a task from `now` back to this state, in the fields that `after` changed.
+    pub(crate) fn over(self, after: &Self, now: &Self) -> Result<TaskChange, StoreError> {
+        let title = (self.title != after.title).then_some(self.title);
+        let description = (self.description != after.description).then_some(self.description);
+        let completed = (self.completed != after.completed).then_some(self.completed);
+        if title.is_none() && description.is_none() && completed.is_none() {
+            return Err(StoreError::Conflict("This changed nothing, so there is nothing to take back."));
+        }
+        let is_later = title.is_some() && now.title != after.title
+            || description.is_some() && now.description != after.description
+            || completed.is_some() && now.completed != after.completed;
+        if is_later {
+            return Err(StoreError::Conflict("The task was changed since."));
+        }
+        Ok(TaskChange { title, description, completed })
+    }
 }
 
 const INSERT: &str = "INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at)
@@ -87,16 +123,11 @@ impl Store {
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {
-                let task = tx
-                    .query(INSERT)
-                    .bind(TaskId::new().0)
-                    .bind(owner.as_str())
-                    .bind(title)
-                    .bind(description)
-                    .bind(now())
-                    .fetch_one()
-                    .await?;
-                Ok(task)
+                let query = tx.query(INSERT).bind(TaskId::new().0).bind(owner.as_str());
+                let task: Task = query.bind(title).bind(description).bind(now()).fetch_one().await?;
+                let added = Change::TaskAdded { id: TaskId(task.id), after: TaskState::of(&task) };
+                of_call(tx, owner, call, added).await?;
+                Ok::<_, StoreError>(task)
             })
             .await?;
         tx.commit().await?;
@@ -113,16 +144,11 @@ impl Store {
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {
-                tx.query(UPDATE)
-                    .bind(id.0)
-                    .bind(owner.as_str())
-                    .bind(change.title.as_deref())
-                    .bind(change.description.as_deref())
-                    .bind(change.completed)
-                    .bind(now())
-                    .fetch_optional()
-                    .await?
-                    .ok_or(StoreError::NotFound)
+                let before = locked(tx, owner, id).await?.ok_or(StoreError::NotFound)?;
+                let task = update(tx, owner, id, change).await?;
+                let (before, after) = (TaskState::of(&before), TaskState::of(&task));
+                of_call(tx, owner, call, Change::TaskChanged { id, before, after }).await?;
+                Ok::<_, StoreError>(task)
             })
             .await?;
         tx.commit().await?;
@@ -133,13 +159,9 @@ impl Store {
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {
-                tx.query(DELETE)
-                    .bind(id.0)
-                    .bind(owner.as_str())
-                    .bind(now())
-                    .fetch_optional()
-                    .await?
-                    .ok_or(StoreError::NotFound)
+                let task = delete(tx, owner, id).await?;
+                of_call(tx, owner, call, Change::TaskDeleted { id }).await?;
+                Ok::<_, StoreError>(task)
             })
             .await?;
         tx.commit().await?;
@@ -153,4 +175,41 @@ impl Store {
         let task = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         task.ok_or(StoreError::NotFound)
     }
+}
+
+/// Only what a tool call did needs a name: by hand there is a way back for each change.
+async fn of_call(tx: &mut Tx, owner: &UserId, call: Option<CallId>, change: Change) -> Result<(), StoreError> {
+    if call.is_some() {
+        remember(tx, owner, call, &change).await?;
+    }
+    Ok(())
+}
+
+/// A task that no other transaction changes until this one ends.
+pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<Task>, StoreError> {
+    const SQLITE: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
+        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+    const POSTGRES: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
+        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE";
+    let sql = tx.in_dialect(SQLITE, POSTGRES);
+    Ok(tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?)
+}
+
+pub(crate) async fn update(tx: &mut Tx, owner: &UserId, id: TaskId, change: &TaskChange) -> Result<Task, StoreError> {
+    let query = tx.query(UPDATE).bind(id.0).bind(owner.as_str()).bind(change.title.as_deref());
+    let query = query.bind(change.description.as_deref()).bind(change.completed).bind(now());
+    query.fetch_optional().await?.ok_or(StoreError::NotFound)
+}
+
+pub(crate) async fn delete(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Task, StoreError> {
+    let query = tx.query(DELETE).bind(id.0).bind(owner.as_str()).bind(now());
+    query.fetch_optional().await?.ok_or(StoreError::NotFound)
+}
+
+/// Takes a deletion back; a task that is there again stays as it is.
+pub(crate) async fn undelete(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE tasks SET deleted_at = NULL WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL
+        RETURNING id";
+    let back: Option<(Uuid,)> = tx.query(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
+    back.map(drop).ok_or(StoreError::Conflict("The task is on the list again."))
 }

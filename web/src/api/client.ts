@@ -105,6 +105,15 @@ export async function patch<T>(path: string, body: unknown): Promise<T> {
   return readBody<T>(await writeJson('PATCH', path, body));
 }
 
+export async function putJson<T>(path: string, body: unknown): Promise<T> {
+  return readBody<T>(await writeJson('PUT', path, body));
+}
+
+/** Removes a part of something and answers with the rest. */
+export async function removeJson<T>(path: string): Promise<T> {
+  return readBody<T>(await send(path, { method: 'DELETE' }));
+}
+
 export async function remove(path: string): Promise<void> {
   await send(path, { method: 'DELETE' });
 }

@@ -15,8 +15,6 @@ import type {
   Me,
   OpenAlbum,
   OpenList,
-  OpenPlaylist,
-  PlaylistList,
   Retried,
   SemanticSearchOutput,
   TidalSearchOutput,
@@ -72,11 +70,17 @@ export const restoreConversation = (id: string) => post(`/api/conversations/${id
 
 // ---- library ---------------------------------------------------------------------------------------------------
 
-export const useTracks = (q: string, sort: LibrarySort) =>
+export interface TrackFilter {
+  artist?: string;
+  genre?: string;
+  decade?: string;
+}
+
+export const useTracks = (q: string, sort: LibrarySort, { artist = '', genre = '', decade = '' }: TrackFilter = {}) =>
   useInfiniteQuery({
-    queryKey: ['library', 'tracks', q, sort],
+    queryKey: ['library', 'tracks', q, sort, artist, genre, decade],
     queryFn: ({ pageParam, signal }) =>
-      getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, limit: 100, cursor: pageParam })}`, signal),
+      getJson<TrackPage>(`/api/library/tracks?${params({ q, sort, artist, genre, decade, limit: 100, cursor: pageParam })}`, signal),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -184,24 +188,6 @@ export const chooseRecording = (entry: string, isrc: string) => post(`/api/libra
 export const forgetEntry = (entry: string) => remove(`/api/library/unmatched/${entry}`);
 export const rememberEntry = (entry: string) => post(`/api/library/unmatched/${entry}/restore`, {});
 export const lookAgain = () => post<Retried>('/api/library/unmatched/retry', {});
-
-// ---- playlists -------------------------------------------------------------------------------------------------
-
-export const usePlaylists = () =>
-  useQuery({
-    queryKey: ['playlists'],
-    queryFn: async ({ signal }) => (await getJson<PlaylistList>('/api/playlists', signal)).playlists,
-  });
-
-export const usePlaylist = (id: string | null) =>
-  useQuery({
-    queryKey: ['playlists', id],
-    queryFn: ({ signal }) => getJson<OpenPlaylist>(`/api/playlists/${id}`, signal),
-    enabled: id !== null,
-  });
-
-export const deletePlaylist = (id: string) => remove(`/api/playlists/${id}`);
-export const restorePlaylist = (id: string) => post(`/api/playlists/${id}/restore`, {});
 
 function params(values: Record<string, string | number>): string {
   const kept = Object.entries(values).filter(([, value]) => value !== '');

@@ -34,9 +34,13 @@ export type Block =
  */
 export type CallId = string;
 /**
- * How far a decision reaches.
+ * One entry of one playlist.
  */
-export type ConsentScope = 'once' | 'conversation';
+export type ItemId = string;
+/**
+ * What was done, for taking it back. That of a tool call is the id of the call.
+ */
+export type UndoId = string;
 export type Decision = 'refuse' | 'once' | 'conversation';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
@@ -189,6 +193,18 @@ export interface Active {
   id: string;
   server?: string | null;
 }
+export interface Additions {
+  /**
+   * How many tracks come before them; the end without it.
+   */
+  at?: number | null;
+  /**
+   * `trackId`s or ISRCs, in playing order.
+   *
+   * @minItems 1
+   */
+  trackIds: [string, ...string[]];
+}
 export interface AddTaskOutput {
   completed: boolean;
   createdAt: string;
@@ -197,6 +213,10 @@ export interface AddTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }
 export interface AlbumEntry {
@@ -254,6 +274,16 @@ export interface TrackResult {
    * The recording's own id. Everything that takes an ISRC takes it too.
    */
   trackId: TrackId;
+}
+export interface Arrangement {
+  /**
+   * The revision that this order was made from. A playlist that has another one by now stays as it is (409).
+   */
+  revision?: number | null;
+  /**
+   * All tracks of the playlist, as `trackId`s or ISRCs, in playing order.
+   */
+  trackIds: string[];
 }
 /**
  * An artist of the user's tracks.
@@ -404,9 +434,64 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
-export interface Change {
-  pinned?: boolean | null;
-  title?: string | null;
+/**
+ * A playlist after an edit.
+ */
+export interface ChangedPlaylist {
+  createdAt: string;
+  /**
+   * Empty where there is none.
+   */
+  description: string;
+  id: string;
+  /**
+   * Goes up with every edit.
+   */
+  revision: number;
+  title: string;
+  tracks: PlaylistTrackResult[];
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: UndoId;
+  updatedAt: string;
+}
+/**
+ * A track on a playlist.
+ */
+export interface PlaylistTrackResult {
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  /**
+   * Whether a file of yours is known that a player can open.
+   */
+  hasFile: boolean;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
+   */
+  isrc: string;
+  /**
+   * Names this entry; the same recording may be on the playlist twice.
+   */
+  itemId: ItemId;
+  reasoning: string;
+  tidalId?: string | null;
+  title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
 }
 export interface ChangePassword {
   current: string;
@@ -453,6 +538,10 @@ export interface CompleteTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }
 /**
@@ -507,6 +596,10 @@ export interface DeleteTaskOutput {
   summary: string;
   task_id: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
 }
 /**
  * The problem with one field.
@@ -515,10 +608,26 @@ export interface Detail {
   field: string;
   message: string;
 }
-export interface Done {
-  track: LibraryEntry;
+export interface EditPlaylistOutput {
+  action: 'rename' | 'add' | 'remove' | 'move';
   /**
-   * For `POST /api/tracks/merges/{undoId}/undo`.
+   * What was added, removed or moved.
+   */
+  changed: {
+    artist: string;
+    /**
+     * Where it is now, or was before it was removed; from 1.
+     */
+    position: number;
+    title: string;
+  }[];
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  trackCount: number;
+  /**
+   * For `POST /api/undo/{id}`.
    */
   undoId: string;
 }
@@ -818,6 +927,63 @@ export interface StepProgress {
    */
   waiting: number;
 }
+/**
+ * A track, and what it is to this listener at the time of the call.
+ */
+export interface LibraryEntry {
+  addedAt: string;
+  album: string;
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * Seconds.
+   */
+  duration?: number | null;
+  genre?: string | null;
+  inLibrary: boolean;
+  isIndexed: boolean;
+  /**
+   * Part of the sample library.
+   */
+  isSample?: boolean;
+  /**
+   * Empty where neither a file nor the catalogue tells.
+   */
+  isrc: string;
+  lastPlayedAt?: string | null;
+  /**
+   * How often a history says it was played.
+   */
+  plays: number;
+  tidalId?: string | null;
+  title: string;
+  /**
+   * The recording's own id. Everything that takes an ISRC takes it too.
+   */
+  trackId: TrackId;
+  trackNumber?: number | null;
+  year?: number | null;
+}
+export interface ListPlaylistsOutput {
+  durationMs: number;
+  /**
+   * Newest first; only the one that was asked for, if any.
+   */
+  playlists: PlaylistLine[];
+  summary: string;
+  /**
+   * In playing order; empty unless one playlist was asked for.
+   */
+  tracks: PlaylistTrackResult[];
+}
+export interface PlaylistLine {
+  createdAt: string;
+  description: string;
+  id: string;
+  title: string;
+  trackCount: number;
+  updatedAt: string;
+}
 export interface ListTasksOutput {
   durationMs: number;
   summary: string;
@@ -883,6 +1049,20 @@ export interface NewAlbum {
    * The catalogue's id of the album, as `tidalSearch` returns it.
    */
   albumId: string;
+}
+export interface NewPlaylist {
+  /**
+   * At most 2000 characters.
+   */
+  description?: string;
+  /**
+   * 1 to 200 characters.
+   */
+  title: string;
+  /**
+   * `trackId`s or ISRCs, in playing order.
+   */
+  trackIds?: string[];
 }
 export interface NewSource {
   /**
@@ -1017,52 +1197,36 @@ export interface OpenList {
   entries: OpenItem[];
   next?: number | null;
 }
-export interface OpenPlaylist {
-  createdAt: string;
-  id: string;
-  title: string;
-  tracks: PlaylistTrackResult[];
+/**
+ * What to change. A field that is absent stays as it is; `null` or an empty text clears the description.
+ */
+export interface PlaylistChange {
+  description?: string | null;
+  title?: string | null;
 }
 /**
- * A track on a playlist.
+ * A playlist with flags that are true now, not when it was made.
  */
-export interface PlaylistTrackResult {
-  album: string;
-  artist: string;
-  /**
-   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
-   * `/api/artwork?url=`.
-   */
-  artworkUrl?: string | null;
-  /**
-   * Seconds.
-   */
-  duration?: number | null;
-  inLibrary: boolean;
-  isIndexed: boolean;
-  /**
-   * Part of the sample library.
-   */
-  isSample?: boolean;
-  /**
-   * Empty where neither a file nor the catalogue tells.
-   */
-  isrc: string;
-  reasoning: string;
-  tidalId?: string | null;
-  title: string;
-  /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
-   */
-  trackId: TrackId;
-}
-export interface PlaylistLine {
+export interface PlaylistDetails {
   createdAt: string;
+  /**
+   * Empty where there is none.
+   */
+  description: string;
   id: string;
+  /**
+   * Goes up with every edit.
+   */
+  revision: number;
   title: string;
-  trackCount: number;
+  tracks: PlaylistTrackResult[];
+  updatedAt: string;
 }
 export interface PlaylistList {
+  /**
+   * The `cursor` of the next page; absent when there is none.
+   */
+  next?: string | null;
   playlists: PlaylistLine[];
 }
 export interface Retried {
@@ -1238,6 +1402,10 @@ export interface SuggestPlaylistOutput {
   title: string;
   tracks: PlaylistTrackResult[];
   /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
+  /**
    * Codes that no source knows. They are not on the playlist.
    */
   unknown: string[];
@@ -1297,6 +1465,17 @@ export interface TrackPage {
   total: number;
   tracks: LibraryEntry[];
 }
+/**
+ * What was taken back.
+ */
+export interface Undone {
+  /**
+   * The playlist that is as it was; absent when it was a task.
+   */
+  playlistId?: string | null;
+  taskId?: string | null;
+  undoId: UndoId;
+}
 export interface UpdateTaskOutput {
   completed: boolean;
   createdAt: string;
@@ -1305,5 +1484,9 @@ export interface UpdateTaskOutput {
   id: string;
   summary: string;
   title: string;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
   updatedAt: string;
 }

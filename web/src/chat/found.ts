@@ -11,6 +11,8 @@ const SHOWN = new Set([
   'albumTracks',
   'batchMetadata',
   'suggestPlaylist',
+  'list_playlists',
+  'edit_playlist',
   'list_tasks',
   'add_task',
   'update_task',
@@ -48,7 +50,8 @@ export function followUps(message: ChatMessage): string[] {
   if (!call) return [];
   const tracks = tracksOf(call);
   if (tracks.length > 0) return aboutTracks(call.name, tracks);
-  return aboutTasks(call);
+  if (call.name === 'edit_playlist') return ['What is on it?'];
+  return call.name === 'list_playlists' ? [] : aboutTasks(call);
 }
 
 function aboutTracks(tool: string, tracks: Found[]): string[] {

@@ -73,7 +73,7 @@ export class Sessions {
       },
       onToolDone: (toolName: string) => {
         if (TASK_TOOLS.has(toolName)) this.refresh('tasks');
-        if (toolName === 'suggestPlaylist') this.refresh('playlists');
+        if (toolName === 'suggestPlaylist' || toolName === 'edit_playlist') this.refresh('playlists');
       },
       onTurnStart: (id: string) => this.setRunning(id, true),
       onTurnLost: (id: string) => this.setRunning(id, false),

@@ -3,11 +3,11 @@ import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 import type { LibrarySort } from '../api/types';
 
-export type View = 'tracks' | 'albums' | 'meaning';
+export type View = 'tracks' | 'albums' | 'artists' | 'genres' | 'decades' | 'meaning';
 
-const VIEWS: readonly string[] = ['tracks', 'albums', 'meaning'];
+const VIEWS: readonly string[] = ['tracks', 'albums', 'artists', 'genres', 'decades', 'meaning'];
 const SORTS: readonly string[] = ['added', 'title', 'artist', 'album'];
-type Key = 'view' | 'q' | 'sort' | 'at' | 'track' | 'album';
+type Key = 'view' | 'q' | 'sort' | 'at' | 'track' | 'album' | 'letter' | 'artist' | 'genre' | 'decade';
 /** Marks a history entry that this page put in front of the list; going back from it is the way to close. */
 const OPENED = { openedHere: true };
 
@@ -29,6 +29,11 @@ export function useAddress() {
   /** Changes of the list itself: the way back leads to the page before, not through every letter typed. */
   const change = useCallback((changes: Partial<Record<Key, string | null>>) => write(changes, { replace: true }), [write]);
   const open = useCallback((key: 'track' | 'album', id: string) => write({ [key]: id }, { state: OPENED }), [write]);
+  /** From a group to its tracks: the way back leads to the group. */
+  const pick = useCallback(
+    (key: 'artist' | 'genre' | 'decade', value: string) => write({ view: null, q: null, at: null, [key]: value }, {}),
+    [write],
+  );
   const close = useCallback(() => {
     const state = window.history.state as typeof OPENED | null;
     if (state?.openedHere) window.history.back();
@@ -42,7 +47,12 @@ export function useAddress() {
     at: Number(search.get('at') ?? 0) || 0,
     track: search.get('track'),
     album: search.get('album'),
+    letter: search.get('letter'),
+    artist: search.get('artist') ?? '',
+    genre: search.get('genre') ?? '',
+    decade: search.get('decade') ?? '',
     change,
+    pick,
     open,
     close,
   };

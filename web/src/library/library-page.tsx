@@ -1,15 +1,16 @@
 // Your music: tracks and albums, found by words or by meaning.
-import { ChevronsUpDown, Search } from 'lucide-react';
+import { ChevronsUpDown, Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useAbout } from '../api/queries';
 import type { LibrarySort } from '../api/types';
 import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
-import { useAddress } from './address';
+import { useAddress, type View } from './address';
 import { AlbumDialog, TrackDialog } from './details';
 import { AlbumGrid } from './album-grid';
 import { CatalogueButton } from './catalogue';
+import { ArtistView, DecadeView, GenreView } from './groups';
 import { ImportZone } from './import-zone';
 import { IndexProgress } from './index-progress';
 import { MeaningResults } from './meaning-results';
@@ -24,10 +25,20 @@ const SORTS: { value: LibrarySort; label: string }[] = [
   { value: 'album', label: 'Album' },
 ];
 
+const PLACEHOLDERS: Record<View, string> = {
+  tracks: 'Title, artist or album',
+  albums: 'Title, artist or album',
+  artists: 'Artist',
+  genres: 'Genre',
+  decades: 'Decade',
+  meaning: 'A mood, a story, a line you half remember',
+};
+const UNFILTERED = { artist: null, genre: null, decade: null };
+
 export default function LibraryPage() {
   usePageTitle('Library');
   const page = useRef<HTMLDivElement>(null);
-  const { view, sort, q: wanted, at, track, album, change, open, close } = useAddress();
+  const { view, sort, q: wanted, at, track, album, letter, artist, genre, decade, change, pick, open, close } = useAddress();
   const [words, setWords] = useState(wanted);
   const { data: about } = useAbout();
   const q = useDebounced(words.trim());
@@ -37,6 +48,12 @@ export default function LibraryPage() {
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [q]);
   const features = about?.features ?? [];
+  const filter = { artist, genre, decade };
+  const chosen = artist || genre || (decade && `${decade}s`);
+  const show = (key: 'artist' | 'genre' | 'decade') => (value: string) => {
+    setWords('');
+    pick(key, value);
+  };
 
   return (
     <div className="page" ref={page}>
@@ -58,10 +75,13 @@ export default function LibraryPage() {
           <Segments
             label="View"
             value={view}
-            onChange={(next) => change({ view: next === 'tracks' ? null : next, at: null })}
+            onChange={(next) => change({ ...UNFILTERED, view: next === 'tracks' ? null : next, at: null, letter: null })}
             options={[
               { value: 'tracks', label: 'Tracks' },
               { value: 'albums', label: 'Albums' },
+              { value: 'artists', label: 'Artists' },
+              { value: 'genres', label: 'Genres' },
+              { value: 'decades', label: 'Decades' },
               { value: 'meaning', label: 'By meaning' },
             ]}
           />
@@ -71,12 +91,12 @@ export default function LibraryPage() {
               className="field"
               type="search"
               aria-label="Find in your library"
-              placeholder={view === 'meaning' ? 'A mood, a story, a line you half remember' : 'Title, artist or album'}
+              placeholder={PLACEHOLDERS[view]}
               value={words}
               onChange={(event) => setWords(event.target.value)}
             />
           </label>
-          {view !== 'meaning' && (
+          {(view === 'tracks' || view === 'albums') && (
             <div className="select">
               <select className="field" aria-label="Sort" value={sort} onChange={(event) => change({ sort: event.target.value, at: null })}>
                 {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
@@ -89,10 +109,16 @@ export default function LibraryPage() {
             </div>
           )}
         </div>
+        {view === 'tracks' && chosen && (
+          <button type="button" className="button small library-filter" onClick={() => change({ ...UNFILTERED, at: null })}>
+            <span dir="auto">{chosen}</span> <X size={14} aria-label="Show all tracks" />
+          </button>
+        )}
         {view === 'tracks' && (
           <TrackList
             q={q}
             sort={sort}
+            filter={filter}
             at={at}
             page={page}
             onOpen={(isrc) => open('track', isrc)}
@@ -100,6 +126,9 @@ export default function LibraryPage() {
           />
         )}
         {view === 'albums' && <AlbumGrid q={q} sort={sort} onOpen={(id) => open('album', id)} />}
+        {view === 'artists' && <ArtistView q={q} letter={letter} onPick={show('artist')} onLetter={(next) => change({ letter: next })} />}
+        {view === 'genres' && <GenreView q={q} onPick={show('genre')} />}
+        {view === 'decades' && <DecadeView q={q} onPick={show('decade')} />}
         {view === 'meaning' && <MeaningResults q={q} />}
       </div>
       {track && <TrackDialog isrc={track} onClose={close} />}

@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Disc3 } from 'lucide-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
-import { useTracks } from '../api/queries';
+import { useTracks, type TrackFilter } from '../api/queries';
 import type { LibraryEntry, LibrarySort } from '../api/types';
 import { Artwork, coverOf } from '../music/artwork';
 import { clock, count } from '../ui/format';
@@ -13,6 +13,7 @@ const ROW_PX = 62;
 interface Props {
   q: string;
   sort: LibrarySort;
+  filter: TrackFilter;
   /** The row to begin at. */
   at: number;
   page: RefObject<HTMLDivElement | null>;
@@ -20,8 +21,8 @@ interface Props {
   onMoved: (row: number) => void;
 }
 
-export function TrackList({ q, sort, at, page, onOpen, onMoved }: Props) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTracks(q, sort);
+export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTracks(q, sort, filter);
   const tracks = data?.pages.flatMap((loaded) => loaded.tracks) ?? [];
   const total = data?.pages[0]?.total ?? 0;
   const list = useRef<HTMLOListElement>(null);

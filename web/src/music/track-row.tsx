@@ -1,15 +1,20 @@
 // One track in a list: cover, names, why it is here, one action, a menu, and the rest on demand.
-import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, Plus, Trash2 } from 'lucide-react';
-import { memo, useId, useState } from 'react';
+import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, ListPlus, Plus, Trash2 } from 'lucide-react';
+import { Suspense, memo, useId, useState, type HTMLAttributes, type ReactNode } from 'react';
 import { useAsk } from '../chat/ask';
 import type { IndexedTrackResult } from '../api/types';
 import { clock } from '../ui/format';
-import { Menu } from '../ui/menu';
+import { Menu, type MenuItem } from '../ui/menu';
+import { lazyPage } from '../ui/lazy-page';
 import { Artwork, coverOf } from './artwork';
 import { strengthOf, whyLine } from './match';
 import { useOwnership } from './ownership';
 import { TrackDetails } from './track-details';
 import './track-row.css';
+
+const { Component: AddToPlaylist } = lazyPage<{ track: IndexedTrackResult; onClose: () => void }>(
+  () => import('../playlists/add-to-playlist'),
+);
 
 interface Props {
   track: IndexedTrackResult;
@@ -17,16 +22,26 @@ interface Props {
   number?: number;
   /** Its flags are from an earlier visit. */
   old?: boolean;
+  /** Where the row is part of something that can be arranged. */
+  place?: Place;
 }
 
-export const TrackRow = memo(function TrackRow({ track, reason, number, old }: Props) {
+export interface Place {
+  handle: ReactNode;
+  row: HTMLAttributes<HTMLLIElement> & { 'data-item': string };
+  actions: MenuItem[];
+}
+
+export const TrackRow = memo(function TrackRow({ track, reason, number, old, place }: Props) {
   const [open, setOpen] = useState(false);
+  const [adding, setAdding] = useState(false);
   const detailsId = useId();
   const ownership = useOwnership(track, old);
   const why = reason ?? whyLine(track);
   return (
-    <li className="track" data-open={open}>
+    <li className="track" data-open={open} {...place?.row}>
       <div className="track-line">
+        {place?.handle}
         <button
           type="button"
           className="track-head"
@@ -54,8 +69,20 @@ export const TrackRow = memo(function TrackRow({ track, reason, number, old }: P
           {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
           <ChevronDown className="track-chevron" size={16} aria-hidden />
         </button>
-        <TrackActions track={track} ownership={ownership} open={open} onDetails={() => setOpen(!open)} />
+        <TrackActions
+          track={track}
+          ownership={ownership}
+          open={open}
+          onDetails={() => setOpen(!open)}
+          onPlaylist={() => setAdding(true)}
+          actions={place?.actions ?? []}
+        />
       </div>
+      {adding && (
+        <Suspense>
+          <AddToPlaylist track={track} onClose={() => setAdding(false)} />
+        </Suspense>
+      )}
       {open && (
         <div id={detailsId} className="track-more rise">
           {reason && <p className="track-reason">{reason}</p>}
@@ -71,9 +98,11 @@ interface ActionProps {
   ownership: ReturnType<typeof useOwnership>;
   open: boolean;
   onDetails: () => void;
+  onPlaylist: () => void;
+  actions: MenuItem[];
 }
 
-function TrackActions({ track, ownership, open, onDetails }: ActionProps) {
+function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }: ActionProps) {
   const ask = useAsk();
   const { title, artist, isrc } = track;
   const { owned, busy, add, remove } = ownership;
@@ -112,6 +141,8 @@ function TrackActions({ track, ownership, open, onDetails }: ActionProps) {
         items={[
           { label: 'More like this', icon: AudioLines, onSelect: more },
           { label: open ? 'Hide details' : 'Details', icon: ListCollapse, onSelect: onDetails },
+          { label: 'Add to playlist …', icon: ListPlus, onSelect: onPlaylist },
+          ...actions,
           ...(known && !owned ? [{ label: 'Add to library', icon: Plus, onSelect: () => void add() }] : []),
           ...(known && owned ? [{ label: 'Remove from library', icon: Trash2, danger: true, onSelect: () => void remove() }] : []),
         ]}

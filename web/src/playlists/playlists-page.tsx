@@ -1,17 +1,17 @@
-// Saved playlists: one reason per track, and a way out to any player.
-import { ArrowLeft, Download, ListMusic, Trash2 } from 'lucide-react';
+// Playlists: all of them, or one of them.
+import { ListMusic, Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { ApiError } from '../api/client';
-import { deletePlaylist, restorePlaylist, useChanged, usePlaylist, usePlaylists } from '../api/queries';
-import type { OpenPlaylist, PlaylistFormat, PlaylistLine } from '../api/types';
+import { createPlaylist, deletePlaylist, restorePlaylist, takeBack, usePlaylists } from '../api/playlist-queries';
+import { useChanged } from '../api/queries';
+import type { PlaylistDetails, PlaylistLine } from '../api/types';
 import { Artwork } from '../music/artwork';
-import { distinct } from '../music/reasons';
-import { TrackRow } from '../music/track-row';
 import { usePageTitle } from '../shell/page-title';
-import { clock, count, shortDate } from '../ui/format';
-import { Menu } from '../ui/menu';
+import { Dialog } from '../ui/dialog';
+import { count, shortDate } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
+import { OnePlaylist } from './one-playlist';
 import './playlists.css';
 
 export default function PlaylistsPage() {
@@ -19,7 +19,7 @@ export default function PlaylistsPage() {
   const changed = useChanged();
   const id = search.get('id');
 
-  const remove = async (playlist: OpenPlaylist) => {
+  const remove = async (playlist: PlaylistDetails) => {
     // Leave its page first: what is deleted must not be asked for again.
     setSearch({});
     try {
@@ -30,27 +30,39 @@ export default function PlaylistsPage() {
     changed('playlists');
     toast(`Deleted “${playlist.title}”`, { undo: () => restorePlaylist(playlist.id).then(() => changed('playlists')) });
   };
+  const open = (playlistId: string) => setSearch({ id: playlistId });
 
   return (
     <div className="page">
-      <div className="page-inner">{id ? <OnePlaylist id={id} onRemove={(playlist) => void remove(playlist)} /> : <AllPlaylists />}</div>
+      <div className="page-inner">
+        {id ? (
+          <OnePlaylist key={id} id={id} onRemove={(playlist) => void remove(playlist)} onOpen={open} />
+        ) : (
+          <AllPlaylists onOpen={open} />
+        )}
+      </div>
     </div>
   );
 }
 
-function AllPlaylists() {
+function AllPlaylists({ onOpen }: { onOpen: (id: string) => void }) {
   usePageTitle('Playlists');
   const { data, error, refetch } = usePlaylists();
+  const [making, setMaking] = useState(false);
   return (
     <>
       <header className="page-head">
         <h1>Playlists</h1>
+        <button type="button" className="button" onClick={() => setMaking(true)}>
+          <Plus size={16} aria-hidden /> New playlist
+        </button>
       </header>
+      {making && <NewPlaylist onClose={() => setMaking(false)} onMade={onOpen} />}
       {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={4} height={76} label="Loading playlists" />}
       {data?.length === 0 && (
         <Empty icon={ListMusic} title="No playlists yet">
-          <p>Ask Discover to put one together; it is saved here with a reason for every track.</p>
+          <p>Make one yourself, or ask Discover to put one together: it comes with a reason for every track.</p>
           <Link className="button" href="/">
             Ask Discover
           </Link>
@@ -67,6 +79,43 @@ function AllPlaylists() {
   );
 }
 
+function NewPlaylist({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) {
+  const [title, setTitle] = useState('');
+  const changed = useChanged();
+  const make = async (event: FormEvent) => {
+    event.preventDefault();
+    if (title.trim() === '') return;
+    try {
+      const made = await createPlaylist({ title });
+      changed('playlists');
+      onClose();
+      onMade(made.id);
+      toast(`Made “${made.title}”`, { undo: () => takeBack(made.undoId).then(() => changed('playlists')) });
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <Dialog title="New playlist" onClose={onClose}>
+      <form className="new-playlist" onSubmit={(event) => void make(event)}>
+        <input
+          className="field"
+          aria-label="Title"
+          placeholder="Title"
+          dir="auto"
+          maxLength={200}
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+          data-autofocus
+        />
+        <button type="submit" className="button primary" disabled={title.trim() === ''}>
+          Make
+        </button>
+      </form>
+    </Dialog>
+  );
+}
+
 function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
   const facts = [count(playlist.trackCount, 'track'), shortDate(playlist.createdAt)];
   return (
@@ -79,86 +128,12 @@ function PlaylistCard({ playlist }: { playlist: PlaylistLine }) {
         <span className="track-by" dir="auto">
           {facts.join(' · ')}
         </span>
+        {playlist.description && (
+          <span className="playlist-about" dir="auto">
+            {playlist.description}
+          </span>
+        )}
       </span>
     </Link>
-  );
-}
-
-function OnePlaylist({ id, onRemove }: { id: string; onRemove: (playlist: OpenPlaylist) => void }) {
-  const { data: playlist, error, refetch } = usePlaylist(id);
-  usePageTitle(playlist?.title ?? 'Playlist');
-  if (error instanceof ApiError && error.status === 404) return <NoSuchPlaylist />;
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!playlist) return <SkeletonRows rows={6} label="Loading the playlist" />;
-  const reasons = distinct(playlist.tracks.map(({ reasoning }) => reasoning));
-  const length = playlist.tracks.reduce((seconds, track) => seconds + (track.duration ?? 0), 0);
-  return (
-    <>
-      <header className="playlist-head">
-        <Artwork seed={playlist.id} size={132} />
-        <div>
-          <p className="playlist-back">
-            <Link href="/playlists">
-              <ArrowLeft size={14} aria-hidden /> Playlists
-            </Link>
-          </p>
-          <h1 dir="auto">{playlist.title}</h1>
-          <p className="track-by" dir="auto">
-            {[count(playlist.tracks.length, 'track'), length > 0 && clock(length), shortDate(playlist.createdAt)]
-              .filter(Boolean)
-              .join(' · ')}
-          </p>
-          <div className="playlist-actions">
-            <ExportMenu playlist={playlist} />
-            <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>
-              <Trash2 size={16} aria-hidden /> Delete
-            </button>
-          </div>
-        </div>
-      </header>
-      <ol className="track-box">
-        {playlist.tracks.map((track, row) => (
-          <TrackRow key={`${track.isrc} ${row}`} track={track} reason={reasons[row]} number={row + 1} />
-        ))}
-      </ol>
-    </>
-  );
-}
-
-function NoSuchPlaylist() {
-  return (
-    <Empty icon={ListMusic} title="This playlist is not here">
-      <p>It was deleted, or the address is wrong.</p>
-      <Link className="button" href="/playlists">
-        All playlists
-      </Link>
-    </Empty>
-  );
-}
-
-const FORMATS: { format: PlaylistFormat; label: string }[] = [
-  { format: 'm3u8', label: 'M3U8, for players' },
-  { format: 'xspf', label: 'XSPF, open format' },
-  { format: 'jspf', label: 'JSPF, for ListenBrainz' },
-  { format: 'csv', label: 'CSV, for spreadsheets' },
-];
-
-function ExportMenu({ playlist }: { playlist: OpenPlaylist }) {
-  const download = (format: PlaylistFormat) => {
-    const link = document.createElement('a');
-    link.href = `/api/playlists/${playlist.id}?format=${format}`;
-    link.download = `${playlist.title}.${format}`;
-    link.click();
-  };
-  return (
-    <Menu
-      align="start"
-      trigger={
-        <button type="button" className="button primary">
-          <Download size={16} aria-hidden /> Export
-        </button>
-      }
-      items={FORMATS.map(({ format, label }) => ({ label, icon: Download, onSelect: () => download(format) }))}
-    />
   );
 }

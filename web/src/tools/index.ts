@@ -3,6 +3,7 @@ import { addTask, completeTask, deleteTask, listTasks, updateTask } from './task
 import { albumTracks } from './album-tracks';
 import { batchMetadata } from './batch-metadata';
 import { genericCard } from './generic';
+import { editPlaylist, listPlaylists } from './playlists';
 import { semanticSearch } from './semantic-search';
 import type { CardSpec } from './spec';
 import { suggestPlaylist } from './suggest-playlist';
@@ -14,6 +15,8 @@ const CARDS: Record<string, CardSpec> = {
   albumTracks,
   batchMetadata,
   suggestPlaylist,
+  list_playlists: listPlaylists,
+  edit_playlist: editPlaylist,
   add_task: addTask,
   list_tasks: listTasks,
   complete_task: completeTask,

@@ -27,6 +27,11 @@ export function toast(text: string, options: Pick<Toast, 'undo'> = {}): void {
   show({ text, tone: 'plain', ...options });
 }
 
+/** Something small that was seen to happen: no words on the screen, but Ctrl Z takes it back. */
+export function canUndo(text: string, undo: () => Promise<unknown>): void {
+  undoable = [...undoable, { id: nextId++, text, tone: 'plain' as const, undo }].slice(-MOST_UNDOABLE);
+}
+
 export function toastError(error: unknown): void {
   show({ text: explain(error), tone: 'bad' });
 }

@@ -11,14 +11,16 @@ pub mod imports;
 pub mod playlists;
 pub mod tasks;
 pub mod turns;
+pub mod undo;
 
 use std::{path::Path, sync::Arc};
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
+use serde::{Deserialize, Deserializer};
 
 use self::{
     accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
-    tasks::Tasks,
+    tasks::Tasks, undo::Undo,
 };
 use crate::{enrich::Pipeline, library::Library, tools, wordings::Wordings};
 use search::TrackIndex;
@@ -34,6 +36,7 @@ pub(crate) struct Services {
     pub(crate) imports: Imports,
     pub(crate) folders: Folders,
     pub(crate) accounts: Accounts,
+    pub(crate) undo: Undo,
 }
 
 impl Services {
@@ -63,6 +66,7 @@ impl Services {
             },
             imports,
             accounts: Accounts::new(store.clone()),
+            undo: Undo { store: store.clone() },
             library,
         }
     }
@@ -91,4 +95,9 @@ impl<'a> From<&'a ToolContext> for Origin<'a> {
     fn from(cx: &'a ToolContext) -> Self {
         Self { owner: &cx.owner, call: Some(cx.call) }
     }
+}
+
+/// Tells a field that is `null` from one that is absent: serde calls this only for a field that is there.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }

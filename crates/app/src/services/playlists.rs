@@ -1,6 +1,9 @@
-//! Playlists: suggested by an agent or imported, kept for their user, deleted softly.
+//! Playlists: suggested by an agent, imported or made by hand, edited by their user, deleted softly.
 
-use std::collections::BTreeMap;
+mod arrange;
+mod edits;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use engine::{Timings, UserId};
@@ -14,12 +17,14 @@ use crate::{
     library::{Library, results::TrackResult},
     text_limit::Text,
 };
+pub use edits::{Additions, Arrangement, NewPlaylist, PlaylistChange};
 pub use formats::playlist_file;
 use music::{Track, TrackRef};
-use store::Store;
-pub use store::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack};
+pub use store::{ItemId, Playlist, PlaylistId, PlaylistLine, PlaylistPage, PlaylistTrack, UndoId};
+use store::{PlaylistContent, Store};
 
 pub type PlaylistTitle = Text<1, 200>;
+pub type PlaylistDescription = Text<0, 2000>;
 const MAX_TRACKS: usize = 50;
 const MAX_REASON_CHARS: usize = 1000;
 
@@ -32,18 +37,40 @@ pub struct Choice {
 
 /// A track on a playlist.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PlaylistTrackResult {
+    /// Names this entry; the same recording may be on the playlist twice.
+    pub item_id: ItemId,
     #[serde(flatten)]
     pub track: TrackResult,
     pub reasoning: String,
+    /// Whether a file of yours is known that a player can open.
+    pub has_file: bool,
 }
 
 /// A playlist with flags that are true now, not when it was made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PlaylistDetails {
     pub id: PlaylistId,
     pub title: String,
+    /// Empty where there is none.
+    pub description: String,
     pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    /// Goes up with every edit.
+    pub revision: i64,
     pub tracks: Vec<PlaylistTrackResult>,
+}
+
+/// A playlist after an edit.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedPlaylist {
+    #[serde(flatten)]
+    pub playlist: PlaylistDetails,
+    /// For `POST /api/undo/{id}`.
+    pub undo_id: UndoId,
 }
 
 #[derive(Clone)]
@@ -57,10 +84,10 @@ impl Playlists {
         Self { store, library }
     }
 
-    /// Newest first.
+    /// A page of playlists, newest first.
     #[instrument(name = "playlists.list", skip_all, fields(user.id = %owner))]
-    pub async fn list(&self, owner: &UserId) -> Result<Vec<PlaylistLine>, Error> {
-        Ok(self.store.playlists(owner).await?.iter().map(PlaylistLine::from).collect())
+    pub async fn list(&self, owner: &UserId, after: Option<PlaylistId>, limit: u32) -> Result<PlaylistPage, Error> {
+        Ok(self.store.playlist_lines(owner, after, limit).await?)
     }
 
     #[instrument(name = "playlists.get", skip_all, fields(user.id = %owner, playlist.id = %id))]
@@ -70,9 +97,27 @@ impl Playlists {
 
     #[instrument(name = "playlists.details", skip_all, fields(user.id = %owner, playlist.id = %id))]
     pub async fn details(&self, owner: &UserId, id: PlaylistId) -> Result<PlaylistDetails, Error> {
-        let playlist = self.get(owner, id).await?;
-        let tracks = self.results(owner, &Timings::default(), &playlist.tracks).await?;
-        Ok(PlaylistDetails { id, title: playlist.title, created_at: playlist.created_at, tracks })
+        self.described(owner, &Timings::default(), self.get(owner, id).await?).await
+    }
+
+    /// A playlist as players, spreadsheets and other services read it.
+    #[instrument(name = "playlists.file", skip_all, fields(user.id = %owner, playlist.id = %id))]
+    pub async fn file(&self, owner: &UserId, id: PlaylistId) -> Result<playlist_file::Playlist, Error> {
+        let PlaylistContent { title, tracks, .. } = self.get(owner, id).await?.content;
+        let recordings: BTreeSet<_> = tracks.iter().map(|item| item.track.id).collect();
+        let paths = self.store.file_paths(owner, &recordings).await?;
+        let entries = tracks.into_iter().map(|item| playlist_file::Entry {
+            location: paths.get(&item.track.id).cloned(),
+            isrc: item.track.isrc,
+            id: item.track.id,
+            title: item.track.title,
+            artist: item.track.artist,
+            album: Some(item.track.album).filter(|album| !album.is_empty()),
+            duration: item.track.duration,
+            tidal_id: item.track.tidal_id,
+            note: Some(item.reasoning).filter(|note| !note.is_empty()),
+        });
+        Ok(playlist_file::Playlist { title, tracks: entries.collect() })
     }
 
     /// Saves the chosen recordings that exist, each once and in order. Also returns the codes that no source knows.
@@ -83,7 +128,7 @@ impl Playlists {
         timings: &Timings,
         title: PlaylistTitle,
         choices: Vec<Choice>,
-    ) -> Result<(PlaylistDetails, Vec<String>), Error> {
+    ) -> Result<(ChangedPlaylist, Vec<String>), Error> {
         let Origin { owner, call } = origin.into();
         let title = title.checked("title")?;
         if !(1..=MAX_TRACKS).contains(&choices.len()) {
@@ -91,30 +136,38 @@ impl Playlists {
         }
         let names: Vec<TrackRef> = choices.iter().filter_map(|choice| choice.isrc.parse().ok()).collect();
         let known = self.library.known(owner, timings, &names).await?;
-        let (chosen, unknown) = split_known(choices, &known);
-        if chosen.is_empty() {
+        let (tracks, unknown) = split_known(choices, &known);
+        if tracks.is_empty() {
             let error = "None of these codes is a known recording. Search first and use the codes the tools return.";
             return Err(Error::Incomplete(error));
         }
-        let tracks = self.results(owner, timings, &chosen).await?;
-        let saved = self.store.save_playlist(owner, &title, chosen, call).await?;
-        Ok((PlaylistDetails { id: saved.id, title, created_at: saved.created_at, tracks }, unknown))
+        let content = PlaylistContent { title, description: String::new(), tracks };
+        let saved = self.store.create_playlist(owner, content, call).await?;
+        let playlist = self.described(owner, timings, saved.playlist).await?;
+        Ok((ChangedPlaylist { playlist, undo_id: saved.undo_id }, unknown))
     }
 
-    async fn results(
-        &self,
-        owner: &UserId,
-        timings: &Timings,
-        chosen: &[PlaylistTrack],
-    ) -> Result<Vec<PlaylistTrackResult>, Error> {
-        let tracks: Vec<&Track> = chosen.iter().map(|choice| &choice.track).collect();
+    async fn described(&self, owner: &UserId, timings: &Timings, playlist: Playlist) -> Result<PlaylistDetails, Error> {
+        let Playlist { id, created_at, edited_at, revision, content } = playlist;
+        let tracks: Vec<&Track> = content.tracks.iter().map(|item| &item.track).collect();
+        let recordings: BTreeSet<_> = tracks.iter().map(|track| track.id).collect();
         let results = self.library.track_results(owner, timings, &tracks).await?;
-        let reasons = chosen.iter().map(|choice| choice.reasoning.clone());
-        Ok(results
-            .into_iter()
-            .zip(reasons)
-            .map(|(track, reasoning)| PlaylistTrackResult { track, reasoning })
-            .collect())
+        let paths = self.store.file_paths(owner, &recordings).await?;
+        let items = results.into_iter().zip(&content.tracks).map(|(track, item)| PlaylistTrackResult {
+            item_id: item.item_id,
+            has_file: paths.contains_key(&item.track.id),
+            track,
+            reasoning: item.reasoning.clone(),
+        });
+        Ok(PlaylistDetails {
+            id,
+            created_at,
+            updated_at: edited_at.unwrap_or(created_at),
+            revision,
+            tracks: items.collect(),
+            title: content.title,
+            description: content.description,
+        })
     }
 
     #[instrument(name = "playlists.delete", skip_all, fields(user.id = %owner, playlist.id = %id))]
@@ -138,7 +191,7 @@ fn split_known(choices: Vec<Choice>, known: &BTreeMap<TrackRef, Track>) -> (Vec<
         };
         if chosen.iter().all(|other| other.track.id != track.id) {
             let reasoning = choice.reasoning.trim().chars().take(MAX_REASON_CHARS).collect();
-            chosen.push(PlaylistTrack { track: track.clone(), reasoning });
+            chosen.push(PlaylistTrack { item_id: ItemId::new(), track: track.clone(), reasoning });
         }
     }
     (chosen, unknown)

@@ -2,11 +2,11 @@
 
 use engine::UserId;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use tracing::instrument;
 use uuid::Uuid;
 
-use super::Origin;
+use super::{Origin, present};
 use crate::{Error, text_limit::Text};
 use store::Store;
 pub use store::{Task, TaskFilter, TaskId};
@@ -35,11 +35,6 @@ pub struct TaskChange {
     pub description: Option<Option<TaskDescription>>,
     #[serde(default)]
     pub completed: Option<bool>,
-}
-
-/// Tells a field that is `null` from one that is absent: serde calls this only for a field that is there.
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 #[derive(Clone)]

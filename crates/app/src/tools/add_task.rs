@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{compact, tool_error};
 use crate::services::tasks::{NewTask, Task, TaskDescription, TaskTitle, Tasks};
+use crate::services::undo::UndoId;
 
 /// Add a task to the user's to-do list.
 ///
@@ -25,6 +26,9 @@ pub struct Input {
 pub struct Output {
     #[serde(flatten)]
     task: Task,
+    /// For `POST /api/undo/{id}`.
+    #[serde(rename = "undoId")]
+    undo_id: UndoId,
 }
 
 impl Report for Output {
@@ -50,7 +54,7 @@ impl Tool for AddTask {
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let new = NewTask { title: input.title, description: input.description.unwrap_or_default() };
         let task = self.tasks.add(cx, new).await.map_err(tool_error)?;
-        Ok(Output { task })
+        Ok(Output { task, undo_id: UndoId(cx.call.0) })
     }
 
     fn for_model(output: &Value) -> Value {

@@ -17,9 +17,14 @@ const MOST_DETAILED: usize = 10;
 /// The short name of a task: its last five digits, which are random in every id of ours. An id that a model invents is
 /// not one of them.
 pub(crate) fn handle(id: &str) -> String {
+    short_id('t', id)
+}
+
+/// The same for another kind of thing.
+pub(super) fn short_id(kind: char, id: &str) -> String {
     let digits: Vec<char> = id.chars().filter(|letter| *letter != '-').collect();
     let last: String = digits[digits.len().saturating_sub(5)..].iter().collect();
-    format!("t{last}")
+    format!("{kind}{last}")
 }
 
 /// A task as a model reads it: no times, a short id, only what is set.

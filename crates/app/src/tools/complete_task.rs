@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{compact, task_error, task_id};
 use crate::services::tasks::{Task, Tasks};
+use crate::services::undo::UndoId;
 
 /// Mark one task as done. Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]
@@ -20,6 +21,9 @@ pub struct Input {
 pub struct Output {
     #[serde(flatten)]
     task: Task,
+    /// For `POST /api/undo/{id}`.
+    #[serde(rename = "undoId")]
+    undo_id: UndoId,
 }
 
 impl Report for Output {
@@ -45,7 +49,7 @@ impl Tool for CompleteTask {
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.complete(cx, id).await {
-            Ok(task) => Ok(Output { task }),
+            Ok(task) => Ok(Output { task, undo_id: UndoId(cx.call.0) }),
             Err(error) => Err(task_error(&self.tasks, cx, error).await),
         }
     }

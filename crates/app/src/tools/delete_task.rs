@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{task_error, task_id};
 use crate::services::tasks::{TaskId, Tasks};
+use crate::services::undo::UndoId;
 
 /// Delete one task. The user can undo it.
 ///
@@ -23,6 +24,9 @@ pub struct Output {
     task_id: TaskId,
     title: String,
     message: String,
+    /// For `POST /api/undo/{id}`.
+    #[serde(rename = "undoId")]
+    undo_id: UndoId,
 }
 
 impl Report for Output {
@@ -48,7 +52,10 @@ impl Tool for DeleteTask {
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.delete(cx, id).await {
-            Ok(task) => Ok(Output { task_id: id, message: format!("Deleted '{}'", task.title), title: task.title }),
+            Ok(task) => {
+                let message = format!("Deleted '{}'", task.title);
+                Ok(Output { task_id: id, message, title: task.title, undo_id: UndoId(cx.call.0) })
+            }
             Err(error) => Err(task_error(&self.tasks, cx, error).await),
         }
     }

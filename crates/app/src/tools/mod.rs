@@ -2,6 +2,9 @@
 
 mod album_tracks;
 mod batch_metadata;
+mod edit_playlist;
+mod list_playlists;
+mod playlist_named;
 mod semantic_search;
 mod suggest_playlist;
 mod tidal_search;
@@ -39,6 +42,8 @@ pub(crate) fn toolbox(tasks: &Tasks, library: &Library, playlists: &Playlists, w
         .with(album_tracks::AlbumTracks { tidal: tidal.clone(), library: library.clone() })
         .with(batch_metadata::BatchMetadata { library: library.clone() })
         .with(suggest_playlist::SuggestPlaylist { playlists: playlists.clone() })
+        .with(list_playlists::ListPlaylists { playlists: playlists.clone() })
+        .with(edit_playlist::EditPlaylist { playlists: playlists.clone() })
         .with(add_task::AddTask { tasks: tasks.clone() })
         .with(list_tasks::ListTasks { tasks: tasks.clone() })
         .with(complete_task::CompleteTask { tasks: tasks.clone() })

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{compact, format::counted, tool_error};
-use crate::services::playlists::{self, PlaylistDetails, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists};
+use crate::services::playlists::{
+    self, ChangedPlaylist, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists, UndoId,
+};
 
 /// Save a playlist for the listener, in the order given, with one reason per track.
 ///
@@ -41,6 +43,8 @@ pub struct Output {
     tracks: Vec<PlaylistTrackResult>,
     /// Codes that no source knows. They are not on the playlist.
     unknown: Vec<String>,
+    /// For `POST /api/undo/{id}`.
+    undo_id: UndoId,
 }
 
 impl Report for Output {
@@ -71,12 +75,20 @@ impl Tool for SuggestPlaylist {
         let choices =
             input.tracks.into_iter().map(|choice| playlists::Choice { isrc: choice.isrc, reasoning: choice.reasoning });
         let saved = self.playlists.save(cx, &cx.timings, input.title, choices.collect()).await;
-        let (PlaylistDetails { id, title, created_at, tracks }, unknown) = saved.map_err(tool_error)?;
-        Ok(Output { id, title, created_at, tracks, unknown })
+        let (ChangedPlaylist { playlist, undo_id }, unknown) = saved.map_err(tool_error)?;
+        Ok(Output {
+            id: playlist.id,
+            title: playlist.title,
+            created_at: playlist.created_at,
+            tracks: playlist.tracks,
+            unknown,
+            undo_id,
+        })
     }
 
     fn for_model(output: &Value) -> Value {
         let tracks = &compact::tracks(output, &["isrc", "trackId", "title", "artist"])["tracks"];
-        serde_json::json!({"summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
+        let id = compact::short_id('p', output["id"].as_str().unwrap_or_default());
+        serde_json::json!({"id": id, "summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{compact, task_error, task_id};
 use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks};
+use crate::services::undo::UndoId;
 
 /// Change the title or the description of one task. Give at least one of them.
 #[derive(Deserialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub struct Input {
 pub struct Output {
     #[serde(flatten)]
     task: Task,
+    /// For `POST /api/undo/{id}`.
+    #[serde(rename = "undoId")]
+    undo_id: UndoId,
 }
 
 impl Report for Output {
@@ -56,7 +60,7 @@ impl Tool for UpdateTask {
         let change = TaskChange { title: input.title, description: input.description.map(Some), completed: None };
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.change(cx, id, change).await {
-            Ok(task) => Ok(Output { task }),
+            Ok(task) => Ok(Output { task, undo_id: UndoId(cx.call.0) }),
             Err(error) => Err(task_error(&self.tasks, cx, error).await),
         }
     }

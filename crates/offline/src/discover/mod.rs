@@ -1,6 +1,7 @@
 //! The Discover agent: moods to the index, names to the catalogue, and what follows from what was found.
 
 mod album;
+mod edit;
 mod playlist;
 mod refine;
 mod show;
@@ -53,7 +54,8 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
         Wish::Refine(change) => refine::refine(voice, scene, &change),
         Wish::Playlists => playlists(voice, scene),
         Wish::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
-        Wish::ToPlaylist => Step::says(voice.say(Phrase::NoPlaylistEdit, &[])),
+        Wish::Edit(change) => edit::edit(voice, scene, &change),
+        Wish::ToPlaylist => Step::says(voice.say(Phrase::AskWhichTrack, &[])),
         Wish::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
         Wish::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
         Wish::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),

@@ -17,6 +17,8 @@ use crate::{
 pub(crate) struct Track {
     /// Empty where the catalogue does not tell.
     pub(crate) isrc: String,
+    /// Names a track that has no code.
+    pub(crate) track_id: String,
     pub(crate) title: String,
     pub(crate) artist: String,
     pub(crate) album: String,
@@ -27,6 +29,13 @@ pub(crate) struct Track {
     pub(crate) score: Option<f64>,
     pub(crate) release_date: Option<String>,
     pub(crate) in_library: bool,
+}
+
+impl Track {
+    /// What tools call it.
+    pub(crate) fn code(&self) -> String {
+        if self.isrc.is_empty() { self.track_id.clone() } else { self.isrc.clone() }
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -87,10 +96,13 @@ pub(crate) fn albums_of(exchange: &Exchange) -> Vec<Album> {
 /// The tracks listed last, in the order they were numbered.
 pub(crate) fn shown(scene: &Scene) -> Vec<Track> {
     let with_tracks = scene.earlier.iter().rev().map(|exchange| (exchange, tracks_of(exchange)));
-    let Some((exchange, found)) = with_tracks.into_iter().find(|(_, found)| !found.is_empty()) else {
-        return Vec::new();
-    };
-    let lines = exchange.numbered();
+    let last = with_tracks.into_iter().find(|(_, found)| !found.is_empty());
+    last.map(|(exchange, _)| listed(exchange)).unwrap_or_default()
+}
+
+/// The tracks of one exchange, in the order its answer numbered them.
+pub(crate) fn listed(exchange: &Exchange) -> Vec<Track> {
+    let (found, lines) = (tracks_of(exchange), exchange.numbered());
     let line_of = |title: &str| found.iter().find(|track| fold(&track.title) == fold(title)).cloned();
     let listed: Vec<_> = lines.iter().filter_map(|line| line_of(line)).collect();
     // Another model may have named them without numbers.
@@ -141,6 +153,21 @@ pub(crate) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<T
     let wanted = fold(words);
     let by_artist = tracks.iter().filter(|track| !wanted.is_empty() && fold(&track.artist) == wanted);
     by_artist.take(PER_ARTIST).cloned().collect()
+}
+
+/// The one track that some words name for sure, by its place in `tracks`: enough to write with.
+pub(crate) fn sure(language: &Language, words: &str, tracks: &[Track]) -> Option<usize> {
+    let (title, artist) = split_by(words);
+    let fits_artist = |track: &Track| artist.is_none_or(|artist| fold(&track.artist).contains(&fold(artist)));
+    let fitting: Vec<usize> = (0..tracks.len()).filter(|at| fits_artist(&tracks[*at])).collect();
+    let picked = match by_title(language, title, fitting.iter().map(|at| tracks[*at].title.as_str())) {
+        Pick::These(found) | Pick::Which(found) => found,
+        Pick::Mistyped(_) | Pick::Perhaps(_) | Pick::Nothing => return None,
+    };
+    // The same song from several searches is one song.
+    let first = *fitting.get(*picked.first()?)?;
+    let is_same = |at: &usize| tracks[fitting[*at]].code() == tracks[first].code();
+    picked.iter().all(is_same).then_some(first)
 }
 
 /// "Slow Lantern by The Hollows".

@@ -1,5 +1,6 @@
 //! A message to the Discover agent as one wish.
 
+use super::edit::Edit;
 use crate::language::{
     Heard, Language, MusicVerb, Talk,
     pick::places,
@@ -53,6 +54,8 @@ pub(crate) enum Wish {
     Playlists,
     LibrarySize,
     /// Changing a playlist that is there.
+    Edit(Edit),
+    /// The same, in words that do not tell what.
     ToPlaylist,
     /// A change to the last search: "something louder", "without the sad ones".
     Refine(String),
@@ -159,10 +162,31 @@ fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wi
         MusicVerb::Vague => Wish::Vague,
         MusicVerb::MakeSound => Wish::Player,
         MusicVerb::Remove => Wish::ChangeLibrary,
-        MusicVerb::ToPlaylist => Wish::ToPlaylist,
+        MusicVerb::PlaylistAdd => Wish::Edit(Edit::Add { which: x, list: named(y) }),
+        MusicVerb::PlaylistDrop => Wish::Edit(Edit::Remove { which: x, list: named(y) }),
+        MusicVerb::PlaylistFirst => Wish::Edit(Edit::Move { which: x, to: 1, list: named(y) }),
+        MusicVerb::PlaylistLast => Wish::Edit(Edit::Move { which: x, to: -1, list: named(y) }),
+        MusicVerb::PlaylistMove => match place(language, &y) {
+            Some(to) => Wish::Edit(Edit::Move { which: x, to, list: None }),
+            None => Wish::ToPlaylist,
+        },
+        MusicVerb::PlaylistRename => Wish::Edit(Edit::Rename { list: named(x), title: y }),
+        MusicVerb::PlaylistOpen => Wish::Edit(Edit::Open { list: named(x) }),
         MusicVerb::Playlists => Wish::Playlists,
         MusicVerb::LibrarySize => Wish::LibrarySize,
         MusicVerb::OwnThese => Wish::OwnThese,
+    }
+}
+
+fn named(name: String) -> Option<String> {
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// "3", "third", "the last".
+fn place(language: &Language, text: &str) -> Option<i64> {
+    match places(language, text)?.as_slice() {
+        [one] => Some(*one),
+        _ => None,
     }
 }
 

@@ -105,8 +105,14 @@ pub(crate) enum MusicVerb {
     MakeSound,
     /// Changing the library: no tool does that.
     Remove,
-    /// Putting a track into a playlist that is there.
-    ToPlaylist,
+    /// Changing a playlist that is there, or looking at it.
+    PlaylistAdd,
+    PlaylistDrop,
+    PlaylistFirst,
+    PlaylistLast,
+    PlaylistMove,
+    PlaylistRename,
+    PlaylistOpen,
     /// The playlists one has.
     Playlists,
     LibrarySize,

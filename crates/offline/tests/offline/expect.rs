@@ -99,7 +99,8 @@ impl fmt::Display for Report {
     }
 }
 
-const WRITES: [&str; 5] = ["add_task", "complete_task", "update_task", "delete_task", "suggestPlaylist"];
+const WRITES: [&str; 6] =
+    ["add_task", "complete_task", "update_task", "delete_task", "suggestPlaylist", "edit_playlist"];
 
 fn is_right(case: &Case, answered: &Answered, calls: &[String]) -> bool {
     let ended = answered.finished.end == End::Answered(StopReason::Complete) && !answered.text.trim().is_empty();
@@ -148,6 +149,13 @@ fn spelled(answered: &Answered, music: &Value, name: &str, input: &Value) -> Str
         "complete_task" | "delete_task" => format!("{name} {}", title()),
         "update_task" if input.get("title").is_some() => format!("update_task {} // title: {}", title(), text("title")),
         "update_task" => format!("update_task {} // description: {}", title(), text("description")),
+        "list_playlists" => format!("list_playlists {}", text("playlist")),
+        "edit_playlist" => {
+            let tracks = input["tracks"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let tracks: Vec<_> = tracks.collect();
+            let to = input["position"].as_u64().map_or_else(String::new, |to| format!(" to {to}"));
+            format!("edit_playlist {} {} {}{}{to}", text("playlist"), text("action"), tracks.join(" "), text("title"))
+        }
         "semanticSearch" => format!("semanticSearch {}{limit}", text("query")),
         "tidalSearch" => format!("tidalSearch {} @{}{limit}", text("query"), text("searchType")),
         "albumTracks" => format!("albumTracks {}", named(&music["catalogue"]["albums"], "id", &input["albumId"])),

@@ -1,4 +1,4 @@
-//! The ten tools over a list and a shelf in memory, as strict about their input as the real ones.
+//! The tools over a list and a shelf in memory, as strict about their input as the real ones.
 
 use std::sync::{Arc, Mutex};
 
@@ -114,7 +114,12 @@ pub(crate) struct SemanticSearch(pub(crate) Arc<Value>);
 pub(crate) struct TidalSearch(pub(crate) Arc<Value>, pub(crate) Tidal);
 pub(crate) struct AlbumTracks(pub(crate) Arc<Value>, pub(crate) Tidal);
 pub(crate) struct BatchMetadata(pub(crate) Arc<Value>);
-pub(crate) struct SuggestPlaylist(pub(crate) Arc<Value>);
+pub(crate) struct SuggestPlaylist(pub(crate) Arc<Value>, pub(crate) Playlists);
+pub(crate) struct ListPlaylists(pub(crate) Playlists);
+pub(crate) struct EditPlaylist(pub(crate) Arc<Value>, pub(crate) Playlists);
+
+/// Titles and tracks. The id of a playlist is "p" and its place.
+pub(crate) type Playlists = Arc<Mutex<Vec<(String, Vec<Value>)>>>;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -235,5 +240,77 @@ tool!(SuggestPlaylist, "suggestPlaylist", Writes, Suggestion, |tool, input| {
     let all =
         [&tool.0["index"], &tool.0["catalogue"]["tracks"]].map(|list| list.as_array().unwrap()).into_iter().flatten();
     let saved: Vec<_> = all.filter(|track| input.tracks.iter().any(|chosen| track["isrc"] == *chosen.isrc)).collect();
-    Ok(Output(json!({"title": input.title, "tracks": saved})))
+    let mut playlists = tool.1.lock().unwrap();
+    playlists.push((input.title.clone(), saved.into_iter().cloned().collect()));
+    Ok(Output(
+        json!({"id": format!("p{}", playlists.len() - 1), "title": input.title, "tracks": playlists.last().unwrap().1}),
+    ))
+});
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListedPlaylist {
+    playlist: Option<String>,
+}
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlaylistEdit {
+    playlist: String,
+    action: String,
+    title: Option<String>,
+    #[serde(default)]
+    tracks: Vec<String>,
+    position: Option<usize>,
+}
+
+fn playlist_at(playlists: &[(String, Vec<Value>)], name: &str) -> Result<usize, ToolError> {
+    let named = (0..playlists.len())
+        .filter(|at| format!("p{at}") == name || playlists[*at].0.to_lowercase() == name.to_lowercase());
+    match named.collect::<Vec<_>>().as_slice() {
+        [one] => Ok(*one),
+        _ => Err(ToolError::BadInput("There is no such playlist".into())),
+    }
+}
+
+tool!(ListPlaylists, "list_playlists", Reads, ListedPlaylist, |tool, input| {
+    let playlists = tool.0.lock().unwrap();
+    let line = |at: usize| json!({"id": format!("p{at}"), "title": playlists[at].0, "tracks": playlists[at].1.len()});
+    match input.playlist {
+        Some(name) => {
+            let at = playlist_at(&playlists, &name)?;
+            Ok(Output(json!({"playlists": [line(at)], "tracks": playlists[at].1})))
+        }
+        None => Ok(Output(json!({"playlists": (0..playlists.len()).map(line).collect::<Vec<_>>()}))),
+    }
+});
+tool!(EditPlaylist, "edit_playlist", Writes, PlaylistEdit, |tool, input| {
+    let mut playlists = tool.1.lock().unwrap();
+    let at = playlist_at(&playlists, &input.playlist)?;
+    let (title, tracks) = &mut playlists[at];
+    let bad = |text: &str| ToolError::BadInput(text.into());
+    let mut changed = Vec::new();
+    match input.action.as_str() {
+        "rename" => *title = input.title.ok_or_else(|| bad("no title"))?,
+        "add" => {
+            let all = [&tool.0["index"], &tool.0["catalogue"]["tracks"]].map(|list| list.as_array().unwrap());
+            for code in &input.tracks {
+                let track = all.iter().flat_map(|list| list.iter()).find(|track| track["isrc"] == code.as_str());
+                tracks.push(track.ok_or_else(|| bad("unknown track"))?.clone());
+                changed.push(json!({"title": tracks.last().unwrap()["title"], "position": tracks.len()}));
+            }
+        }
+        action => {
+            let mut places: Vec<usize> = input.tracks.iter().map(|text| text.parse().unwrap()).collect();
+            places.sort_unstable();
+            for place in places.into_iter().rev() {
+                let track = tracks.remove(place - 1);
+                let to = if action == "move" { input.position.unwrap() } else { place };
+                changed.push(json!({"title": track["title"], "position": to}));
+                if action == "move" {
+                    tracks.insert(to - 1, track);
+                }
+            }
+        }
+    }
+    Ok(Output(json!({"id": format!("p{at}"), "title": title, "changed": changed})))
 });

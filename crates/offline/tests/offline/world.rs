@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::fakes::{
-    AddTask, AlbumTracks, BatchMetadata, CompleteTask, DeleteTask, ListTasks, SemanticSearch, SuggestPlaylist,
-    TidalSearch, UpdateTask,
+    AddTask, AlbumTracks, BatchMetadata, CompleteTask, DeleteTask, EditPlaylist, ListPlaylists, ListTasks, Playlists,
+    SemanticSearch, SuggestPlaylist, TidalSearch, UpdateTask,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl World {
             completed: title.starts_with("[x] "),
         };
         let tasks = Arc::new(Mutex::new(tasks.iter().enumerate().map(new_task).collect::<Vec<_>>()));
+        let playlists = Playlists::default();
         let toolbox = match agent {
             Agent::Tasks => Toolbox::default()
                 .with(AddTask(tasks.clone()))
@@ -74,7 +75,9 @@ impl World {
                 .with(TidalSearch(music.clone(), tidal))
                 .with(AlbumTracks(music.clone(), tidal))
                 .with(BatchMetadata(music.clone()))
-                .with(SuggestPlaylist(music.clone())),
+                .with(SuggestPlaylist(music.clone(), playlists.clone()))
+                .with(ListPlaylists(playlists.clone()))
+                .with(EditPlaylist(music.clone(), playlists)),
         };
         Self { model: model.clone(), toolbox, tasks, messages: Vec::new(), limits: Limits::default(), music }
     }

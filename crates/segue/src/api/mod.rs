@@ -11,6 +11,7 @@ mod import;
 mod library;
 mod models;
 mod page;
+mod playlist_edits;
 mod playlists;
 mod search;
 mod sources;
@@ -33,6 +34,7 @@ pub(crate) fn routes() -> Routes {
         .merge(import::routes())
         .merge(library::routes())
         .merge(models::routes())
+        .merge(playlist_edits::routes())
         .merge(playlists::routes())
         .merge(search::routes())
         .merge(sources::routes())

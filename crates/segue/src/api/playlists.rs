@@ -1,16 +1,17 @@
-//! Saved playlists: open, take away as a file, delete.
+//! Playlists: make, open, take away as a file, delete. `playlist_edits.rs` changes what is on them.
 
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
 use app::services::playlists::playlist_file::{self, Format};
-use app::services::playlists::{Playlist, PlaylistDetails, PlaylistId, PlaylistLine, PlaylistTrackResult};
+use app::services::playlists::{
+    ChangedPlaylist, NewPlaylist, PlaylistChange, PlaylistDetails, PlaylistId, PlaylistLine,
+};
 use axum::{
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,34 +24,50 @@ use crate::{
 
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .api_route("/api/playlists", get_with(list, |op| op.summary("Your playlists, newest first")))
+        .api_route(
+            "/api/playlists",
+            get_with(list, |op| op.summary("Your playlists, newest first"))
+                .post_with(create, |op| op.summary("Make a playlist").response::<201, Json<ChangedPlaylist>>()),
+        )
         .api_route(
             "/api/playlists/{playlist_id}",
             get_with(open, |op| {
-                op.summary("A playlist, or with `format` a file").response::<200, Json<OpenPlaylist>>()
+                op.summary("A playlist, or with `format` a file").response::<200, Json<PlaylistDetails>>()
             })
+            .patch_with(change, |op| op.summary("Rename or describe a playlist"))
             .delete_with(delete, |op| op.summary("Delete a playlist")),
         )
         .api_route("/api/playlists/{playlist_id}/restore", post_with(restore, |op| op.summary("Undo a deletion")))
+        .api_route(
+            "/api/playlists/{playlist_id}/duplicate",
+            post_with(duplicate, |op| op.summary("Copy a playlist").response::<201, Json<ChangedPlaylist>>()),
+        )
+}
+
+const MAX_PAGE: u32 = 200;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListQuery {
+    /// 1 to 200, default 200.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<PlaylistId>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct PlaylistList {
     playlists: Vec<PlaylistLine>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct OpenPlaylist {
-    id: PlaylistId,
-    title: String,
-    created_at: DateTime<Utc>,
-    tracks: Vec<PlaylistTrackResult>,
+    /// The `cursor` of the next page; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<PlaylistId>,
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct PlaylistPath {
-    playlist_id: PlaylistId,
+pub(super) struct PlaylistPath {
+    pub(super) playlist_id: PlaylistId,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -61,8 +78,25 @@ struct FormatQuery {
     format: Option<String>,
 }
 
-async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<PlaylistList>, ApiError> {
-    Ok(Json(PlaylistList { playlists: state.app.playlists().list(&caller.id).await? }))
+async fn list(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<PlaylistList>, ApiError> {
+    let limit = query.limit.unwrap_or(MAX_PAGE);
+    if !(1..=MAX_PAGE).contains(&limit) {
+        return Err(ApiError::invalid_field("limit", format!("must be between 1 and {MAX_PAGE}")));
+    }
+    let page = state.app.playlists().list(&caller.id, query.cursor, limit).await?;
+    Ok(Json(PlaylistList { playlists: page.playlists, next: page.next }))
+}
+
+async fn create(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Json(new): Json<NewPlaylist>,
+) -> Result<(StatusCode, Json<ChangedPlaylist>), ApiError> {
+    Ok((StatusCode::CREATED, Json(state.app.playlists().create(&caller.id, new).await?)))
 }
 
 async fn open(
@@ -73,39 +107,30 @@ async fn open(
 ) -> Result<Response, ApiError> {
     let (playlists, id) = (state.app.playlists(), path.playlist_id);
     let Some(format) = query.format else {
-        return Ok(Json(OpenPlaylist::from(playlists.details(&caller.id, id).await?)).into_response());
+        return Ok(Json(playlists.details(&caller.id, id).await?).into_response());
     };
-    let playlist = playlists.get(&caller.id, id).await?;
+    let playlist = playlists.file(&caller.id, id).await?;
     let format = Format::named(&format)
         .ok_or_else(|| ApiError::invalid_field("format", "must be one of m3u8, xspf, jspf and csv"))?;
     Ok(as_file(&playlist, format))
 }
 
-impl From<PlaylistDetails> for OpenPlaylist {
-    fn from(PlaylistDetails { id, title, created_at, tracks }: PlaylistDetails) -> Self {
-        Self { id, title, created_at, tracks }
-    }
-}
-
-fn as_file(playlist: &Playlist, format: Format) -> Response {
-    let entries = playlist.tracks.iter().map(|choice| playlist_file::Entry {
-        isrc: choice.track.isrc.clone(),
-        id: choice.track.id,
-        title: choice.track.title.clone(),
-        artist: choice.track.artist.clone(),
-        album: Some(choice.track.album.clone()).filter(|album| !album.is_empty()),
-        duration: choice.track.duration,
-        tidal_id: choice.track.tidal_id.clone(),
-        location: None,
-        note: Some(choice.reasoning.clone()).filter(|note| !note.is_empty()),
-    });
-    let file = format.write(&playlist_file::Playlist { title: playlist.title.clone(), tracks: entries.collect() });
+fn as_file(playlist: &playlist_file::Playlist, format: Format) -> Response {
     // Only plain characters in the header: the title is anyone's text.
     let name: String =
         playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
     let disposition = format!("attachment; filename=\"{}.{}\"", name.trim_matches('-'), format.extension());
-    ([(header::CONTENT_TYPE, format.media_type().to_owned()), (header::CONTENT_DISPOSITION, disposition)], file)
-        .into_response()
+    let headers = [(header::CONTENT_TYPE, format.media_type().to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    (headers, format.write(playlist)).into_response()
+}
+
+async fn change(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<PlaylistPath>,
+    Json(change): Json<PlaylistChange>,
+) -> Result<Json<ChangedPlaylist>, ApiError> {
+    Ok(Json(state.app.playlists().change(&caller.id, path.playlist_id, change).await?))
 }
 
 async fn delete(
@@ -124,4 +149,12 @@ async fn restore(
 ) -> Result<StatusCode, ApiError> {
     state.app.playlists().restore(&caller.id, path.playlist_id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+async fn duplicate(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Path(path): Path<PlaylistPath>,
+) -> Result<(StatusCode, Json<ChangedPlaylist>), ApiError> {
+    Ok((StatusCode::CREATED, Json(state.app.playlists().duplicate(&caller.id, path.playlist_id).await?)))
 }

@@ -37,6 +37,7 @@ mod openapi;
 mod outside;
 mod ownership;
 mod pages;
+mod playlists;
 mod proxy;
 mod takeover;
 mod tasks;

@@ -176,6 +176,8 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{isrc}", "XSGUE2600001")
             .replace("{album_id}", "251380836")
             .replace("{playlist_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{item_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{undo_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{entry_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{consent_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{source_id}", &uuid::Uuid::now_v7().to_string())
@@ -261,6 +263,8 @@ fn bodies(path: &str, task: &str, conversation: &str) -> Vec<(&'static str, Valu
             ("albumTracks", json!({"albumId": "1"})),
             ("batchMetadata", json!({"isrcs": ["GBAYE0601498"]})),
             ("suggestPlaylist", json!({"title": "p", "tracks": [{"isrc": "GBAYE0601498", "reasoning": "r"}]})),
+            ("list_playlists", json!({"playlist": "p"})),
+            ("edit_playlist", json!({"playlist": "p", "action": "move", "tracks": ["1"], "position": 2})),
         ];
     }
     let body = match path {
@@ -283,6 +287,7 @@ fn bodies(path: &str, task: &str, conversation: &str) -> Vec<(&'static str, Valu
         path if path.starts_with("/api/consents/") => json!({"decision": "once"}),
         path if path.starts_with("/api/auth/") => json!({"name": "ann", "password": "x", "invitation": "y"}),
         path if path.starts_with("/api/tasks") => json!({"title": "t", "description": "d", "completed": true}),
+        path if path.starts_with("/api/playlists") => json!({"title": "t", "trackIds": ["GBAYE0601498"], "at": 0}),
         path if path.starts_with("/api/conversations") => json!({"title": "t"}),
         _ => json!({"title": "t", "isrc": "GBAYE0601498", "query": "q", "limit": 1}),
     };

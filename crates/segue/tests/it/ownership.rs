@@ -54,6 +54,8 @@ struct Things {
     isrc: String,
     album_id: String,
     playlist_id: String,
+    item_id: String,
+    undo_id: String,
     entry_id: String,
     consent_id: String,
 }
@@ -165,6 +167,15 @@ fn rows() -> Vec<Row> {
         row("POST /api/library/unmatched/{entry_id}/restore", Thing, 204),
         row("GET /api/playlists", Own, 200),
         row("GET /api/playlists/{playlist_id}", Thing, 200),
+        with(row("POST /api/playlists", Own, 201), |_| Some(json!({"title": "mine"}))),
+        with(row("PATCH /api/playlists/{playlist_id}", Thing, 200), |_| Some(json!({"title": "renamed"}))),
+        with(row("PUT /api/playlists/{playlist_id}/tracks", Thing, 200), |_| Some(json!({"trackIds": []}))),
+        with(row("POST /api/playlists/{playlist_id}/tracks", Thing, 200), |things| {
+            Some(json!({"trackIds": [things.isrc]}))
+        }),
+        row("DELETE /api/playlists/{playlist_id}/tracks/{item_id}", Thing, 200),
+        row("POST /api/playlists/{playlist_id}/duplicate", Thing, 201),
+        row("POST /api/undo/{undo_id}", Thing, 200),
         row("DELETE /api/playlists/{playlist_id}", Thing, 204),
         row("POST /api/playlists/{playlist_id}/restore", Thing, 204),
         row("GET /api/search", Own, 200),
@@ -232,6 +243,8 @@ async fn check(app: &TestApp, row: &Row) -> String {
         isrc: "XSGUE2600002".into(),
         album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
         playlist_id: NOWHERE.into(),
+        item_id: NOWHERE.into(),
+        undo_id: NOWHERE.into(),
         entry_id: NOWHERE.into(),
         consent_id: NOWHERE.into(),
     };
@@ -273,6 +286,8 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{isrc}", &things.isrc)
         .replace("{album_id}", &things.album_id)
         .replace("{playlist_id}", &things.playlist_id)
+        .replace("{item_id}", &things.item_id)
+        .replace("{undo_id}", &things.undo_id)
         .replace("{entry_id}", &things.entry_id)
         .replace("{consent_id}", &things.consent_id)
         .replace("{source_id}", NOWHERE)
@@ -310,6 +325,8 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
         isrc: isrc.into(),
         album_id: text(album),
         playlist_id: text(&saved["id"]),
+        item_id: text(&saved["tracks"][0]["itemId"]),
+        undo_id: text(&saved["undoId"]),
         entry_id: text(&imported["unmatched"][0]["id"]),
         consent_id: uuid::Uuid::now_v7().to_string(),
     }
@@ -441,6 +458,33 @@ async fn no_tool_reaches_into_what_belongs_to_someone_else() {
     let foreign = bob.answer(Method::POST, "/api/tools/complete_task", Some(anns)).await.1;
     let missing = bob.answer(Method::POST, "/api/tools/complete_task", Some(json!({"task_id": NOWHERE}))).await.1;
     assert_eq!(foreign["error"], missing["error"], "foreign and missing are the same");
+}
+
+#[tokio::test]
+async fn no_tool_reaches_into_a_foreign_playlist() {
+    let app = TestApp::shared([], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let (_, made) = ann.answer(Method::POST, "/api/playlists", Some(json!({"title": CANARY}))).await;
+    let path = format!("/api/playlists/{}", made["id"].as_str().unwrap());
+    let before = ann.get(&path).await;
+    let attempts = [
+        ("list_playlists", json!({"playlist": made["id"]})),
+        ("list_playlists", json!({"playlist": CANARY})),
+        ("list_playlists", json!({"user_id": "ann"})),
+        ("edit_playlist", json!({"playlist": made["id"], "action": "rename", "title": "gone"})),
+        ("edit_playlist", json!({"playlist": CANARY, "action": "rename", "title": "gone"})),
+        ("edit_playlist", json!({"playlist": "x' OR '1'='1", "action": "remove", "tracks": ["1"]})),
+    ];
+    for (tool, input) in attempts {
+        let (status, body) = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(input.clone())).await;
+        assert_eq!(status, 400, "{tool} {input}: {body}");
+        let mut missing = input.clone();
+        missing["playlist"] = NOWHERE.into();
+        let missing = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(missing)).await.1;
+        assert!(input["user_id"].is_string() || body["error"] == missing["error"], "foreign and missing are the same");
+    }
+    assert_eq!(bob.get("/api/playlists").await["playlists"], json!([]));
+    assert_eq!(ann.get(&path).await, before, "nothing of Ann's has changed");
 }
 
 #[tokio::test]

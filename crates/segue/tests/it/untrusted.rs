@@ -64,8 +64,10 @@ async fn a_model_that_follows_injected_instructions_cannot_use_other_agents_tool
         ("albumTracks", json!({"albumId": "1"})),
         ("batchMetadata", json!({"isrcs": ["GBAYE0601498"]})),
         ("suggestPlaylist", json!({"title": "x", "tracks": [{"isrc": "GBAYE0601498", "reasoning": "x"}]})),
+        ("list_playlists", json!({})),
+        ("edit_playlist", json!({"playlist": "x", "action": "rename", "title": "y"})),
     ];
-    for (agent, forbidden) in [("discover", music), ("tasks", outside)] {
+    for (agent, forbidden) in [("discover", music.to_vec()), ("tasks", outside.to_vec())] {
         for (tool, input) in forbidden {
             app.model.play([calls(tool, input), says("done")]);
             let frames = app.chat(json!({"message": "go", "agent": agent})).await;

@@ -1,0 +1,158 @@
+//! What an edit changed in a playlist, and how it is taken back from what the playlist has become since. Pure.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ItemId, PlaylistContent, PlaylistTrack, StoreError};
+
+/// Only what changed, so that an edit of a long list costs no copy of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlaylistDiff {
+    /// Before and after.
+    title: Option<(String, String)>,
+    description: Option<(String, String)>,
+    added: Vec<ItemId>,
+    /// With the places they had.
+    removed: Vec<(usize, PlaylistTrack)>,
+    /// The order of what stayed, before and after, where it changed.
+    order: Option<(Vec<ItemId>, Vec<ItemId>)>,
+}
+
+impl PlaylistDiff {
+    pub(crate) fn between(before: &PlaylistContent, after: &PlaylistContent) -> Self {
+        let (old, new) = (ids(&before.tracks), ids(&after.tracks));
+        let (had, has): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
+        let stayed_before: Vec<ItemId> = old.iter().filter(|id| has.contains(id)).copied().collect();
+        let stayed_after: Vec<ItemId> = new.iter().filter(|id| had.contains(id)).copied().collect();
+        let gone = before.tracks.iter().enumerate().filter(|(_, item)| !has.contains(&item.item_id));
+        Self {
+            title: changed(&before.title, &after.title),
+            description: changed(&before.description, &after.description),
+            added: new.iter().filter(|id| !had.contains(id)).copied().collect(),
+            removed: gone.map(|(at, item)| (at, item.clone())).collect(),
+            order: (stayed_before != stayed_after).then_some((stayed_before, stayed_after)),
+        }
+    }
+
+    /// The playlist without this edit. Later edits stay; one that contradicts this edit is an error.
+    pub(crate) fn take_back(&self, mut now: PlaylistContent) -> Result<PlaylistContent, StoreError> {
+        if *self == Self::default() {
+            return Err(StoreError::Conflict("This changed nothing, so there is nothing to take back."));
+        }
+        restore(&mut now.title, self.title.as_ref(), "The playlist was renamed again since.")?;
+        restore(&mut now.description, self.description.as_ref(), "The description was changed again since.")?;
+        let n_before = now.tracks.len();
+        now.tracks.retain(|item| !self.added.contains(&item.item_id));
+        if !self.added.is_empty() && now.tracks.len() == n_before {
+            return Err(StoreError::Conflict("What was added is no longer on the playlist."));
+        }
+        if let Some((before, after)) = &self.order {
+            reorder(&mut now.tracks, before, after)?;
+        }
+        for (at, item) in &self.removed {
+            let at = (*at).min(now.tracks.len());
+            if now.tracks.iter().all(|other| other.item_id != item.item_id) {
+                now.tracks.insert(at, item.clone());
+            }
+        }
+        Ok(now)
+    }
+}
+
+fn ids(tracks: &[PlaylistTrack]) -> Vec<ItemId> {
+    tracks.iter().map(|item| item.item_id).collect()
+}
+
+fn changed(before: &str, after: &str) -> Option<(String, String)> {
+    (before != after).then(|| (before.to_owned(), after.to_owned()))
+}
+
+fn restore(now: &mut String, changed: Option<&(String, String)>, why_not: &'static str) -> Result<(), StoreError> {
+    let Some((before, after)) = changed else { return Ok(()) };
+    if now != after {
+        return Err(StoreError::Conflict(why_not));
+    }
+    before.clone_into(now);
+    Ok(())
+}
+
+/// Gives the items of an old order their places back, among themselves: what was added since stays where it is.
+fn reorder(tracks: &mut [PlaylistTrack], before: &[ItemId], after: &[ItemId]) -> Result<(), StoreError> {
+    let present: BTreeSet<ItemId> = tracks.iter().map(|item| item.item_id).collect();
+    let of_then: BTreeSet<&ItemId> = after.iter().collect();
+    let places: Vec<usize> = (0..tracks.len()).filter(|place| of_then.contains(&tracks[*place].item_id)).collect();
+    let current = places.iter().map(|place| tracks[*place].item_id);
+    if !current.eq(after.iter().filter(|id| present.contains(id)).copied()) {
+        return Err(StoreError::Conflict("The order was changed again since."));
+    }
+    let items: Vec<PlaylistTrack> = tracks.to_vec();
+    let wanted = before.iter().filter_map(|id| items.iter().find(|item| item.item_id == *id));
+    for (place, item) in places.into_iter().zip(wanted) {
+        tracks[place] = item.clone();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use music::{Track, TrackId};
+
+    use super::*;
+
+    /// A list written as letters, each an item: "abc".
+    fn list(letters: &str) -> PlaylistContent {
+        let items = letters.bytes().map(|letter| {
+            let id = uuid::Uuid::from_bytes([letter; 16]);
+            let track = Track::with_id(TrackId::of_tidal(&letter.to_string()), "t".into(), "a".into(), String::new());
+            PlaylistTrack { item_id: ItemId(id), track, reasoning: String::new() }
+        });
+        PlaylistContent { title: "T".into(), description: String::new(), tracks: items.collect() }
+    }
+
+    fn letters(content: &PlaylistContent) -> String {
+        content.tracks.iter().map(|item| char::from(item.item_id.0.as_bytes()[0])).collect()
+    }
+
+    fn taken_back(before: &str, after: &str, now: &str) -> Result<String, String> {
+        let diff = PlaylistDiff::between(&list(before), &list(after));
+        diff.take_back(list(now)).map(|content| letters(&content)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_edit_that_nothing_followed_is_taken_back_exactly() {
+        let edits = ["abcd", "dcba", "ab", "", "abxcd", "xdyb", "bcda", "xyz"];
+        for before in edits {
+            for after in edits.into_iter().filter(|after| *after != before) {
+                assert_eq!(taken_back(before, after, after).as_deref(), Ok(before), "{before} to {after}");
+            }
+        }
+    }
+
+    #[test]
+    fn later_edits_stay_or_contradict() {
+        let table = [
+            ("added, then another one", "ab", "abc", "abcd", Ok("abd")),
+            ("added, then moved", "ab", "abc", "cab", Ok("ab")),
+            ("removed, then another one added", "abc", "ac", "acd", Ok("abcd")),
+            ("removed, then the list got shorter", "abc", "ab", "a", Ok("ac")),
+            ("moved, then one added", "abc", "cab", "cxab", Ok("axbc")),
+            ("moved, then one removed", "abc", "cab", "cb", Ok("bc")),
+            ("added, then removed", "ab", "abc", "ab", Err("What was added is no longer on the playlist.")),
+            ("moved, then moved again", "abc", "cab", "bca", Err("The order was changed again since.")),
+        ];
+        for (name, before, after, now, expected) in table {
+            assert_eq!(taken_back(before, after, now), expected.map(str::to_owned).map_err(str::to_owned), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_title_that_was_changed_again_stays() {
+        let named = |title: &str| PlaylistContent { title: title.into(), ..list("a") };
+        let diff = PlaylistDiff::between(&named("One"), &named("Two"));
+        assert_eq!(diff.take_back(named("Two")).unwrap().title, "One");
+        assert!(diff.take_back(named("Three")).is_err());
+        let nothing = PlaylistDiff::between(&named("One"), &named("One"));
+        assert!(nothing.take_back(named("One")).is_err());
+    }
+}

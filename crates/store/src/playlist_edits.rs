@@ -1,0 +1,104 @@
+//! Edits of playlists: one transaction each, on a locked row, with what is needed to take it back.
+
+use engine::{CallId, UserId};
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+
+use super::{
+    Playlist, PlaylistContent, PlaylistId, Store, StoreError, UndoId,
+    db::Tx,
+    now,
+    playlist_diff::PlaylistDiff,
+    playlists::PlaylistRow,
+    undo::{Change, remember},
+};
+
+/// A playlist after an edit, and the name of the edit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EditedPlaylist {
+    pub playlist: Playlist,
+    pub undo_id: UndoId,
+}
+
+const LOCKED_SQLITE: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
+    WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+const LOCKED_POSTGRES: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
+    WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE";
+
+impl Store {
+    pub async fn create_playlist(
+        &self,
+        owner: &UserId,
+        content: PlaylistContent,
+        call: Option<CallId>,
+    ) -> Result<EditedPlaylist, StoreError> {
+        const SQL: &str = "INSERT INTO playlists (id, user_id, title, description, tracks, created_at, revision)
+            VALUES ($1, $2, $3, $4, $5, $6, 1)";
+        let playlist = Playlist { id: PlaylistId::new(), created_at: now(), edited_at: None, revision: 1, content };
+        let mut tx = self.begin().await?;
+        let made = self
+            .settle(&mut tx, call, async |tx| {
+                tx.query(SQL)
+                    .bind(playlist.id.0)
+                    .bind(owner.as_str())
+                    .bind(&playlist.content.title)
+                    .bind(&playlist.content.description)
+                    .bind(Json(&playlist.content.tracks))
+                    .bind(playlist.created_at)
+                    .execute()
+                    .await?;
+                let made = Change::PlaylistMade { id: playlist.id, revision: playlist.revision };
+                let undo_id = remember(tx, owner, call, &made).await?;
+                Ok::<_, StoreError>(EditedPlaylist { playlist, undo_id })
+            })
+            .await?;
+        tx.commit().await?;
+        Ok(made)
+    }
+
+    /// Edits a playlist. `edit` sees it as it is now and while no other edit can run, so that none is lost.
+    pub async fn edit_playlist<E: From<StoreError>>(
+        &self,
+        owner: &UserId,
+        id: PlaylistId,
+        call: Option<CallId>,
+        edit: impl FnOnce(&Playlist) -> Result<PlaylistContent, E>,
+    ) -> Result<EditedPlaylist, E> {
+        let mut tx = self.begin().await?;
+        let edited = self
+            .settle(&mut tx, call, async |tx| {
+                let before = locked(tx, owner, id).await?.ok_or(StoreError::NotFound)?;
+                let content = edit(&before)?;
+                let diff = PlaylistDiff::between(&before.content, &content);
+                let playlist = put(tx, before, content).await?;
+                let undo_id = remember(tx, owner, call, &Change::Playlist { id, diff }).await?;
+                Ok::<_, E>(EditedPlaylist { playlist, undo_id })
+            })
+            .await?;
+        tx.commit().await?;
+        Ok(edited)
+    }
+}
+
+/// A playlist that no other transaction changes until this one ends. SQLite has one writer anyway.
+pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: PlaylistId) -> Result<Option<Playlist>, StoreError> {
+    let sql = tx.in_dialect(LOCKED_SQLITE, LOCKED_POSTGRES);
+    let row: Option<PlaylistRow> = tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
+    Ok(row.map(Playlist::from))
+}
+
+pub(crate) async fn put(tx: &mut Tx, before: Playlist, content: PlaylistContent) -> Result<Playlist, StoreError> {
+    const SQL: &str = "UPDATE playlists SET title = $2, description = $3, tracks = $4, edited_at = $5, revision = $6
+        WHERE id = $1";
+    let playlist = Playlist { edited_at: Some(now()), revision: before.revision + 1, content, ..before };
+    tx.query(SQL)
+        .bind(playlist.id.0)
+        .bind(&playlist.content.title)
+        .bind(&playlist.content.description)
+        .bind(Json(&playlist.content.tracks))
+        .bind(playlist.edited_at)
+        .bind(playlist.revision)
+        .execute()
+        .await?;
+    Ok(playlist)
+}

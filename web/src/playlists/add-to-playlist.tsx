@@ -1,0 +1,70 @@
+// Which playlist a track goes to: one of those that are there, or a new one.
+import { ListMusic, Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { addToPlaylist, createPlaylist, takeBack, usePlaylists } from '../api/playlist-queries';
+import { useChanged } from '../api/queries';
+import type { ChangedPlaylist } from '../api/types';
+import { Dialog } from '../ui/dialog';
+import { count } from '../ui/format';
+import { Failed, SkeletonRows } from '../ui/states';
+import { toast, toastError } from '../ui/toast';
+import './add-to-playlist.css';
+
+interface Props {
+  track: { trackId: string; title: string };
+  onClose: () => void;
+}
+
+export default function AddToPlaylist({ track, onClose }: Props) {
+  const { data, error, refetch } = usePlaylists();
+  const [title, setTitle] = useState('');
+  const changed = useChanged();
+
+  const add = async (write: () => Promise<ChangedPlaylist>) => {
+    onClose();
+    try {
+      const { title: name, undoId } = await write();
+      changed('playlists');
+      toast(`Added “${track.title}” to “${name}”`, { undo: () => takeBack(undoId).then(() => changed('playlists')) });
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const make = (event: FormEvent) => {
+    event.preventDefault();
+    if (title.trim() !== '') void add(() => createPlaylist({ title, trackIds: [track.trackId] }));
+  };
+
+  return (
+    <Dialog title="Add to playlist" onClose={onClose}>
+      <form className="new-playlist" onSubmit={make}>
+        <input
+          className="field"
+          aria-label="Title of a new playlist"
+          placeholder="New playlist"
+          dir="auto"
+          maxLength={200}
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+          data-autofocus
+        />
+        <button type="submit" className="button primary" disabled={title.trim() === ''}>
+          <Plus size={16} aria-hidden /> Make
+        </button>
+      </form>
+      {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <SkeletonRows rows={3} label="Loading playlists" />}
+      <ul className="pick-playlist">
+        {data?.map(({ id, title: name, trackCount }) => (
+          <li key={id}>
+            <button type="button" onClick={() => void add(() => addToPlaylist(id, [track.trackId]))}>
+              <ListMusic size={16} aria-hidden />
+              <span dir="auto">{name}</span>
+              <span className="track-by">{count(trackCount, 'track')}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

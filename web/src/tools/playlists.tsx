@@ -1,0 +1,88 @@
+// `list_playlists` and `edit_playlist`: what there is, and what was changed, with the way back.
+import { ArrowRight, ListMusic, PencilLine, Undo2 } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { takeBack } from '../api/playlist-queries';
+import { useChanged } from '../api/queries';
+import type { EditPlaylistOutput, ListPlaylistsOutput } from '../api/types';
+import { TrackRows } from '../music/track-rows';
+import { count } from '../ui/format';
+import { say } from '../ui/live-region';
+import { ShortList } from '../ui/short-list';
+import { toastError } from '../ui/toast';
+import { field, type BodyProps, type CardSpec } from './spec';
+import './playlists.css';
+
+export const listPlaylists: CardSpec = {
+  icon: ListMusic,
+  counts: true,
+  title: (input, running) => {
+    const name = field(input, 'playlist');
+    return `${running ? 'Reading' : 'Read'} ${name ? 'a playlist' : 'your playlists'}`;
+  },
+  Body: ({ output, old }) => {
+    const { playlists, tracks } = output as unknown as ListPlaylistsOutput;
+    if (tracks.length > 0) return <TrackRows tracks={tracks} numbered old={old} />;
+    return (
+      <ShortList
+        items={playlists}
+        first={6}
+        render={({ id, title, trackCount }) => (
+          <li key={id} className="playlist-line">
+            <Link href={`/playlists?id=${id}`} dir="auto">
+              {title}
+            </Link>
+            <span className="track-by">{count(trackCount, 'track')}</span>
+          </li>
+        )}
+      />
+    );
+  },
+};
+
+export const editPlaylist: CardSpec = {
+  icon: PencilLine,
+  // What exactly was done is in the summary beside it.
+  title: (_input, running) => (running ? 'Changing a playlist' : 'Changed a playlist'),
+  Body: EditedPlaylist,
+};
+
+function EditedPlaylist({ output }: BodyProps) {
+  const { id, title, changed, undoId } = output as unknown as EditPlaylistOutput;
+  const [undone, setUndone] = useState(false);
+  const tell = useChanged();
+  const undo = async () => {
+    try {
+      await takeBack(undoId);
+      setUndone(true);
+      say(`Undone: the change of “${title}”`);
+      tell('playlists');
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <>
+      {undone && <p className="tool-note">Undone. The playlist is as it was.</p>}
+      {changed.length > 0 && (
+        <ul className="playlist-changes">
+          {changed.map(({ position, title, artist }) => (
+            <li key={`${position} ${title}`} dir="auto">
+              <span className="track-number">{position}</span> {title} <span className="track-by">{artist}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="playlist-foot">
+        <Link className="button small" href={`/playlists?id=${id}`}>
+          Open the playlist <ArrowRight size={14} aria-hidden />
+        </Link>
+        {!undone && (
+          <button type="button" className="button small quiet" onClick={() => void undo()}>
+            <Undo2 size={14} aria-hidden /> Undo
+          </button>
+        )}
+      </p>
+    </>
+  );
+}

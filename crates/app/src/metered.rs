@@ -10,6 +10,8 @@ use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
+use crate::observe::Asides;
+
 /// Letters of a token, on average. Only replies that do not say what they used are charged by it.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -20,6 +22,8 @@ pub(crate) struct Meter {
     pub(crate) limits: TokenLimits,
     /// Charges of replies that were dropped.
     pub(crate) spawned: TaskTracker,
+    /// Where replies that are no part of an answer are told.
+    pub(crate) asides: Asides,
 }
 
 impl Meter {

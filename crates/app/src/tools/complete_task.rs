@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, task_error, task_id};
+use super::{compact, late_database, task_error, task_id};
 use crate::services::tasks::{Task, Tasks};
 
 /// Mark one task as done. Completing a task twice is the same as once.
@@ -52,5 +52,9 @@ impl Tool for CompleteTask {
 
     fn for_model(output: &Value) -> Value {
         compact::changed_task(output)
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

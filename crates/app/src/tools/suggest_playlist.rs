@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, format::counted, tool_error};
+use super::{compact, format::counted, late_database, tool_error};
 use crate::services::playlists::{self, PlaylistDetails, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists};
 
 /// Save a playlist for the listener, in the order given, with one reason per track.
@@ -78,5 +78,9 @@ impl Tool for SuggestPlaylist {
     fn for_model(output: &Value) -> Value {
         let tracks = &compact::tracks(output, &["isrc", "trackId", "title", "artist"])["tracks"];
         serde_json::json!({"summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

@@ -195,6 +195,8 @@ async fn the_third_identical_call_of_a_turn_is_refused_and_the_model_is_told_why
     assert!(failed[0]["error"].as_str().unwrap().contains("already called with exactly this input"));
     let told = format!("{:?}", app.model.asked().last().unwrap().messages);
     assert!(told.contains("Use the earlier result, or change the input"), "{told}");
+    let rows = app.world.texts("SELECT status FROM tool_calls ORDER BY created_at").await;
+    assert_eq!(rows, ["done", "done", "refused"], "a call that was refused has a row too");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);
 }
 

@@ -39,6 +39,10 @@ document.querySelector("form").onsubmit = async (event) => {
 
 const server = createServer((request, response) => {
   allow(request, response);
+  if (request.url === "/favicon.ico") {
+    response.writeHead(204).end();
+    return;
+  }
   if (request.method === "GET" && request.url.startsWith("/sign-in")) {
     response.writeHead(200, { "content-type": "text/html" }).end(SIGN_IN);
     return;

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    auth::{Auth, Caller, Peer, Session, clear_cookies, csrf, keys::hash_of, passwords, sessions, set_cookie},
+    auth::{Caller, Peer, Session, clear_cookies, csrf, keys::hash_of, passwords, sessions, set_cookie},
     error::ApiError,
     extract::Json,
     router::{AppState, Routes},
@@ -149,14 +149,13 @@ async fn begin_session(
 }
 
 async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
-    match state.auth {
-        Auth::Local => return Err(ApiError::not_found()),
-        // The cookie is all there is of a session; the issuer ends its own.
-        Auth::Jwt(_) => {}
-        Auth::Accounts(_) => {
-            for session in sessions(&headers) {
-                state.app.accounts().revoke_key(&hash_of(&session)).await?;
-            }
+    if !state.auth.has_page_sessions() {
+        return Err(ApiError::not_found());
+    }
+    // With another issuer the cookie is all there is of a session; the issuer ends its own.
+    if state.auth.accounts().is_ok() {
+        for session in sessions(&headers) {
+            state.app.accounts().revoke_key(&hash_of(&session)).await?;
         }
     }
     Ok(signed_out(&headers))

@@ -22,6 +22,8 @@ pub struct Verifier {
     keys: Keys,
     issuer: Option<String>,
     audience: Option<String>,
+    /// The page signs in here: its cookie is believed too.
+    pub(super) has_page: bool,
 }
 
 enum Keys {
@@ -66,7 +68,8 @@ impl Verifier {
             }),
             JwtKeys::Jwks(url) => Keys::Jwks(Box::new(Jwks::new(url.clone()))),
         };
-        Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone() }
+        let has_page = config.page.is_some();
+        Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone(), has_page }
     }
 
     /// Whose token this is. Every way to be wrong is the same 401; the log says which.

@@ -95,6 +95,15 @@ impl Auth {
         }
     }
 
+    /// Whether people sign in on the page.
+    pub(crate) fn has_page_sessions(&self) -> bool {
+        match self {
+            Auth::Local => false,
+            Auth::Accounts(_) => true,
+            Auth::Jwt(verifier) => verifier.has_page,
+        }
+    }
+
     async fn caller(&self, app: &App, request: &Parts) -> Result<Admitted, ApiError> {
         match self {
             // Who reaches this point in local mode has passed `local::refuse_others`.

@@ -26,7 +26,8 @@ pub(super) async fn caller(
     if let Some(token) = bearer(headers)? {
         return Ok(verifier.verified(token).await?.caller.into());
     }
-    let token = accounts::sessions(headers).into_iter().next().ok_or_else(please_sign_in)?;
+    let session = accounts::sessions(headers).into_iter().next();
+    let token = session.filter(|_| verifier.has_page).ok_or_else(please_sign_in)?;
     let verified = verifier.verified(&token).await?;
     csrf::check(method, headers)?;
     Ok(verified.caller.into())
@@ -34,6 +35,9 @@ pub(super) async fn caller(
 
 /// The cookie for the bearer token of this request.
 pub(super) async fn begin(verifier: &Verifier, headers: &HeaderMap) -> Result<TokenSession, ApiError> {
+    if !verifier.has_page {
+        return Err(ApiError::not_found());
+    }
     csrf::check_if_browser(headers)?;
     let token = bearer(headers)?.ok_or_else(please_sign_in)?;
     let ends_at = verifier.verified(token).await?.expires_at;

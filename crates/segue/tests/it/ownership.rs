@@ -82,8 +82,8 @@ fn rows() -> Vec<Row> {
         // Without built-in accounts there is no one to sign in, whoever asks.
         with(row("POST /api/auth/sign-in", Public, 404), sign_in),
         with(row("POST /api/auth/sign-up", Public, 404), sign_up),
-        row("POST /api/auth/session", Own, 200),
-        row("POST /api/auth/sign-out", Own, 204),
+        row("POST /api/auth/session", Own, 404),
+        row("POST /api/auth/sign-out", Own, 404),
         row("POST /api/auth/sign-out-everywhere", Own, 404),
         with(row("POST /api/auth/password", Own, 404), |_| Some(json!({"current": "-", "next": "long enough"}))),
         row("GET /api/me", Own, 200),

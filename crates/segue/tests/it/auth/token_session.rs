@@ -75,6 +75,8 @@ async fn what_is_no_good_token_is_no_session_either() {
     assert_eq!(foreign.unwrap().status(), 403);
     let local = TestApp::scripted([]).await;
     assert_eq!(local.answer(Method::POST, "/api/auth/session", None).await.0, 404, "only where tokens are believed");
+    let without_page = TestApp::shared([], &[]).await;
+    assert_eq!(exchange(&without_page, &signed(&claims("ann"))).await.status(), 404, "and where the page signs in");
 }
 
 #[tokio::test]

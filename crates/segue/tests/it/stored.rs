@@ -93,7 +93,8 @@ async fn the_columns_and_indexes_of_the_seeds_are_there() {
         "SELECT tbl_name || ' (' || (SELECT group_concat(name, ', ') FROM pragma_index_info(m.name)) || ')'
          FROM sqlite_schema m WHERE type = 'index'"
     };
-    let indexes = app.world.texts(indexes).await.join("\n");
+    // PostgreSQL quotes `position`.
+    let indexes = app.world.texts(indexes).await.join("\n").replace('"', "");
     for wanted in ["conversations", "messages"] {
         assert!(indexes.contains(wanted), "{indexes}");
     }

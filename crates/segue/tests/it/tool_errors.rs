@@ -167,7 +167,8 @@ async fn an_update_wants_a_title_or_a_description() {
 async fn a_flag_that_cannot_be_looked_up_is_an_error_and_never_wrong() {
     let stage = Stage::with(&[("QDRANT_URL", "http://127.0.0.1:9")]).await;
     // What this user has may be indexed; of anything else it is known that it is not.
-    let added = stage.app.answer(Method::POST, "/api/library/tracks", Some(json!({"isrc": "XTDBL2600001"}))).await;
+    let file = "Title,Artist,ISRC\nHarbour Lights,Ivy Marlow,XTDBL2600001\n";
+    let added = stage.app.import("own.csv", file.into()).await;
     assert_eq!(added.0, 201, "{added:?}");
     let (status, answer) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "tracks"})).await;
     assert_eq!((status, &answer["error"]["code"]), (503, &json!("TOOL_UNAVAILABLE")), "{answer}");

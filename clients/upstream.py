@@ -4,12 +4,13 @@ A message that is JSON is a script: {"replies": [{"say": "...", "calls": [["add_
 "fail": true}, ...]}. Any other message is answered with a sentence with the number of questions that the model has seen,
 so that a check can verify the history.
 
-It is also a catalogue in which nothing is found, slowly when the question says so.
+It is also the way to the catalogue of the doubles (the first argument), where a question that says so finds nothing, slowly.
 """
 
 import json
 import sys
 import time
+import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -37,12 +38,13 @@ class Upstream(BaseHTTPRequestHandler):
     def do_GET(self):
         if "slowly" in self.path:
             time.sleep(2.5)
-        self.answer({"data": [], "included": [], "links": {}}, "application/vnd.api+json")
+            return self.answer({"data": [], "included": [], "links": {}}, "application/vnd.api+json")
+        asked = urllib.request.Request(sys.argv[1] + self.path.removeprefix("/tidal"))
+        asked.add_header("authorization", self.headers["authorization"])
+        with urllib.request.urlopen(asked) as answer:
+            self.answer(json.load(answer), "application/vnd.api+json")
 
     def do_POST(self):
-        if self.path.endswith("/token"):
-            self.rfile.read(int(self.headers["content-length"]))
-            return self.answer({"access_token": "scripted", "token_type": "Bearer", "expires_in": 3600}, "application/json")
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         reply = reply_to(request["messages"])
         self.send_response(200)

@@ -8,7 +8,7 @@ from chatkit.server import ChatKitServer, StreamingResult
 from chatkit.store import NotFoundError, Store
 from chatkit.types import (
     AssistantMessageItem, ChatKitReq, Page, StreamOptions, Thread, ThreadItem, ThreadMetadata, ThreadStreamEvent,
-    UserMessageItem, WorkflowItem,
+    UserMessageItem, WidgetItem, WorkflowItem,
 )
 from pydantic import TypeAdapter
 
@@ -107,10 +107,14 @@ async def _():
     assert isinstance(events[1].item, UserMessageItem)
     check_lifecycle(events)
     done = [event.item for event in events[2:] if event.type == "thread.item.done"]
-    assert [type(item) for item in done] == [AssistantMessageItem, *[WorkflowItem] * 4, AssistantMessageItem]
-    titles = [item.workflow.tasks[0].title for item in done[1:5]]
+    # Each list of tasks is shown as a widget after its call.
+    listed = [WorkflowItem, WidgetItem]
+    assert [type(item) for item in done] == [
+        AssistantMessageItem, WorkflowItem, WorkflowItem, *listed, *listed, AssistantMessageItem], done
+    titles = [item.workflow.tasks[0].title for item in done if isinstance(item, WorkflowItem)]
     assert titles[:2] == ["Added 'strings'", "add_task failed"], titles
     assert done[2].workflow.tasks[0].content == "title cannot be empty"
+    assert "strings" in done[4].copy_text.split("\n") and done[4].widget.type == "ListView", done[4]
     assert sum(event.type == "progress_update" for event in events) == 4
 
 
@@ -175,6 +179,10 @@ async def _():
     _, events = create(script({"say": "Half an", "fail": True}))
     assert events[-1].type == "error" and "model refused" in events[-1].message, events[-1]
     check_lifecycle(events)
+    # Opened again, the thread shows the same.
+    items = [event.item for event in events if event.type == "thread.item.done"]
+    assert items[-1].workflow.tasks[0].content == events[-1].message
+    assert answer(ITEMS, "items.list", thread_id=items[0].thread_id, order="asc").data == items
 
 
 @check("a dropped connection does not lose the turn")

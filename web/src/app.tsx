@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/reac
 import { Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, onSignedOut, Unreachable } from './api/client';
+import { keepSignedIn, type Issuer } from './api/issuer';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { recoverPending } from './chat/pending';
@@ -18,7 +19,7 @@ const tasks = lazyPage(() => import('./tasks/tasks-page'));
 const library = lazyPage(() => import('./library/library-page'));
 const playlists = lazyPage(() => import('./playlists/playlists-page'));
 const settings = lazyPage(() => import('./settings/settings-page'));
-const signIn = lazyPage<{ mode: string; onSignedIn: () => void }>(() => import('./settings/sign-in'));
+const signIn = lazyPage<{ mode: string; issuer?: Issuer; onSignedIn: () => void }>(() => import('./settings/sign-in'));
 const SignIn = signIn.Component;
 const PAGES = [tasks, library, playlists, settings];
 
@@ -51,6 +52,9 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
   const { data: me, isPending, failureCount } = useMe();
   const queries = useQueryClient();
   useEffect(() => onSignedOut(() => setSignedOut(true)), []);
+  const issuer = about?.signIn;
+  const isKnown = me !== undefined && !signedOut;
+  useEffect(() => (issuer && isKnown ? keepSignedIn(issuer, () => setSignedOut(true)) : undefined), [issuer, isKnown]);
   // Before the first answer nobody knows whose house this is; a server that does not answer at all may have an old friend waiting.
   if (!signedOut) return isPending && failureCount === 0 ? null : <Owned by={me?.id}>{children}</Owned>;
 
@@ -62,7 +66,7 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
   };
   return (
     <Suspense>
-      <SignIn mode={about?.mode ?? 'accounts'} onSignedIn={enter} />
+      <SignIn mode={about?.mode ?? 'accounts'} issuer={issuer ?? undefined} onSignedIn={enter} />
     </Suspense>
   );
 }

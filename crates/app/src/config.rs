@@ -107,6 +107,8 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_JWT_ISSUER", "", "Expected issuer; required with SEGUE_JWKS_URL"),
     setting("SEGUE_JWT_AUDIENCE", "", "Expected audience; required with SEGUE_JWKS_URL"),
+    setting("SEGUE_TOKEN_URL", "", "Where the page gets a token of the issuer, for SEGUE_AUTH=jwt"),
+    setting("SEGUE_SIGN_IN_URL", "", "Where people sign in at the issuer; {return} in it is the way back"),
     setting("SEGUE_SAMPLE", "on", "on, or off: the sample library is not loaded into an empty installation"),
     setting(
         "SEGUE_MUSIC_DIR",
@@ -242,8 +244,8 @@ pub struct Config {
     pub requests_per_second: Option<NonZeroU32>,
     pub artwork_hosts: Vec<String>,
     pub metrics_token: Option<Secret>,
-    /// None: no traces.
-    pub traces: Option<TraceConfig>,
+    /// Empty: no traces. Langfuse and another collector can be used together.
+    pub traces: Vec<TraceConfig>,
     pub drain: Duration,
     /// Whether turns of dead nodes are finished; otherwise they are closed as interrupted.
     pub takeover: bool,
@@ -302,6 +304,23 @@ pub struct JwtConfig {
     pub keys: JwtKeys,
     pub issuer: Option<String>,
     pub audience: Option<String>,
+    /// How the page signs in; none: only programs do.
+    pub page: Option<PageSignIn>,
+}
+
+/// Where the page gets a token, and where people sign in.
+#[derive(Clone, Debug)]
+pub struct PageSignIn {
+    pub token_url: reqwest::Url,
+    /// As it was set: it may hold a placeholder.
+    pub sign_in_url: String,
+}
+
+impl PageSignIn {
+    /// What the page may ask beside this server: scheme, host and port.
+    pub fn token_origin(&self) -> String {
+        self.token_url.origin().ascii_serialization()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -504,10 +523,10 @@ fn problem(name: &str, problem: impl std::fmt::Display) -> ConfigError {
     ConfigError { name: name.to_owned(), problem: problem.to_string() }
 }
 
-fn jwks_url(text: &str) -> Result<reqwest::Url, ConfigError> {
-    let url: reqwest::Url = text.parse().map_err(|error| problem("SEGUE_JWKS_URL", error))?;
+fn web_url(name: &'static str, text: &str) -> Result<reqwest::Url, ConfigError> {
+    let url: reqwest::Url = text.parse().map_err(|error| problem(name, error))?;
     if !matches!(url.scheme(), "https" | "http") {
-        return Err(problem("SEGUE_JWKS_URL", "must begin with https:// (or http:// inside a private network)"));
+        return Err(problem(name, "must begin with https:// (or http:// inside a private network)"));
     }
     Ok(url)
 }
@@ -620,7 +639,7 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
         })
     }
 
-    fn traces(&self) -> Result<Option<TraceConfig>, ConfigError> {
+    fn traces(&self) -> Result<Vec<TraceConfig>, ConfigError> {
         let content = match self.is_on("SEGUE_TRACE_CONTENT")? {
             true => Content::Included,
             false => Content::LeftOut,
@@ -631,19 +650,15 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             (Some(_), None) => return Err(problem("LANGFUSE_SECRET_KEY", "is missing beside LANGFUSE_PUBLIC_KEY")),
             (None, Some(_)) => return Err(problem("LANGFUSE_PUBLIC_KEY", "is missing beside LANGFUSE_SECRET_KEY")),
         };
-        match (keys, self.text("OTEL_EXPORTER_OTLP_ENDPOINT")) {
-            (None, None) => Ok(None),
-            (Some(_), Some(_)) => {
-                Err(problem("OTEL_EXPORTER_OTLP_ENDPOINT", "cannot be used together with Langfuse keys; choose one"))
-            }
-            (Some((public, secret)), None) => {
-                Ok(Some(langfuse(&self.or_default("LANGFUSE_BASE_URL"), &public, &secret, content)))
-            }
-            (None, Some(url)) => {
-                let headers = collector_headers(&self.or_default("OTEL_EXPORTER_OTLP_HEADERS"))?;
-                Ok(Some(TraceConfig { url: format!("{}/v1/traces", url.trim_end_matches('/')), headers, content }))
-            }
+        let mut traces = Vec::new();
+        if let Some((public, secret)) = keys {
+            traces.push(langfuse(&self.or_default("LANGFUSE_BASE_URL"), &public, &secret, content));
         }
+        if let Some(url) = self.text("OTEL_EXPORTER_OTLP_ENDPOINT") {
+            let headers = collector_headers(&self.or_default("OTEL_EXPORTER_OTLP_HEADERS"))?;
+            traces.push(TraceConfig { url: format!("{}/v1/traces", url.trim_end_matches('/')), headers, content });
+        }
+        Ok(traces)
     }
 
     fn model(&self) -> Result<ModelChoice, ConfigError> {
@@ -703,7 +718,7 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
                 return Err(problem("SEGUE_JWT_SECRET", format!("must have at least {MIN_SECRET_BYTES} bytes")));
             }
             (Some(secret), None) => JwtKeys::Secret(secret),
-            (None, Some(url)) => JwtKeys::Jwks(jwks_url(&url)?),
+            (None, Some(url)) => JwtKeys::Jwks(web_url("SEGUE_JWKS_URL", &url)?),
             (Some(_), Some(_)) => {
                 return Err(problem("SEGUE_JWT_SECRET", "cannot be used together with SEGUE_JWKS_URL"));
             }
@@ -717,7 +732,21 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
                 }
             }
         }
-        Ok(Some(JwtConfig { keys, issuer, audience }))
+        Ok(Some(JwtConfig { keys, issuer, audience, page: self.page_sign_in()? }))
+    }
+
+    /// One without the other would leave people on a page that they cannot use.
+    fn page_sign_in(&self) -> Result<Option<PageSignIn>, ConfigError> {
+        match (self.text("SEGUE_TOKEN_URL"), self.text("SEGUE_SIGN_IN_URL")) {
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(problem("SEGUE_SIGN_IN_URL", "is missing beside SEGUE_TOKEN_URL")),
+            (None, Some(_)) => Err(problem("SEGUE_TOKEN_URL", "is missing beside SEGUE_SIGN_IN_URL")),
+            (Some(token), Some(sign_in)) => {
+                web_url("SEGUE_SIGN_IN_URL", &sign_in)?;
+                let token_url = web_url("SEGUE_TOKEN_URL", &token)?;
+                Ok(Some(PageSignIn { token_url, sign_in_url: sign_in }))
+            }
+        }
     }
 
     fn open_requests(&self) -> Result<Option<NonZeroUsize>, ConfigError> {
@@ -743,6 +772,24 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_model_is_picked_from_the_keys_that_are_there() {
+        use ModelChoice::{Anthropic, Offline, OpenAi};
+        let cases: [(&[(&str, &str)], ModelChoice); 6] = [
+            (&[], Offline),
+            (&[("OPENAI_API_KEY", "k")], OpenAi(None)),
+            (&[("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")], OpenAi(None)),
+            (&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], Anthropic(None)),
+            (&[("ANTHROPIC_API_KEY", "k"), ("SEGUE_MODEL", "offline")], Offline),
+            (&[("OPENAI_API_KEY", "k"), ("SEGUE_MODEL", "openai:small")], OpenAi(Some("small".into()))),
+        ];
+        for (settings, expected) in cases {
+            let lookup =
+                |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
+            assert_eq!(Config::from_lookup(lookup).expect("the settings are right").model, expected, "{settings:?}");
+        }
+    }
 
     #[test]
     fn a_key_goes_only_to_the_service_it_belongs_to() {

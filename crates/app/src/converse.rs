@@ -13,7 +13,7 @@ use crate::{
     App, Error,
     agents::{Agent, agent},
     decided,
-    observe::EndedCall,
+    observe::{EndedCall, Sent},
     run_turn::Job,
     turn_journal::StoreJournal,
 };
@@ -106,6 +106,7 @@ impl App {
             decided,
             progress: Progress::default(),
             elapsed: Duration::ZERO,
+            sent: Sent::default(),
         };
         let app = self.clone();
         self.spawned.spawn(async move { app.run(job).await });
@@ -158,7 +159,8 @@ impl App {
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
         if let Ok(outcome) = &outcome {
             let (ended_ms, outcome) = (Utc::now().timestamp_millis(), outcome.clone());
-            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome });
+            let asides = Vec::new();
+            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome, asides });
         }
         outcome.map_err(|error| match error {
             JournalError::Unwritable(error) => match error.downcast::<StoreError>() {

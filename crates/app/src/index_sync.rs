@@ -17,10 +17,12 @@ use search::{
     Change, EmbeddedIndex, IndexError, LiveIndex, QdrantIndex, QdrantSettings, Successor, TrackIndex, TrackSource,
     embed::{self, Cached, Embedder, EmbedderId, RemoteEmbedder, StaticTable, remote::RemoteSettings},
 };
-use store::{Store, StoreError, TrackChange};
+use store::{INDEX_LEASE, Store, StoreError, TrackChange};
 
 /// Other processes may write tracks too; nobody tells us, so we look.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Several renewals may fail before a claim is lost.
+const RENEWALS_PER_LEASE: i32 = 5;
 
 /// The index of this process, and how it keeps up.
 #[derive(Clone)]
@@ -32,19 +34,27 @@ pub(crate) struct Indexing {
     shared_as: Option<String>,
     /// Held while the database is read: whoever waits for the index and what keeps it up would do the same twice.
     reading: Arc<Mutex<()>>,
+    /// The embeddings server, where one is set.
+    remote_embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Indexing {
     pub(crate) async fn open(config: &Config, store: &Store) -> anyhow::Result<Self> {
-        let embedder = embedder(config).await?;
+        let (embedder, remote_embedder) = embedder(config).await?;
         let earlier = earlier_embedders(config, &embedder.id())?;
-        match &config.qdrant {
+        let indexing = match &config.qdrant {
             Some(qdrant) => {
                 let settings = settings_of(qdrant, store).await?;
-                Self::remote(settings, embedder, earlier).await.context("QDRANT_URL")
+                Self::remote(settings, embedder, earlier).await.context("QDRANT_URL")?
             }
-            None => Ok(Self::embedded(&config.data_dir.join("index"), embedder, earlier).await?),
-        }
+            None => Self::embedded(&config.data_dir.join("index"), embedder, earlier).await?,
+        };
+        Ok(Self { remote_embedder, ..indexing })
+    }
+
+    /// The embeddings server, where one is set; without a memory in front of it.
+    pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
+        self.remote_embedder.clone()
     }
 
     async fn embedded(
@@ -57,7 +67,7 @@ impl Indexing {
         let wanted = Arc::new(EmbeddedIndex::open(dir, embedder)?);
         let index = LiveIndex::new(wanted, before.map(|index| Arc::new(index) as _)).await?;
         let remedy = "delete the folder 'index' in the data directory".into();
-        Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default() })
+        Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default(), remote_embedder: None })
     }
 
     async fn remote(
@@ -78,7 +88,7 @@ impl Indexing {
             Err(error) => return Err(error),
         };
         let index = LiveIndex::new(wanted, before).await?;
-        Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default() })
+        Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default(), remote_embedder: None })
     }
 
     pub(crate) fn index(&self) -> Arc<dyn TrackIndex> {
@@ -106,7 +116,12 @@ impl Indexing {
         if !self.index.is_behind(&StoredTracks(store)).await? || !store.claim_index(name, node).await.map_err(bug)? {
             return Ok(0);
         }
-        let followed = self.index.follow(&LeasedTracks { store, name, node }).await;
+        let source = LeasedTracks { store, name, node };
+        // A batch may take longer than the lease when the embedder is slow.
+        let followed = tokio::select! {
+            followed = self.index.follow(&source) => followed,
+            lost = keep_claim(store, name, node) => Err(lost),
+        };
         store.release_index(name, node).await.map_err(bug)?;
         followed
     }
@@ -147,6 +162,19 @@ impl Indexing {
             && let Err(error) = store.release_index(name, &node).await
         {
             warn!("Another node has to wait before it fills the index: {error}");
+        }
+    }
+}
+
+/// Renews the claim until it cannot be renewed: then another node fills the index.
+async fn keep_claim(store: &Store, name: &str, node: &str) -> IndexError {
+    let every = (INDEX_LEASE / RENEWALS_PER_LEASE).to_std().unwrap_or(LOOK_EVERY);
+    loop {
+        tokio::time::sleep(every).await;
+        match store.claim_index(name, node).await {
+            Ok(true) => {}
+            Ok(false) => return IndexError::Bug(anyhow::anyhow!("another node fills the index now")),
+            Err(error) => return IndexError::Bug(error.into()),
         }
     }
 }
@@ -228,15 +256,19 @@ pub struct IndexOf {
     pub has_better_embedder: bool,
 }
 
-async fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
-    let Some(remote) = &config.embeddings else { return Ok(embed::built_in(&config.data_dir.join("models"))?) };
+/// The embedder, and the server behind it where there is one.
+async fn embedder(config: &Config) -> anyhow::Result<(Arc<dyn Embedder>, Option<Arc<dyn Embedder>>)> {
+    let Some(remote) = &config.embeddings else {
+        return Ok((embed::built_in(&config.data_dir.join("models"))?, None));
+    };
     let settings = RemoteSettings {
         url: remote.url.clone(),
         model: remote.model.clone(),
         api_key: remote.key.as_ref().map(|key| key.expose().to_owned()),
     };
     let remote = RemoteEmbedder::connect(client_builder().build()?, settings).await.context("SEGUE_EMBEDDINGS_URL")?;
-    Ok(Arc::new(Cached::new(remote)))
+    let remote: Arc<dyn Embedder> = Arc::new(remote);
+    Ok((Arc::new(Cached::new(remote.clone())), Some(remote)))
 }
 
 /// Those that may have fed the index before this one and need nobody else, the likeliest first: the index of one of

@@ -22,6 +22,7 @@ pub mod networks;
 mod node;
 pub mod observe;
 mod old_results;
+pub mod readiness;
 mod recovery;
 mod run_turn;
 pub mod sample;
@@ -53,9 +54,10 @@ use crate::{
     models::Models,
     node::Node,
     observe::{
-        Observer,
+        Asides, Observer,
         metrics::{IndexReading, Reading},
     },
+    readiness::Readiness,
     services::{
         Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
         playlists::Playlists, tasks::Tasks, undo::Undo,
@@ -102,6 +104,7 @@ pub struct App {
     agents: AgentTools,
     node: Node,
     meter: Meter,
+    readiness: Arc<Readiness>,
 }
 
 impl App {
@@ -121,7 +124,8 @@ impl App {
             per_day: config.turn_limits.tokens_per_day,
             background_per_day: config.background_tokens_per_day,
         };
-        let meter = Meter { store: store.clone(), limits, spawned: spawned.clone() };
+        let asides = Asides::default();
+        let meter = Meter { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() };
         let models = Models::new(&config, model).context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(
@@ -138,9 +142,11 @@ impl App {
         let own_tools = services.toolbox(wordings);
         let all_tools = outside.join(own_tools.clone());
         let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
+        let observer = Arc::new(observer);
+        asides.tell(&observer);
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
-            observer: Arc::new(observer),
+            observer,
             agents: tools_by_agent(AGENTS, &all_tools, &outside, services.library.tidal.is_configured())?,
             turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
             spawned,
@@ -156,6 +162,7 @@ impl App {
             indexing,
             pipeline,
             node,
+            readiness: Arc::new(Readiness::new()),
         });
         #[cfg(debug_assertions)]
         if let Some(n) = config::crash_at("SEGUE_CRASH_AT_START") {
@@ -179,6 +186,8 @@ impl App {
         let put = self.pipeline.put.clone();
         let node = self.node.name.clone();
         self.spawned.spawn(async move { indexing.keep_up(store, node, put, token).await });
+        let (readiness, indexing, token) = (self.readiness.clone(), self.indexing.clone(), self.background.clone());
+        self.spawned.spawn(async move { readiness.keep_looking(&indexing, token).await });
         self.spawned.spawn(self.clone().keep_leases());
         self.observer.start(&self.spawned, self.background.clone());
     }

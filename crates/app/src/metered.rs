@@ -10,6 +10,8 @@ use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
+use crate::observe::Asides;
+
 /// Average bytes per token. Used only for replies that do not report their usage.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -20,6 +22,8 @@ pub(crate) struct Meter {
     pub(crate) limits: TokenLimits,
     /// Pending charges of dropped replies.
     pub(crate) spawned: TaskTracker,
+    /// Where replies that are no part of an answer are told.
+    pub(crate) asides: Asides,
 }
 
 impl Meter {

@@ -15,6 +15,7 @@ use tracing::{info, warn};
 use crate::{
     App,
     agents::{AGENTS, agent},
+    observe::Sent,
     run_turn::{Job, cut_end, recorded},
     turns::{from_rows, pause},
 };
@@ -185,6 +186,7 @@ impl App {
             decided: None,
             progress: Progress::of(live.events().iter().map(AsRef::as_ref), found.journal),
             elapsed: (self.store.time() - dead.created_at).to_std().unwrap_or_default(),
+            sent: Sent::default(),
             live,
         }
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use engine::{
-    Block, CallId, End, FailureCode, Finished, Kind, Message, MessageId, Model, Progress, Prompt, Recorded, Reviewer,
+    Block, CallId, End, Event, FailureCode, Finished, Kind, Message, MessageId, Model, Progress, Prompt, Recorded, Reviewer,
     Role, StopReason, Toolbox, Turn, UserId,
 };
 use futures::FutureExt;
@@ -21,7 +21,7 @@ use crate::{
     claims::Claims,
     decided::{self, Decided},
     history,
-    observe::EndedTurn,
+    observe::{EndedTurn, Sent, Watched},
     titles::{self, TitleRequest},
     turn_journal::TurnJournal,
     turns::{LiveTurn, pause},
@@ -46,6 +46,8 @@ pub(crate) struct Job {
     pub(crate) progress: Progress,
     /// How long it has run on earlier nodes.
     pub(crate) elapsed: Duration,
+    /// What the model is sent, for the trace.
+    pub(crate) sent: Sent,
 }
 
 /// How a turn finished.
@@ -91,7 +93,9 @@ impl App {
             let (turn, conversation) = (live.started.turn, live.started.conversation);
             let (owner, agent, question) = (job.owner, job.agent.id.to_owned(), job.question);
             let events = live.events();
-            self.observer.turn_ended(EndedTurn { turn, conversation, owner, agent, question, events });
+            let (sent, asides) = (job.sent.take(), Vec::new());
+            let ended = EndedTurn { turn, conversation, owner, agent, question, events, sent, asides };
+            self.observer.turn_ended(ended);
         }
     }
 
@@ -137,9 +141,11 @@ impl App {
             }
         };
         let metered = self.meter.model(&model, &job.owner, Purpose::Answer);
-        let metered = Decided { model: metered, call: Mutex::new(job.decided.clone()) };
+        let sent = self.observer.tells_content().then_some(&job.sent);
+        let watched = Watched { model: metered, sent };
+        let asked = Decided { model: watched, call: Mutex::new(job.decided.clone()) };
         let turn = Turn {
-            model: &metered,
+            model: &asked,
             toolbox,
             journal: &TurnJournal { store: &self.store, live },
             owner: job.owner.clone(),
@@ -158,7 +164,16 @@ impl App {
         let claims = Claims::of(job.agent, &turn.prompt, toolbox);
         // The offline model says only what its rules have read from tools.
         let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
-        let mut finished = engine::run_reviewed(turn, reviewer, &mut |kind| live.publish(kind)).await;
+        // A reply that an earlier node began goes on as the step that it began.
+        job.sent.begin_step(last_step(&live.events()));
+        let mut emit = |kind| {
+            if let Kind::StepStarted { step, .. } = &kind {
+                job.sent.begin_step(*step);
+            }
+            live.publish(kind);
+        };
+        let mut finished = engine::run_reviewed(turn, reviewer, &mut emit).await;
+        self.readiness.answered(&finished.end);
         if live.is_cut() && finished.end == End::Answered(StopReason::Stopped) {
             finished.end = cut_end();
         }
@@ -262,6 +277,14 @@ impl App {
 pub(crate) async fn recorded(store: &Store, message: MessageId) -> Result<HashMap<CallId, Recorded>, StoreError> {
     let rows = store.calls_of(message).await?;
     Ok(rows.into_iter().map(|row| (row.id, row.recorded)).collect())
+}
+
+fn last_step(events: &[Arc<Event>]) -> u32 {
+    let steps = events.iter().rev().filter_map(|event| match event.kind {
+        Kind::StepStarted { step, .. } => Some(step),
+        _ => None,
+    });
+    steps.into_iter().next().unwrap_or(0)
 }
 
 /// What was streamed stays.

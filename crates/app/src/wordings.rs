@@ -6,12 +6,14 @@ use std::{
     time::Duration,
 };
 
-use engine::{Delta, Message, Model, ModelError, Prompt, UserId, untrusted};
-use futures::StreamExt;
+use engine::{CallId, Message, Model, Prompt, UserId, untrusted};
 use store::Purpose;
 use tracing::debug;
 
-use crate::metered::Meter;
+use crate::{
+    metered::Meter,
+    observe::{Asides, Errand},
+};
 
 /// A search has three seconds in all and needs well under one for itself.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -39,15 +41,19 @@ impl Wordings {
         Self { model, meter, known: Arc::default() }
     }
 
-    /// Asked for, and paid for, by `owner`.
-    pub(crate) async fn of(&self, owner: &UserId, wish: &str) -> Vec<String> {
+    /// Asked for, and paid for, by `owner`; `call` waits for them.
+    pub(crate) async fn of(&self, owner: &UserId, call: CallId, wish: &str) -> Vec<String> {
         let Some(model) = &self.model else { return Vec::new() };
         if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(wish) {
             return known.clone();
         }
         let paid = self.meter.as_ref().map(|meter| meter.model(model, owner, Purpose::Background));
         let model: &dyn Model = paid.as_ref().map_or(model.as_ref(), |paid| paid);
-        let answer = match tokio::time::timeout(PATIENCE, ask(model, wish)).await {
+        let errand = Errand { name: "rewording", owner: owner.clone(), call: Some(call) };
+        let (asides, prompt) = (self.meter.as_ref().map(|meter| meter.asides.clone()), prompt(wish));
+        let asides = asides.unwrap_or_else(Asides::default);
+        let asked = asides.ask(model, &prompt, errand);
+        let answer = match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => {
                 debug!("No other wordings: {error}");
@@ -68,23 +74,13 @@ impl Wordings {
     }
 }
 
-async fn ask(model: &dyn Model, wish: &str) -> Result<String, ModelError> {
-    let prompt = Prompt {
+fn prompt(wish: &str) -> Prompt {
+    Prompt {
         system: INSTRUCTIONS.into(),
         tools: Arc::default(),
         messages: vec![Message::user(untrusted::clean(wish))],
         may_call_tools: false,
-    };
-    let mut answer = String::new();
-    let mut deltas = model.reply(&prompt);
-    while let Some(delta) = deltas.next().await {
-        match delta? {
-            Delta::Text(text) => answer.push_str(&text),
-            Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
-            Delta::End { .. } => return Ok(answer),
-        }
     }
-    Err(ModelError::Unavailable("its stream was cut".into()))
 }
 
 /// The lines of an answer, without the marks of a list.
@@ -100,7 +96,7 @@ mod tests {
     use std::sync::Arc;
 
     use engine::{
-        UserId,
+        CallId, UserId,
         script::{Reply, ScriptedModel, says},
     };
 
@@ -122,16 +118,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_model_is_asked_once_and_a_slow_or_failing_one_costs_only_its_time() {
-        let (model, ann) = (ScriptedModel::new([says("slow piano")]), UserId::new("ann"));
+        let (model, ann, call) = (ScriptedModel::new([says("slow piano")]), UserId::new("ann"), CallId::new());
         let wordings = Wordings::new(Some(Arc::new(model.clone())), None);
-        assert_eq!(wordings.of(&ann, "calm").await, ["slow piano"]);
-        assert_eq!(wordings.of(&ann, "calm").await, ["slow piano"]);
+        assert_eq!(wordings.of(&ann, call, "calm").await, ["slow piano"]);
+        assert_eq!(wordings.of(&ann, call, "calm").await, ["slow piano"]);
         assert_eq!(model.asked().len(), 1, "the second time it is remembered");
         assert!(model.asked()[0].tools.is_empty());
         for reply in [says("slow").then_hangs(), says("slow").then_is_cut(), Reply::default().then_fails("busy")] {
             model.play([reply]);
-            assert_eq!(wordings.of(&ann, "loud").await, Vec::<String>::new());
+            assert_eq!(wordings.of(&ann, call, "loud").await, Vec::<String>::new());
         }
-        assert_eq!(Wordings::new(None, None).of(&ann, "calm").await, Vec::<String>::new());
+        assert_eq!(Wordings::new(None, None).of(&ann, call, "calm").await, Vec::<String>::new());
     }
 }

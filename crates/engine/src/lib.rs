@@ -31,5 +31,7 @@ pub use progress::{OpenCall, Progress, Recorded};
 pub use repair::tool_named;
 pub use review::{Doubt, Notice, Reviewer};
 pub use tool::{Effect, Report, Timings, Tool, ToolContext, ToolError};
-pub use toolbox::{Call, Done, Failure, Journal, JournalError, NoJournal, Outcome, Prepared, Toolbox, UnknownTool};
+pub use toolbox::{
+    Call, Cause, Done, Failure, Journal, JournalError, NoJournal, Outcome, Prepared, Toolbox, UnknownTool,
+};
 pub use turn::{End, Finished, Limits, Turn, run, run_reviewed};

@@ -35,6 +35,12 @@ pub trait Tool: Send + Sync + 'static {
     fn for_model(output: &Value) -> Value {
         output.clone()
     }
+
+    /// What an attempt that runs into its deadline failed with: in the words of the service that it waited for.
+    fn late() -> ToolError {
+        let message = format!("{} took longer than {} s", Self::TITLE, Self::DEADLINE.as_secs());
+        ToolError::Unavailable { message, retryable: false }
+    }
 }
 
 /// What every output can say about itself.
@@ -118,6 +124,12 @@ pub enum ToolError {
     /// The model can call again with better input. It reads this text, so it says what to change.
     #[error("{0}")]
     BadInput(String),
+    /// What the input names does not exist, or is another user's. The model reads how to find what there is.
+    #[error("{0}")]
+    NotFound(String),
+    /// The operator can: something this tool needs is not set up.
+    #[error("{0}")]
+    NotConfigured(String),
     /// Someone outside is not answering; waiting may help. Retried once.
     #[error("{message}")]
     Unavailable {
@@ -126,7 +138,7 @@ pub enum ToolError {
         /// Whether it is worth asking again after our own retry failed too.
         retryable: bool,
     },
-    /// Someone outside said no, or is not set up. Asking again will not help.
+    /// Someone outside said no. Asking again will not help.
     #[error("{0}")]
     Refused(String),
     /// The user must allow this very call; `id` is the question to them. The turn ends with it.

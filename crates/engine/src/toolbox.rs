@@ -68,11 +68,43 @@ pub struct Failure {
     /// The question to the user, when the call waits for their consent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent_id: Option<Uuid>,
+    /// Who can act on it. Not stored: only the caller of the moment gets a status for it.
+    #[serde(skip)]
+    pub cause: Cause,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Read from the store.
+    #[default]
+    Unknown,
+    BadInput,
+    NotFound,
+    NotConfigured,
+    NeedsConsent,
+    Unavailable,
+    Refused,
+    Bug,
+}
+
+impl Cause {
+    fn of(error: &ToolError) -> Self {
+        match error {
+            ToolError::BadInput(_) => Self::BadInput,
+            ToolError::NotFound(_) => Self::NotFound,
+            ToolError::NotConfigured(_) => Self::NotConfigured,
+            ToolError::NeedsConsent { .. } => Self::NeedsConsent,
+            ToolError::Unavailable { .. } => Self::Unavailable,
+            ToolError::Refused(_) => Self::Refused,
+            ToolError::Bug(_) => Self::Bug,
+        }
+    }
 }
 
 impl Failure {
     pub fn new(error: impl Into<String>, retryable: bool) -> Self {
-        Self { error: error.into(), retryable, was_retried: false, duration_ms: 0, consent_id: None }
+        let (error, cause) = (error.into(), Cause::default());
+        Self { error, retryable, was_retried: false, duration_ms: 0, consent_id: None, cause }
     }
 
     /// A call that was stopped, or that nobody knows the end of.
@@ -278,6 +310,7 @@ fn failure(error: &ToolError, was_retried: bool, started: Instant) -> Failure {
         error: error.to_string(),
         was_retried,
         duration_ms: ms(started),
+        cause: Cause::of(error),
     }
 }
 
@@ -292,7 +325,7 @@ pub(crate) async fn close(journal: &dyn Journal, call: &Call, outcome: Outcome) 
 }
 
 /// Tries to write to the journal for as long as it has patience. None: stopped before it could be written.
-async fn patiently<'a, T>(
+pub(crate) async fn patiently<'a, T>(
     journal: &dyn Journal,
     cancel: &CancellationToken,
     write: impl Fn() -> BoxFuture<'a, Result<T, JournalError>>,
@@ -366,10 +399,7 @@ async fn attempt(tool: &dyn AnyTool, cx: &ToolContext, input: &Value) -> Result<
         () = cx.cancel.cancelled(), if tool.spec().effect == Effect::Reads => return Err(interrupted()),
         () = stopped_too_long(cx) => return Err(interrupted()),
     };
-    result.unwrap_or_else(|_| {
-        let message = format!("{} took longer than {} s", tool.spec().title, tool.deadline().as_secs());
-        Err(ToolError::Unavailable { message, retryable: true })
-    })
+    result.unwrap_or_else(|_| Err(tool.late()))
 }
 
 async fn stopped_too_long(cx: &ToolContext) {
@@ -409,6 +439,8 @@ trait AnyTool: Send + Sync {
         false
     }
     fn deadline(&self) -> Duration;
+    /// What an attempt that takes longer failed with.
+    fn late(&self) -> ToolError;
     fn check(&self, input: &Value) -> Result<(), ToolError>;
     fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>>;
     fn for_model(&self, output: &Value) -> Value;
@@ -433,6 +465,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 
     fn deadline(&self) -> Duration {
         T::DEADLINE
+    }
+
+    fn late(&self) -> ToolError {
+        T::late()
     }
 
     fn check(&self, input: &Value) -> Result<(), ToolError> {
@@ -464,6 +500,11 @@ impl AnyTool for Foreign {
 
     fn deadline(&self) -> Duration {
         self.0.deadline()
+    }
+
+    fn late(&self) -> ToolError {
+        let message = format!("{} took longer than {} s", self.spec().title, self.deadline().as_secs());
+        ToolError::Unavailable { message, retryable: true }
     }
 
     /// Whoever offers the tool checks its input.

@@ -428,7 +428,9 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
     }
     if open.n_same > SAME_CALL_LIMIT {
-        return Ok(said_before(&open.name));
+        let failure = said_before(&open.name);
+        toolbox::patiently(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &failure)).await?;
+        return Ok(Outcome::Failed(failure));
     }
     let cancel = turn.cancel.child_token();
     let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone()).by_model();
@@ -445,11 +447,11 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
     }
 }
 
-fn said_before(name: &str) -> Outcome {
+fn said_before(name: &str) -> Failure {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );
-    Outcome::Failed(Failure::new(error, false))
+    Failure::new(error, false)
 }
 
 /// The line that a tool's stored output has about itself.

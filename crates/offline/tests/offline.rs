@@ -100,6 +100,30 @@ async fn only_tracks_that_a_tool_returned_are_named() {
     assert!(bold.iter().all(|title| known.contains(title)), "{}", answered.text);
 }
 
+/// The uses that seed 003 names.
+#[tokio::test(start_paused = true)]
+async fn songs_of_the_conversation_and_titles_are_compared() {
+    let compared = async |before: &[&str], message: &str| {
+        let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+        for earlier in before {
+            world.say(earlier).await;
+        }
+        let answered = world.say(message).await;
+        assert_eq!(answered.calls.last().map(|(name, _)| name.as_str()), Some("batchMetadata"), "{message}");
+        assert!(answered.text.contains("has more energy"), "{message}: {}", answered.text);
+        let titles = ["Rain on Tin", "Wet Pavement", "Umbrella Weather"];
+        let told = titles.into_iter().filter(|title| answered.text.contains(&format!("**{title}**")));
+        told.collect::<Vec<_>>()
+    };
+    let found = ["songs about rain"];
+    let these = "Compare the energy levels of these songs I mentioned";
+    assert_eq!(compared(&found, these).await, ["Rain on Tin", "Wet Pavement", "Umbrella Weather"]);
+    let named = ["hello, I don't mind 'Rain on Tin' and 'Umbrella Weather'."];
+    assert_eq!(compared(&named, these).await, ["Rain on Tin", "Umbrella Weather"]);
+    let mood = "How does the mood of 'Wet Pavement' compare to 'Umbrella Weather'?";
+    assert_eq!(compared(&[], mood).await, ["Wet Pavement", "Umbrella Weather"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_long_text_is_answered_with_a_question() {
     let mut world = World::new(&OfflineModel::new(), Agent::Tasks, Tidal::On, &["buy milk"]);

@@ -11,8 +11,10 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use engine::{Cause, Effect, Failure};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use tracing::error;
 
 #[derive(Debug)]
@@ -100,8 +102,19 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        self.into_response_with(Value::Null)
+    }
+}
+
+impl ApiError {
+    /// The same with further fields beside `error`.
+    pub(crate) fn into_response_with(self, more: Value) -> Response {
         let content = ErrorContent { code: self.code, message: self.message, details: self.details };
-        let mut response = (self.status, Json(ErrorBody { error: content })).into_response();
+        let mut body = serde_json::to_value(ErrorBody { error: content }).unwrap_or_default();
+        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+            body.extend(more);
+        }
+        let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         if let Some(seconds) = self.retry_after_seconds {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -221,6 +234,24 @@ impl From<PathRejection> for ApiError {
 }
 
 impl ApiError {
+    /// A tool call without a turn that failed. What may have changed something is never 503, which proxies repeat.
+    pub(crate) fn of_call(failure: &Failure, effect: Effect) -> Self {
+        let message = failure.error.as_str();
+        match failure.cause {
+            Cause::BadInput => Self::invalid(message),
+            Cause::NotFound => Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message),
+            Cause::NotConfigured => Self::new(StatusCode::CONFLICT, "NOT_CONFIGURED", message),
+            Cause::NeedsConsent => Self::new(StatusCode::FORBIDDEN, "CONSENT_REQUIRED", message),
+            Cause::Bug => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message),
+            Cause::Unavailable if effect == Effect::Reads => {
+                Self { code: "TOOL_UNAVAILABLE", ..Self::unavailable(message) }
+            }
+            Cause::Unavailable | Cause::Refused | Cause::Unknown => {
+                Self::new(StatusCode::BAD_GATEWAY, "TOOL_UNAVAILABLE", message)
+            }
+        }
+    }
+
     /// The error of a failed turn, for protocols that answer after its end. It is never 503, because proxies retry
     /// 503 and tools may already have acted.
     pub(crate) fn of_turn(code: engine::FailureCode, message: &str) -> Self {

@@ -62,6 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         artwork: Artwork::new(&app.config.artwork_hosts),
         app,
     });
+    let policy = security_headers::policy(&state.app.config);
     let mut document = openapi::beginning();
     let router = ApiRouter::new()
         .merge(
@@ -82,7 +83,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), auth::refuse_others))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state, request_metrics::count))
-        .layer(middleware::from_fn(security_headers::set))
+        .layer(middleware::from_fn_with_state(policy, security_headers::set))
 }
 
 /// In local mode there is only one user, so addresses are not limited.

@@ -1,7 +1,8 @@
 //! Security headers for browsers.
 
+use app::config::Config;
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderName, HeaderValue, header},
     middleware::Next,
     response::Response,
@@ -12,8 +13,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
     img-src 'self' blob: data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
     media-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-const ALWAYS: [(HeaderName, &str); 7] = [
-    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+const ALWAYS: [(HeaderName, &str); 6] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -22,12 +22,23 @@ const ALWAYS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
+/// The policy of this server: where another issuer gives the tokens out, the page may ask that one for them.
+pub(crate) fn policy(config: &Config) -> HeaderValue {
+    let page = config.jwt.as_ref().and_then(|jwt| jwt.page.as_ref());
+    let own = HeaderValue::from_static(CONTENT_SECURITY_POLICY);
+    let Some(page) = page else { return own };
+    let connect = format!("connect-src 'self' {};", page.token_origin());
+    let policy = CONTENT_SECURITY_POLICY.replace("connect-src 'self';", &connect);
+    HeaderValue::from_str(&policy).unwrap_or(own)
+}
+
 /// Sets the headers that a handler has not set. User data must not be stored by shared caches.
-pub(crate) async fn set(request: Request, next: Next) -> Response {
+pub(crate) async fn set(State(policy): State<HeaderValue>, request: Request, next: Next) -> Response {
     let behind_tls = request.headers().get("x-forwarded-proto").is_some_and(|proto| proto == "https");
     let is_data = !is_of_the_page(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     for (name, value) in ALWAYS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }

@@ -1,6 +1,9 @@
 //! Walls that the compiler cannot keep: which crate may depend on which, and which words stay out of the code.
 #![allow(clippy::unwrap_used)]
 
+#[path = "tidy/requirements.rs"]
+mod requirements;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
+use engine::{Call, CallId, Cause, Done, Failure, MessageId, Outcome, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sqlx::types::Json;
@@ -83,6 +83,7 @@ impl Row {
                 was_retried: self.was_retried.unwrap_or(false),
                 duration_ms: self.duration_ms.unwrap_or(0).unsigned_abs(),
                 consent_id: output.get("consentId").and_then(Value::as_str).and_then(|id| id.parse().ok()),
+                cause: Cause::Unknown,
             })),
         }
     }

@@ -113,6 +113,7 @@ pub use playlist_files::PlaylistFile;
 pub use playlists::{ItemId, Playlist, PlaylistContent, PlaylistId, PlaylistLine, PlaylistPage, PlaylistTrack};
 pub use private::{private_file, private_folder};
 pub use scope_of::Visible;
+pub use shared_index::INDEX_LEASE;
 pub use spending::{Purpose, Reservation, TokenLimits};
 pub use step::{Claimed, Ending, Priority, Step};
 pub use tasks::{Task, TaskChange, TaskFilter, TaskId};

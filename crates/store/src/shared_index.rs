@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::{Store, StoreError};
 
-/// Longer than embedding and writing any batch takes.
-const LEASE: TimeDelta = TimeDelta::seconds(120);
+/// After this time another node takes over from a node that died while it filled the index. The node that fills it renews
+/// the lease meanwhile.
+pub const INDEX_LEASE: TimeDelta = TimeDelta::seconds(20);
 
 impl Store {
     /// The id of this installation. It distinguishes this database from others whose index is on the same server.
@@ -26,7 +27,7 @@ impl Store {
             ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
             WHERE index_writers.node = excluded.node OR index_writers.lease_until < $4";
         let now = self.clock.now();
-        let claimed = self.write(SQL).bind(name).bind(node).bind(now + LEASE).bind(now).execute().await?;
+        let claimed = self.write(SQL).bind(name).bind(node).bind(now + INDEX_LEASE).bind(now).execute().await?;
         Ok(claimed == 1)
     }
 
@@ -35,5 +36,25 @@ impl Store {
         const SQL: &str = "DELETE FROM index_writers WHERE name = $1 AND node = $2";
         self.write(SQL).bind(name).bind(node).execute().await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_node_that_died_while_it_filled_the_index_is_waited_for_at_most_twenty_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
+        let claim = async |node: &str| store.claim_index("tracks", node).await.unwrap();
+        assert!(claim("one").await && claim("one").await, "who fills it renews");
+        assert!(!claim("two").await, "one at a time");
+        let (until,): (chrono::DateTime<chrono::Utc>,) =
+            store.read("SELECT lease_until FROM index_writers").fetch_one().await.unwrap();
+        let left = until - store.clock.now();
+        assert!(left <= TimeDelta::seconds(20) && left > TimeDelta::seconds(15), "{left}");
+        store.release_index("tracks", "one").await.unwrap();
+        assert!(claim("two").await);
     }
 }

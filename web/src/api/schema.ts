@@ -142,6 +142,10 @@ export interface About {
   mode: string;
   model: ModelAbout;
   /**
+   * How the page signs in where another issuer gives the tokens out.
+   */
+  signIn?: SignInAbout | null;
+  /**
    * Whether the Tidal catalogue can be searched.
    */
   tidal: boolean;
@@ -181,6 +185,16 @@ export interface ModelAbout {
   hint?: string | null;
   id: string;
   offline: boolean;
+}
+export interface SignInAbout {
+  /**
+   * Where people sign in; `{return}` in it is the address to come back to.
+   */
+  signInUrl: string;
+  /**
+   * Answers `{"token": …}` to a browser that is signed in there.
+   */
+  tokenUrl: string;
 }
 export interface Active {
   /**
@@ -1438,13 +1452,30 @@ export interface TidalSearchOutput {
       }[]
     | null;
   durationMs: number;
+  /**
+   * True: Tidal had more, but did not deliver it in time.
+   */
+  isIncomplete?: boolean;
   query: string;
+  /**
+   * What Tidal was asked for, where the query is longer than Tidal reads.
+   */
+  searchedFor?: string | null;
   summary: string;
   totalFound: {
     albums: number;
     tracks: number;
   };
   tracks?: TrackResult[] | null;
+}
+export interface TokenSessionBody {
+  /**
+   * When the session ends; a new token before that renews it.
+   */
+  expiresAt: string;
+  id: UserId;
+  mode: string;
+  name: string;
 }
 export interface ToolList {
   tools: ToolSpec[];

@@ -1,11 +1,12 @@
 // The door, where the mode asks for one: sign in, or sign up with an invitation.
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { explain, post } from '../api/client';
+import { signInLink, signInWith, type Attempt, type Issuer } from '../api/issuer';
 import { Logo } from '../shell/logo';
 import { usePageTitle } from '../shell/page-title';
 import './settings.css';
 
-export default function SignIn({ mode, onSignedIn }: { mode: string; onSignedIn: () => void }) {
+export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; issuer?: Issuer; onSignedIn: () => void }) {
   usePageTitle('Sign in');
   return (
     <main className="sign-in">
@@ -15,14 +16,64 @@ export default function SignIn({ mode, onSignedIn }: { mode: string; onSignedIn:
         </p>
         {mode === 'accounts' ? (
           <AccountDoor onSignedIn={onSignedIn} />
+        ) : issuer ? (
+          <IssuerDoor issuer={issuer} onSignedIn={onSignedIn} />
         ) : (
           <>
             <h1>Signed out</h1>
-            <p>This Segue takes its sign-in from another service. Sign in there and open this page again.</p>
+            <p>
+              This Segue takes its sign-in from another service, and this page was not told where that is. The operator sets SEGUE_TOKEN_URL
+              and SEGUE_SIGN_IN_URL.
+            </p>
           </>
         )}
       </div>
     </main>
+  );
+}
+
+/** Whoever is signed in at the issuer comes in at once; everyone else is shown the way there. */
+function IssuerDoor({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => void }) {
+  const [attempt, setAttempt] = useState<Attempt | 'asking'>('asking');
+  const comeIn = useRef(onSignedIn);
+  useEffect(() => {
+    comeIn.current = onSignedIn;
+  });
+
+  useEffect(() => {
+    let gone = false;
+    const enter = async () => {
+      const { attempt } = await signInWith(issuer);
+      if (gone) return;
+      if (attempt === 'signed-in') comeIn.current();
+      else setAttempt(attempt);
+    };
+    const onFocus = () => void enter();
+    void enter();
+    // Signed in in another tab meanwhile.
+    window.addEventListener('focus', onFocus);
+    return () => {
+      gone = true;
+      window.removeEventListener('focus', onFocus);
+    };
+  }, [issuer]);
+
+  if (attempt === 'asking') return <p role="status">Signing in…</p>;
+  return (
+    <>
+      <header>
+        <h1>Sign in</h1>
+        <p>Your conversations, tasks and music are behind this page.</p>
+      </header>
+      {attempt === 'unreachable' && (
+        <p className="notice" role="alert">
+          The sign-in service cannot be reached right now.
+        </p>
+      )}
+      <a className="button primary" href={signInLink(issuer, window.location.href)}>
+        Sign in at {new URL(issuer.signInUrl).host}
+      </a>
+    </>
   );
 }
 

@@ -139,6 +139,34 @@ describe('a tool card', () => {
     expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
   });
 
+  it('opens an album in its order, and a batch with what nobody knows', async () => {
+    const track = (title: string) => ({
+      isrc: `XS${title}`,
+      title,
+      artist: 'Ivy Marlow',
+      album: 'Low Tide',
+      inLibrary: true,
+      isIndexed: true,
+    });
+    const album = { albumId: '7', albumTitle: 'Low Tide', artist: 'Ivy Marlow', tracks: [track('Ebb'), track('Flow')] };
+    draw(<ToolCard call={call({ name: 'albumTracks', input: { albumId: '7' }, status: 'done', output: album })} />);
+    await userEvent.click(screen.getByRole('button', { name: /Opened an album/ }));
+    expect(screen.getByText(/Low Tide · Ivy Marlow/)).toBeTruthy();
+    expect(screen.getAllByRole('listitem').map((row) => /Ebb|Flow/.exec(row.textContent ?? '')?.[0])).toEqual(['Ebb', 'Flow']);
+    cleanup();
+    const batch = {
+      tracks: [track('Ebb')],
+      found: ['XSEbb'],
+      notFound: ['XSGUE2699999', 'nope'],
+      invalid: [{ isrc: 'nope', reason: 'has 4 letters and digits' }],
+    };
+    draw(<ToolCard call={call({ name: 'batchMetadata', input: { isrcs: ['a', 'b', 'c'] }, status: 'done', output: batch })} />);
+    await userEvent.click(screen.getByRole('button', { name: /Looked up 3 tracks/ }));
+    expect(screen.getAllByRole('listitem')).toHaveLength(1);
+    expect(screen.getByText('XSGUE2699999')).toBeTruthy();
+    expect(screen.getByText(/has 4 letters and digits/)).toBeTruthy();
+  });
+
   it('draws an unknown tool with its question and its answer', async () => {
     draw(
       <ToolCard call={call({ name: 'read_weather', input: { city: 'Oslo' }, status: 'done', output: { degrees: 4, days: [{ d: 1 }] } })} />,

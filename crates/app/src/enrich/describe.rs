@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use engine::{Delta, Message, Model, ModelError, Prompt, untrusted};
-use futures::StreamExt;
+use engine::{Message, Model, ModelError, Prompt, untrusted};
 use serde::Deserialize;
 
 use super::{
     extract::{self, extract},
     worker::{again_or_failed, done},
 };
-use crate::{metered::Meter, models::Models};
+use crate::{metered::Meter, models::Models, observe::Errand};
 use formats::spelling::{clean, clean_lines};
 use music::Track;
 use store::{Claimed, Description, Ending, Purpose};
@@ -84,7 +83,8 @@ impl Describer {
             Err(error) => return again_or_failed(error.to_string(), claimed.tries),
         };
         let model = self.meter.model(model, &payer, Purpose::Background);
-        match ask(&model, &claimed.track).await {
+        let errand = Errand { name: "description", owner: payer, call: None };
+        match self.meter.asides.ask(&model, &prompt(&claimed.track), errand).await {
             Ok(text) => match read(&text, model.id()) {
                 Some(description) => done(&description, &version),
                 None => again_or_failed("the model's answer is not the JSON it was asked for".into(), claimed.tries),
@@ -97,27 +97,18 @@ impl Describer {
     }
 }
 
-async fn ask(model: &dyn Model, track: &Track) -> Result<String, ModelError> {
+fn prompt(track: &Track) -> Prompt {
     let lyrics: Option<String> = track.lyrics.as_ref().map(|lyrics| lyrics.chars().take(MOST_LYRICS).collect());
     let known = serde_json::json!({
         "title": track.title, "artist": track.artist, "album": track.album, "releaseDate": track.release_date,
         "tags": track.tags, "audioFeatures": track.audio_features, "lyrics": lyrics,
     });
-    let prompt = Prompt {
+    Prompt {
         system: PROMPT.into(),
         tools: [].into(),
         messages: vec![Message::user(untrusted::marked_text("the track", known))],
         may_call_tools: false,
-    };
-    let (mut text, mut deltas) = (String::new(), model.reply(&prompt));
-    while let Some(delta) = deltas.next().await {
-        match delta? {
-            Delta::Text(more) => text.push_str(&more),
-            Delta::End { .. } => return Ok(text),
-            Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
-        }
     }
-    Err(ModelError::Unavailable("the answer was cut".into()))
 }
 
 #[derive(Deserialize)]

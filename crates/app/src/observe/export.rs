@@ -16,7 +16,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{
-    EndedCall, EndedTurn, Metrics, otlp,
+    EndedCall, EndedTurn, Metrics,
+    asides::Aside,
+    otlp,
     spans::{self, Span},
 };
 use crate::{config::TraceConfig, turns::pause};
@@ -34,22 +36,12 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2
 /// Time to send the rest of the queue when the process ends.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A finished turn or call.
+/// A finished turn, call or other model reply, for every collector.
+#[derive(Clone)]
 pub(super) enum Ended {
-    Turn(EndedTurn),
-    Call(Box<EndedCall>),
-}
-
-impl From<EndedTurn> for Ended {
-    fn from(turn: EndedTurn) -> Self {
-        Self::Turn(turn)
-    }
-}
-
-impl From<EndedCall> for Ended {
-    fn from(call: EndedCall) -> Self {
-        Self::Call(Box::new(call))
-    }
+    Turn(Arc<EndedTurn>),
+    Call(Arc<EndedCall>),
+    Aside(Arc<Aside>),
 }
 
 pub(super) struct Traces {
@@ -97,9 +89,10 @@ fn n_spans(ended: &Ended) -> usize {
             let opens = |event: &&Arc<engine::Event>| {
                 matches!(event.kind, engine::Kind::StepStarted { .. } | engine::Kind::ToolStarted { .. })
             };
-            1 + turn.events.iter().filter(opens).count()
+            1 + turn.events.iter().filter(opens).count() + turn.asides.len()
         }
-        Ended::Call(_) => 1,
+        Ended::Call(call) => 1 + call.asides.len(),
+        Ended::Aside(_) => 1,
     }
 }
 
@@ -165,7 +158,8 @@ impl Exporter {
             .iter()
             .flat_map(|ended| match ended {
                 Ended::Turn(turn) => spans::of_turn(turn, content),
-                Ended::Call(call) => vec![spans::of_call(call, content)],
+                Ended::Call(call) => spans::of_call(call, content),
+                Ended::Aside(aside) => vec![spans::of_lone_aside(aside, content)],
             })
             .collect();
         drop(batch);

@@ -3,17 +3,31 @@
 //! Both are computed from the log of a finished turn, so they add no cost while the turn runs. A turn that a dead
 //! server left behind is reported like any other.
 
+mod asides;
+mod cut;
 mod export;
 pub mod metrics;
 mod otlp;
+mod sent;
 mod spans;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use engine::{Call, ConversationId, Event, Outcome, TurnId, UserId};
+use engine::{Call, CallId, ConversationId, Event, Kind, Outcome, TurnId, UserId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::{export::Traces, metrics::Reading};
+use self::{
+    asides::Aside,
+    export::{Ended, Traces},
+    metrics::Reading,
+};
+pub(crate) use self::{
+    asides::{Asides, Errand},
+    sent::{Sent, SentPrompt, Watched},
+};
 pub use self::{metrics::Metrics, spans::Content};
 use crate::config::Config;
 
@@ -26,6 +40,10 @@ pub(crate) struct EndedTurn {
     pub(crate) question: String,
     /// All events; the closing one is last.
     pub(crate) events: Vec<Arc<Event>>,
+    /// What this node has sent to the model.
+    pub(crate) sent: Vec<SentPrompt>,
+    /// What its tools have asked models; the observer knows.
+    pub(crate) asides: Vec<Aside>,
 }
 
 impl EndedTurn {
@@ -51,11 +69,19 @@ pub(crate) struct EndedCall {
     pub(crate) started_ms: i64,
     pub(crate) ended_ms: i64,
     pub(crate) outcome: Outcome,
+    /// As in a turn.
+    pub(crate) asides: Vec<Aside>,
 }
+
+/// Replies that wait for the end of the call they were made for. A turn that another node finishes never asks for them.
+const MOST_WAITING: usize = 1000;
 
 pub struct Observer {
     pub metrics: Arc<Metrics>,
-    traces: Option<Traces>,
+    /// One for each collector.
+    traces: Vec<Traces>,
+    tells_content: bool,
+    asides: Mutex<HashMap<CallId, Vec<Aside>>>,
     /// A model may call any tool name. Only known names become labels.
     tools: HashSet<&'static str>,
 }
@@ -63,30 +89,60 @@ pub struct Observer {
 impl Observer {
     pub(crate) fn new(config: &Config, node: &str, tools: impl Iterator<Item = &'static str>) -> anyhow::Result<Self> {
         let metrics = Arc::new(Metrics::new());
-        let traces = config.traces.as_ref().map(|traces| Traces::new(traces, node, metrics.clone())).transpose()?;
-        Ok(Self { metrics, traces, tools: tools.collect() })
+        let traces = config.traces.iter().map(|traces| Traces::new(traces, node, metrics.clone()));
+        let traces = traces.collect::<anyhow::Result<_>>()?;
+        let tells_content = config.traces.iter().any(|traces| traces.content == Content::Included);
+        Ok(Self { metrics, traces, tells_content, asides: Mutex::default(), tools: tools.collect() })
+    }
+
+    /// Whether what is sent to models is part of a trace.
+    pub(crate) fn tells_content(&self) -> bool {
+        self.tells_content
     }
 
     /// Exports in the background until `ending`, then the rest of the queue.
     pub(crate) fn start(&self, tasks: &TaskTracker, ending: CancellationToken) {
-        if let Some(work) = self.traces.as_ref().and_then(|traces| traces.work(ending)) {
+        for work in self.traces.iter().filter_map(|traces| traces.work(ending.clone())) {
             tasks.spawn(work);
         }
     }
 
-    pub(crate) fn turn_ended(&self, ended: EndedTurn) {
+    pub(crate) fn turn_ended(&self, mut ended: EndedTurn) {
         ended.log();
         self.metrics.turn_ended(&ended, |name| self.label_of(name));
-        if let Some(traces) = &self.traces {
-            traces.offer(ended.into());
-        }
+        let calls = ended.events.iter().filter_map(|event| match &event.kind {
+            Kind::ToolStarted { call, .. } => Some(*call),
+            _ => None,
+        });
+        ended.asides = calls.flat_map(|call| self.asides_of(call)).collect();
+        self.offer(Ended::Turn(Arc::new(ended)));
     }
 
-    pub(crate) fn call_ended(&self, ended: EndedCall) {
+    pub(crate) fn call_ended(&self, mut ended: EndedCall) {
         self.metrics.call_ended(self.label_of(&ended.call.name), &ended.outcome);
-        if let Some(traces) = &self.traces {
-            traces.offer(ended.into());
+        ended.asides = self.asides_of(ended.call.id);
+        self.offer(Ended::Call(Arc::new(ended)));
+    }
+
+    /// A reply for a call becomes part of that call's span when the call, or its turn, is told.
+    fn aside_ended(&self, aside: Aside) {
+        if self.traces.is_empty() {
+            return;
         }
+        let Some(call) = aside.errand.call else { return self.offer(Ended::Aside(Arc::new(aside))) };
+        let mut asides = self.asides.lock().unwrap_or_else(PoisonError::into_inner);
+        if asides.len() >= MOST_WAITING {
+            asides.clear();
+        }
+        asides.entry(call).or_default().push(aside);
+    }
+
+    fn asides_of(&self, call: CallId) -> Vec<Aside> {
+        self.asides.lock().unwrap_or_else(PoisonError::into_inner).remove(&call).unwrap_or_default()
+    }
+
+    fn offer(&self, ended: Ended) {
+        self.traces.iter().for_each(|traces| traces.offer(ended.clone()));
     }
 
     fn label_of(&self, tool: &str) -> &'static str {
@@ -95,22 +151,31 @@ impl Observer {
 
     /// The text for Prometheus.
     pub(crate) fn render(&self, reading: &Reading) -> String {
-        let n_waiting = self.traces.as_ref().map_or(0, Traces::n_waiting);
+        let n_waiting = self.traces.iter().map(Traces::n_waiting).sum();
         self.metrics.render(reading, n_waiting)
     }
 }
 
-/// Whether the configured collector answers; `None` if traces are off.
+/// Whether every configured collector answers; `None` if traces are off.
 pub async fn check_collector(config: &Config) -> Option<anyhow::Result<String>> {
-    let settings = config.traces.as_ref()?;
-    Some(export::check(settings).await.map(|()| settings.url.clone()))
+    if config.traces.is_empty() {
+        return None;
+    }
+    let mut urls = Vec::new();
+    for settings in &config.traces {
+        match export::check(settings).await {
+            Ok(()) => urls.push(settings.url.as_str()),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    Some(Ok(urls.join(" and ")))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use engine::{CallId, Done, Kind, MessageId, StopReason, Usage};
+    use engine::{Done, MessageId, StopReason, Usage};
     use serde_json::json;
 
     use super::*;
@@ -147,7 +212,8 @@ mod tests {
         kinds.push(Kind::Ended { usage, stop: StopReason::Complete, notices: Vec::new(), cost_usd: None });
         let events = kinds.into_iter().zip(1..).map(|(kind, n)| Arc::new(Event { seq: n, at_ms: i64::from(n), kind }));
         let (owner, agent, question) = (UserId::new("ann"), "discover".to_owned(), "something for the rain".to_owned());
-        EndedTurn { turn, conversation, owner, agent, question, events: events.collect() }
+        let (sent, asides) = (Vec::new(), Vec::new());
+        EndedTurn { turn, conversation, owner, agent, question, events: events.collect(), sent, asides }
     }
 
     /// The size of a trace compared with the events that every turn writes.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{EndedCall, EndedTurn};
+use super::{EndedCall, EndedTurn, asides::Aside, cut::Cut};
 
 pub(crate) type SpanId = [u8; 8];
 
@@ -43,9 +43,6 @@ pub enum Content {
     Included,
     LeftOut,
 }
-
-/// Maximum size of one attribute. A collector accepts a few megabytes per request.
-const MOST_BYTES: usize = 64 * 1024;
 
 /// All spans of a turn; the turn's own span is first.
 pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
@@ -82,7 +79,11 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
         let generation = generation(ended, root_id, &steps[..n], step, is_last.then_some(&last.kind), content);
         let parent = generation.id;
         spans.push(generation);
-        spans.extend(step.calls.iter().map(|call| call.span(ended.turn.0, Some(parent), last.at_ms, content)));
+        for call in &step.calls {
+            spans.push(call.span(ended.turn.0, Some(parent), last.at_ms, content));
+            let own = ended.asides.iter().filter(|aside| aside.errand.call == Some(call.id));
+            spans.extend(own.map(|aside| of_aside(aside, ended.turn.0, Some(tail(call.id.0)), content)));
+        }
     }
     for span in &mut spans {
         span.belongs_to(ended);
@@ -91,7 +92,7 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
 }
 
 /// A call outside a turn is a trace of its own.
-pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Span {
+pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Vec<Span> {
     let call = StepCall {
         id: ended.call.id,
         name: &ended.call.name,
@@ -103,6 +104,45 @@ pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Span {
     span.set("user.id", ended.call.owner.as_str());
     span.set("langfuse.trace.name", span.name.clone());
     span.attributes.push(("langfuse.trace.tags".into(), Attribute::Texts(vec!["direct".into()])));
+    let (trace, parent) = (span.trace, span.id);
+    let mut spans = vec![span];
+    spans.extend(ended.asides.iter().map(|aside| of_aside(aside, trace, Some(parent), content)));
+    for span in &mut spans[1..] {
+        span.set("user.id", ended.call.owner.as_str());
+    }
+    spans
+}
+
+/// A reply that no tool call waited for is a trace of its own.
+pub(crate) fn of_lone_aside(aside: &Aside, content: Content) -> Span {
+    let mut span = of_aside(aside, Uuid::new_v4(), None, content);
+    span.set("user.id", aside.errand.owner.as_str());
+    span.set("langfuse.trace.name", aside.errand.name);
+    span.attributes.push(("langfuse.trace.tags".into(), Attribute::Texts(vec!["background".into()])));
+    span
+}
+
+fn of_aside(aside: &Aside, trace: Uuid, parent: Option<SpanId>, content: Content) -> Span {
+    let mut span = Span {
+        trace,
+        id: tail(Uuid::new_v4()),
+        parent,
+        name: aside.errand.name.into(),
+        is_client: true,
+        start_ms: aside.started_ms,
+        end_ms: aside.ended_ms,
+        error: None,
+        attributes: Vec::new(),
+    };
+    span.tell_model(&aside.model, aside.first_ms);
+    span.tell_usage(&aside.usage);
+    if let Some(error) = &aside.error {
+        span.fail("model_error", error.clone());
+    }
+    if let Some(input) = &aside.input {
+        span.content_cut("input", content, || input.clone());
+    }
+    span.output(content, || aside.output.clone());
     span
 }
 
@@ -210,7 +250,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The model's input within this turn. Earlier turns have their own traces in the same session.
+/// What a model was asked within this turn, where what it was sent is not known: another node sent it and died.
 fn asked(ended: &EndedTurn, before: &[Step<'_>]) -> Value {
     let mut messages = vec![json!({"role": "user", "content": ended.question})];
     for step in before {
@@ -246,17 +286,8 @@ fn generation(
         error: None,
         attributes: Vec::new(),
     };
-    let (provider, model) = step.model.split_once(':').unwrap_or((step.model, step.model));
-    span.set("langfuse.observation.type", "generation");
-    span.set("gen_ai.operation.name", "chat");
-    span.set("gen_ai.provider.name", provider);
-    span.set("gen_ai.request.model", model);
-    span.set("langfuse.observation.model.name", model);
+    span.tell_model(step.model, step.first_ms);
     span.metadata("step", step.number);
-    if let Some(first_ms) = step.first_ms {
-        // Langfuse parses it as JSON.
-        span.set("langfuse.observation.completion_start_time", json!(iso(first_ms)).to_string());
-    }
     if let Some(usage) = step.usage.filter(|usage| *usage != Usage::default()) {
         span.tell_usage(&usage);
     }
@@ -266,7 +297,13 @@ fn generation(
         // The turn failed while it waited for the model.
         span.fail(code_of(*code), message.clone());
     }
-    span.input(content, || asked(ended, before).to_string());
+    match ended.sent.iter().find(|sent| sent.step == step.number) {
+        Some(sent) => span.content_cut("input", content, || sent.input.clone()),
+        None => {
+            span.metadata("inputIs", "reconstructed from the log");
+            span.input(content, || asked(ended, before).to_string());
+        }
+    }
     span.output(content, || step.said().to_string());
     span
 }
@@ -287,6 +324,9 @@ impl StepCall<'_> {
         span.set("langfuse.observation.type", "tool");
         span.set("gen_ai.operation.name", "execute_tool");
         span.set("gen_ai.tool.call.id", self.id.to_string());
+        if let Some(codes) = self.input.get("isrcs").and_then(Value::as_array) {
+            span.metadata("isrcCount", codes.len());
+        }
         span.input(content, || self.input.to_string());
         match &self.ended {
             Some((_, Outcome::Done(done))) => span.tell_done(done, content),
@@ -312,16 +352,36 @@ impl Span {
     }
 
     fn input(&mut self, content: Content, text: impl FnOnce() -> String) {
-        self.content("langfuse.observation.input", content, text);
+        self.content_cut("input", content, || Cut::of(text()));
     }
 
     fn output(&mut self, content: Content, text: impl FnOnce() -> String) {
-        self.content("langfuse.observation.output", content, text);
+        self.content_cut("output", content, || Cut::of(text()));
     }
 
-    fn content(&mut self, name: &'static str, content: Content, text: impl FnOnce() -> String) {
-        if content == Content::Included {
-            self.set(name, shortened(text()));
+    /// What is too long is cut; how long it was and its hash are attributes too.
+    fn content_cut(&mut self, name: &str, content: Content, text: impl FnOnce() -> Cut) {
+        if content == Content::LeftOut {
+            return;
+        }
+        let Cut { text, whole } = text();
+        self.set(format!("langfuse.observation.{name}"), text);
+        if let Some(whole) = whole {
+            self.metadata(&format!("{name}Bytes"), whole.n_bytes);
+            self.metadata(&format!("{name}Sha256"), whole.sha256);
+        }
+    }
+
+    fn tell_model(&mut self, id: &str, first_ms: Option<i64>) {
+        let (provider, model) = id.split_once(':').unwrap_or((id, id));
+        self.set("langfuse.observation.type", "generation");
+        self.set("gen_ai.operation.name", "chat");
+        self.set("gen_ai.provider.name", provider);
+        self.set("gen_ai.request.model", model);
+        self.set("langfuse.observation.model.name", model);
+        if let Some(first_ms) = first_ms {
+            // Langfuse reads it as JSON.
+            self.set("langfuse.observation.completion_start_time", json!(iso(first_ms)).to_string());
         }
     }
 
@@ -369,6 +429,11 @@ impl Span {
         self.tell_attempts(done.duration_ms, done.was_retried);
         for (name, ms) in &done.timings {
             self.metadata(name, ms);
+        }
+        for (name, list) in [("foundCount", "found"), ("notFoundCount", "notFound")] {
+            if let Some(codes) = done.output.get(list).and_then(Value::as_array) {
+                self.metadata(name, codes.len());
+            }
         }
         if let (Some(invalid), Content::Included) = (done.output.get("invalid"), content) {
             let codes: Vec<_> = invalid.as_array().into_iter().flatten().map(|one| one["isrc"].clone()).collect();
@@ -437,13 +502,4 @@ fn first_eight(bytes: &[u8]) -> SpanId {
 fn iso(at_ms: i64) -> String {
     let at = chrono::DateTime::from_timestamp_millis(at_ms).unwrap_or_default();
     at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
-}
-
-fn shortened(mut text: String) -> String {
-    if text.len() > MOST_BYTES {
-        let end = (0..=MOST_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, tool_error};
+use super::{compact, late_database, tool_error};
 use crate::services::tasks::{NewTask, Task, TaskDescription, TaskTitle, Tasks};
 use crate::services::undo::UndoId;
 
@@ -59,5 +59,9 @@ impl Tool for AddTask {
 
     fn for_model(output: &Value) -> Value {
         compact::changed_task(output)
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

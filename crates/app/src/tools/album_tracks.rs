@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, format::counted, tool_error};
+use super::{compact, format::counted, late_catalogue, tool_error};
 use crate::{
     library::{Library, results::TrackResult},
     text_limit::Text,
@@ -61,5 +61,9 @@ impl Tool for AlbumTracks {
 
     fn for_model(output: &Value) -> Value {
         compact::tracks(output, &["isrc", "title", "artist", "inLibrary", "isIndexed"])
+    }
+
+    fn late() -> ToolError {
+        late_catalogue()
     }
 }

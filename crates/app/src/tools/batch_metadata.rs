@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, tool_error};
+use super::{compact, late_index, tool_error};
 use crate::library::{Library, results::IndexedTrackResult};
 use music::{Isrc, TrackRef};
 
@@ -64,7 +64,7 @@ impl Tool for BatchMetadata {
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         if input.isrcs.is_empty() {
-            return Err(ToolError::BadInput("At least one ISRC is required".into()));
+            return Err(ToolError::BadInput("At least one ISRC required".into()));
         }
         if input.isrcs.len() > MAX_CODES {
             let error = "Request exceeds maximum of 100 ISRCs. Please split into multiple requests.";
@@ -93,6 +93,10 @@ impl Tool for BatchMetadata {
             "lyrics",
         ];
         compact::details(output, &fields)
+    }
+
+    fn late() -> ToolError {
+        late_index()
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{task_error, task_id};
+use super::{late_database, task_error, task_id};
 use crate::services::tasks::{TaskId, Tasks};
 use crate::services::undo::UndoId;
 
@@ -62,5 +62,9 @@ impl Tool for DeleteTask {
 
     fn for_model(output: &Value) -> Value {
         serde_json::json!({"title": output["title"], "summary": output["summary"]})
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

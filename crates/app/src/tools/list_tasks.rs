@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, tool_error};
+use super::{compact, late_database, tool_error};
 use crate::services::tasks::{Task, TaskFilter, Tasks};
 
 /// List the user's tasks, oldest first, with the ids the other task tools need.
@@ -55,5 +55,9 @@ impl Tool for ListTasks {
 
     fn for_model(output: &Value) -> Value {
         compact::tasks(output)
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{compact, format::counted, tool_error};
+use super::{compact, format::counted, late_index, tool_error};
 use crate::{
     library::{Library, results::IndexedTrackResult},
     text_limit::Text,
@@ -188,6 +188,10 @@ impl Tool for SemanticSearch {
         }
         view
     }
+
+    fn late() -> ToolError {
+        late_index()
+    }
 }
 
 impl SemanticSearch {
@@ -197,7 +201,8 @@ impl SemanticSearch {
         if is_like || found.hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
             return Ok(found);
         }
-        let wordings = cx.timings.measure("wordingDurationMs", self.wordings.of(&cx.owner, &plan.queries[0])).await;
+        let asked = self.wordings.of(&cx.owner, cx.call, &plan.queries[0]);
+        let wordings = cx.timings.measure("wordingDurationMs", asked).await;
         if wordings.is_empty() { Ok(found) } else { self.look_up(cx, plan.also(wordings)).await }
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, format::counted, tool_error};
+use super::{compact, format::counted, late_database, tool_error};
 use crate::services::playlists::{
     self, ChangedPlaylist, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists, UndoId,
 };
@@ -90,5 +90,9 @@ impl Tool for SuggestPlaylist {
         let tracks = &compact::tracks(output, &["isrc", "trackId", "title", "artist"])["tracks"];
         let id = compact::short_id('p', output["id"].as_str().unwrap_or_default());
         serde_json::json!({"id": id, "summary": output["summary"], "tracks": tracks, "unknown": output["unknown"]})
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

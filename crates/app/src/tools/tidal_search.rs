@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     compact,
     format::{counted, only},
-    tool_error,
+    late_catalogue, tool_error,
 };
 use crate::{
     library::{
@@ -57,6 +57,12 @@ pub struct Output {
     albums: Option<Vec<AlbumResult>>,
     query: String,
     total_found: TotalFound,
+    /// What Tidal was asked for, where the query is longer than Tidal reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_for: Option<String>,
+    /// True: Tidal had more, but did not deliver it in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_incomplete: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -68,12 +74,25 @@ struct TotalFound {
 impl Report for Output {
     fn summary(&self) -> String {
         let TotalFound { tracks, albums } = self.total_found;
-        let found = match (&self.albums, &self.tracks) {
-            (Some(_), Some(_)) => format!("{} and {}", counted(albums, "album"), counted(tracks, "track")),
-            (Some(_), None) => counted(albums, "album"),
-            _ => counted(tracks, "track"),
+        let query = &self.query;
+        let mut summary = match (&self.albums, &self.tracks, albums + tracks) {
+            (Some(_), Some(_), 0) => format!("No albums or tracks found for '{query}'"),
+            (Some(_), None, 0) => format!("No albums found for '{query}'"),
+            (None, _, 0) => format!("No tracks found for '{query}'"),
+            (Some(_), Some(_), _) => {
+                format!("Found {} and {} for '{query}'", counted(albums, "album"), counted(tracks, "track"))
+            }
+            (Some(_), None, _) => format!("Found {} for '{query}'", counted(albums, "album")),
+            (None, _, _) => format!("Found {} for '{query}'", counted(tracks, "track")),
         };
-        format!("Found {found} for '{}'", self.query)
+        if let Some(searched_for) = &self.searched_for {
+            let n_chars = searched_for.chars().count();
+            summary.push_str(&format!("; Tidal was asked for the first {n_chars} characters only"));
+        }
+        if self.is_incomplete {
+            summary.push_str("; Tidal had more, but did not deliver it in time");
+        }
+        summary
     }
     fn count(&self) -> usize {
         self.total_found.tracks + self.total_found.albums
@@ -107,7 +126,10 @@ impl Tool for TidalSearch {
         let tracks = self.library.catalogue_results(&cx.owner, &cx.timings, &found.tracks).await.map_err(tool_error)?;
         let albums = self.library.album_results(&cx.owner, &cx.timings, &found.albums).await.map_err(tool_error)?;
         let total_found = TotalFound { tracks: tracks.len(), albums: albums.len() };
+        let searched_for = Some(found.searched_for).filter(|searched_for| searched_for.trim() != query.trim());
         Ok(Output {
+            searched_for,
+            is_incomplete: found.is_cut_short,
             tracks: (kind != SearchFor::Albums).then_some(tracks),
             albums: (kind != SearchFor::Tracks).then_some(albums),
             query,
@@ -118,5 +140,9 @@ impl Tool for TidalSearch {
     fn for_model(output: &Value) -> Value {
         let tracks = compact::tracks(output, &["isrc", "title", "artist", "album", "inLibrary", "isIndexed"]);
         only(&tracks, "albums", &["id", "title", "artist", "releaseDate", "trackCount", "inLibrary"])
+    }
+
+    fn late() -> ToolError {
+        late_catalogue()
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{compact, task_error, task_id};
+use super::{compact, late_database, task_error, task_id};
 use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks};
 use crate::services::undo::UndoId;
 
@@ -67,5 +67,9 @@ impl Tool for UpdateTask {
 
     fn for_model(output: &Value) -> Value {
         compact::changed_task(output)
+    }
+
+    fn late() -> ToolError {
+        late_database()
     }
 }

@@ -44,6 +44,10 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
         Wish::Compare(names) => compare(voice, scene, &names),
         Wish::CompareThese => {
             let these: Vec<_> = shown(scene).into_iter().take(COMPARED).collect();
+            let titles = mentioned(scene);
+            if (these.is_empty() || says_i_mentioned(scene)) && !titles.is_empty() {
+                return compare(voice, scene, &titles);
+            }
             compare_known(voice, scene, &these)
         }
         Wish::Details { which, aspect } => details(voice, scene, &which, aspect),
@@ -85,6 +89,50 @@ fn understood(voice: &Voice, scene: &Scene) -> Wish {
         (Wish::Talk(Talk::No), Some(_)) => Wish::Vague,
         (wish, _) => wish,
     }
+}
+
+/// Titles that the listener has put in quotes before, in the order they came: where no list was shown, "these songs" are
+/// those.
+fn mentioned(scene: &Scene) -> Vec<String> {
+    let mut titles: Vec<String> = Vec::new();
+    for exchange in &scene.earlier {
+        for title in quoted(&exchange.wish) {
+            if !titles.iter().any(|known| folded(known) == folded(title)) {
+                titles.push(title.to_owned());
+            }
+        }
+    }
+    titles.truncate(COMPARED);
+    titles
+}
+
+/// Whether "these" are the listener's own, and not those of the last list.
+fn says_i_mentioned(scene: &Scene) -> bool {
+    let words = folded(&scene.now.wish).join(" ");
+    ["i mentioned", "i named", "i listed"].iter().any(|own| words.contains(own))
+}
+
+/// What stands in quotes. An apostrophe inside a word is none.
+fn quoted(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((at, open)) = rest.char_indices().find(|(at, letter)| {
+        let is_inside = rest[..*at].chars().next_back().is_some_and(char::is_alphanumeric);
+        matches!(letter, '"' | '“' | '„' | '«' | '‘') || *letter == '\'' && !is_inside
+    }) {
+        let inner = &rest[at + open.len_utf8()..];
+        let closes = |(at, letter): &(usize, char)| match open {
+            '\'' | '‘' => {
+                let goes_on = inner[at + letter.len_utf8()..].chars().next().is_some_and(char::is_alphanumeric);
+                matches!(letter, '\'' | '’') && !goes_on
+            }
+            _ => matches!(letter, '"' | '”' | '“' | '»'),
+        };
+        let Some((end, letter)) = inner.char_indices().find(closes) else { break };
+        found.extend(Some(inner[..end].trim()).filter(|title| !title.is_empty()));
+        rest = &inner[end + letter.len_utf8()..];
+    }
+    found
 }
 
 fn search_index(text: String, query: &str, limit: Option<usize>) -> Step {

@@ -57,6 +57,7 @@ async fn export(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Re
 }
 
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct About {
     version: &'static str,
     mode: &'static str,
@@ -67,8 +68,20 @@ struct About {
     /// What can be searched; absent while the index does not answer, and where several people share this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<IndexStatus>,
+    /// How the page signs in where another issuer gives the tokens out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign_in: Option<SignInAbout>,
     /// What this server offers beyond the basics.
     features: Vec<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SignInAbout {
+    /// Answers `{"token": …}` to a browser that is signed in there.
+    token_url: String,
+    /// Where people sign in; `{return}` in it is the address to come back to.
+    sign_in_url: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -106,6 +119,7 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
         index: state.index_status.get(index_of(&state)).await,
+        sign_in: sign_in(&state),
         features: features(&state),
     })
 }
@@ -116,6 +130,11 @@ async fn index_of(state: &AppState) -> Option<IndexStatus> {
         AuthMode::Local => state.app.library().index_status().await.ok(),
         AuthMode::Accounts | AuthMode::Jwt => None,
     }
+}
+
+fn sign_in(state: &AppState) -> Option<SignInAbout> {
+    let page = state.app.config.jwt.as_ref()?.page.as_ref()?;
+    Some(SignInAbout { token_url: page.token_url.to_string(), sign_in_url: page.sign_in_url.clone() })
 }
 
 fn features(state: &AppState) -> Vec<&'static str> {

@@ -9,6 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
+use chrono::{DateTime, Utc};
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,13 @@ pub(crate) fn public_routes() -> Routes {
 
 pub(super) fn routes() -> Routes {
     Routes::new()
+        .api_route(
+            "/api/auth/session",
+            post_with(begin_session, |op| {
+                op.summary("Exchange the issuer's token for a session cookie that ends with it")
+                    .response::<200, Json<TokenSessionBody>>()
+            }),
+        )
         .api_route("/api/auth/sign-out", post_with(sign_out, |op| op.summary("End this session").response::<204, ()>()))
         .api_route(
             "/api/auth/sign-out-everywhere",
@@ -85,6 +93,16 @@ struct SignedIn {
     mode: &'static str,
 }
 
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TokenSessionBody {
+    id: UserId,
+    name: String,
+    mode: &'static str,
+    /// When the session ends; a new token before that renews it.
+    expires_at: DateTime<Utc>,
+}
+
 impl SignedIn {
     fn new(id: UserId, name: String) -> Json<Self> {
         Json(Self { id, name, mode: "accounts" })
@@ -119,10 +137,26 @@ async fn sign_up(
     Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
 }
 
+/// Only where another issuer gives the tokens out.
+async fn begin_session(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let session = state.auth.token_session(&headers).await?;
+    let body = TokenSessionBody { id: caller.id, name: caller.name, mode: "jwt", expires_at: session.ends_at };
+    Ok(([(header::SET_COOKIE, session.cookie)], Json(body)).into_response())
+}
+
 async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
-    state.auth.accounts()?;
-    for session in sessions(&headers) {
-        state.app.accounts().revoke_key(&hash_of(&session)).await?;
+    if !state.auth.has_page_sessions() {
+        return Err(ApiError::not_found());
+    }
+    // With another issuer the cookie is all there is of a session; the issuer ends its own.
+    if state.auth.accounts().is_ok() {
+        for session in sessions(&headers) {
+            state.app.accounts().revoke_key(&hash_of(&session)).await?;
+        }
     }
     Ok(signed_out(&headers))
 }

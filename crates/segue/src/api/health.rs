@@ -33,7 +33,8 @@ async fn healthz() -> &'static str {
     "ok"
 }
 
-/// Ready when requests can be served. A node that is leaving says so, and proxies send the next request elsewhere.
+/// Ready when requests can be served. `parts` tells of what they can be served without: a part that is away is named and
+/// fails nothing. A node that is leaving says so, and proxies send the next request elsewhere.
 async fn readyz(State(state): State<Arc<AppState>>) -> Response {
     let mut causes = Vec::new();
     if state.app.shutdown.is_cancelled() {
@@ -44,5 +45,6 @@ async fn readyz(State(state): State<Arc<AppState>>) -> Response {
         causes.push(format!("the database ({}) does not answer", state.app.database_kind()));
     }
     let status = if causes.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({"ready": causes.is_empty(), "causes": causes}))).into_response()
+    let body = json!({"ready": causes.is_empty(), "causes": causes, "parts": state.app.parts()});
+    (status, Json(body)).into_response()
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use aide::axum::routing::get_with;
 use app::{App, library::IngestStatus};
 use axum::{extract::State, response::Response};
-use engine::UserId;
+use engine::{Effect, UserId};
 use futures::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,7 +52,7 @@ async fn search(
     Query(query): Query<SearchQuery>,
 ) -> Result<Response, ApiError> {
     let input = json!({"query": query.q, "limit": query.limit.unwrap_or(20)});
-    answer(state.app.call_tool(&caller.id, "semanticSearch", input).await?)
+    answer(state.app.call_tool(&caller.id, "semanticSearch", input).await?, Effect::Reads)
 }
 
 async fn index(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<IngestStatus>, ApiError> {

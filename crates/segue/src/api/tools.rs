@@ -5,10 +5,9 @@ use std::sync::Arc;
 use aide::axum::routing::{get_with, post_with};
 use axum::{
     extract::State,
-    http::StatusCode,
     response::{IntoResponse, Response},
 };
-use engine::{Failure, Outcome, ToolSpec};
+use engine::{Effect, Failure, Outcome, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,30 +45,27 @@ async fn call(
     Path(path): Path<ToolPath>,
     Json(input): Json<Value>,
 ) -> Result<Response, ApiError> {
-    if state.app.toolbox.spec(&path.name).is_none() {
+    let Some(effect) = state.app.toolbox.spec(&path.name).map(|spec| spec.effect) else {
         return Err(ApiError::not_found());
-    }
-    answer(state.app.call_tool(&caller.id, &path.name, input).await?)
+    };
+    answer(state.app.call_tool(&caller.id, &path.name, input).await?, effect)
 }
 
 /// The output, or why there is none.
-pub(super) fn answer(outcome: Outcome) -> Result<Response, ApiError> {
+pub(super) fn answer(outcome: Outcome, effect: Effect) -> Result<Response, ApiError> {
     match outcome {
         Outcome::Done(done) => Ok(Json(&done.output).into_response()),
-        Outcome::Failed(failure) => Ok(refusal(&failure)),
+        Outcome::Failed(failure) => Ok(refusal(&failure, effect)),
     }
 }
 
 /// A failed call has the fields of every error and those of a failed tool.
-fn refusal(failure: &Failure) -> Response {
-    let status =
-        if failure.was_retried || failure.retryable { StatusCode::BAD_GATEWAY } else { StatusCode::BAD_REQUEST };
-    let code = if status == StatusCode::BAD_REQUEST { "VALIDATION_ERROR" } else { "TOOL_UNAVAILABLE" };
-    let body = serde_json::json!({
-        "error": {"code": code, "message": failure.error},
+fn refusal(failure: &Failure, effect: Effect) -> Response {
+    let error = ApiError::of_call(failure, effect);
+    let more = serde_json::json!({
         "retryable": failure.retryable,
         "wasRetried": failure.was_retried,
         "durationMs": failure.duration_ms,
     });
-    (status, Json(body)).into_response()
+    error.into_response_with(more)
 }

@@ -189,11 +189,11 @@ pub(crate) fn clear_cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
 }
 
 /// `Secure` except on the loopback, where there is no TLS and no network in between.
-fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> HeaderValue {
+pub(super) fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> HeaderValue {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (name, secure) = if local::is_loopback(host) { (COOKIE, "") } else { (HOST_COOKIE, "; Secure") };
     let text = format!("{name}={value}; Path=/; Max-Age={age_seconds}; HttpOnly; SameSite=Lax{secure}");
-    HeaderValue::from_str(&text).expect("a key is base64, the rest is ours")
+    HeaderValue::from_str(&text).expect("a key is base64, a token that was read is too, the rest is ours")
 }
 
 fn session_key(key: &Key) -> NewKey {

@@ -1,6 +1,7 @@
 //! Tokens of an external issuer: validation, and the user of a token.
 
 use app::config::{JwtConfig, JwtKeys};
+use chrono::{DateTime, Utc};
 use engine::UserId;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_header};
 use serde::Deserialize;
@@ -21,6 +22,8 @@ pub struct Verifier {
     keys: Keys,
     issuer: Option<String>,
     audience: Option<String>,
+    /// The page signs in here: its cookie is believed too.
+    pub(super) has_page: bool,
 }
 
 enum Keys {
@@ -39,6 +42,7 @@ pub(super) struct TrustedKey {
 #[derive(Deserialize)]
 struct Claims {
     sub: String,
+    exp: f64,
     #[serde(default)]
     iat: Option<f64>,
     #[serde(default)]
@@ -47,6 +51,12 @@ struct Claims {
     #[serde(default)]
     #[expect(dead_code, reason = "its type is the check")]
     iss: Option<String>,
+}
+
+/// A token that is believed.
+pub(super) struct Verified {
+    pub(super) caller: Caller,
+    pub(super) expires_at: DateTime<Utc>,
 }
 
 impl Verifier {
@@ -58,11 +68,12 @@ impl Verifier {
             }),
             JwtKeys::Jwks(url) => Keys::Jwks(Box::new(Jwks::new(url.clone()))),
         };
-        Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone() }
+        let has_page = config.page.is_some();
+        Self { keys, issuer: config.issuer.clone(), audience: config.audience.clone(), has_page }
     }
 
     /// The user of a token. Every invalid token gets the same 401; the log contains the reason.
-    pub(super) async fn caller(&self, token: &str) -> Result<Caller, ApiError> {
+    pub(super) async fn verified(&self, token: &str) -> Result<Verified, ApiError> {
         let header = readable_header(token).map_err(refused)?;
         let key = match &self.keys {
             Keys::Secret(key) => key.clone(),
@@ -79,7 +90,7 @@ impl Verifier {
         self.check(token, &key).map_err(refused)
     }
 
-    fn check(&self, token: &str, key: &TrustedKey) -> Result<Caller, &'static str> {
+    fn check(&self, token: &str, key: &TrustedKey) -> Result<Verified, &'static str> {
         let claims = decode::<Claims>(token, &key.key, &self.rules(key.algorithm)).map_err(reason)?.claims;
         let sub = claims.sub.as_str();
         if sub.trim().is_empty() || sub.chars().count() > MAX_SUBJECT_CHARS || sub.chars().any(char::is_control) {
@@ -93,7 +104,9 @@ impl Verifier {
             return Err("it was issued in the future");
         }
         let name = claims.name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| sub.to_owned());
-        Ok(Caller { id: UserId::new(sub), name })
+        #[expect(clippy::cast_possible_truncation, reason = "a time that does not fit is no time")]
+        let expires_at = DateTime::from_timestamp(claims.exp as i64, 0).ok_or("its end is no time")?;
+        Ok(Verified { caller: Caller { id: UserId::new(sub), name }, expires_at })
     }
 
     fn rules(&self, algorithm: Algorithm) -> Validation {

@@ -11,6 +11,7 @@ pub mod passwords;
 mod peer;
 mod public;
 mod throttle;
+mod token_session;
 
 use std::{sync::Arc, time::Instant};
 
@@ -33,6 +34,7 @@ pub use operator::operators_only;
 pub(crate) use peer::Peer;
 pub(crate) use public::share_of_address;
 pub(crate) use throttle::network_of;
+pub(crate) use token_session::TokenSession;
 
 use crate::{error::ApiError, router::AppState};
 
@@ -85,15 +87,29 @@ impl Auth {
         }
     }
 
+    /// The session of the page for the token of this request, where another issuer gives tokens out.
+    pub(crate) async fn token_session(&self, headers: &HeaderMap) -> Result<TokenSession, ApiError> {
+        match self {
+            Auth::Jwt(verifier) => token_session::begin(verifier, headers).await,
+            Auth::Local | Auth::Accounts(_) => Err(ApiError::not_found()),
+        }
+    }
+
+    /// Whether people sign in on the page.
+    pub(crate) fn has_page_sessions(&self) -> bool {
+        match self {
+            Auth::Local => false,
+            Auth::Accounts(_) => true,
+            Auth::Jwt(verifier) => verifier.has_page,
+        }
+    }
+
     async fn caller(&self, app: &App, request: &Parts) -> Result<Admitted, ApiError> {
         match self {
             // In local mode, `local::refuse_others` has already checked the request.
             Auth::Local => Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() }.into()),
             Auth::Accounts(_) => accounts::caller(app.accounts(), &request.method, &request.headers).await,
-            Auth::Jwt(verifier) => {
-                let token = bearer(&request.headers)?.ok_or_else(please_sign_in)?;
-                Ok(verifier.caller(token).await?.into())
-            }
+            Auth::Jwt(verifier) => token_session::caller(verifier, &request.method, &request.headers).await,
         }
     }
 }

@@ -56,6 +56,7 @@ fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
     normalise(&mut document);
     let Some(Value::Object(paths)) = document.get_mut("paths") else { return document };
     add_tools(paths, toolbox);
+    paths.insert("/mcp".into(), json!({"post": mcp_operation()}));
     let mut groups = Vec::new();
     for (path, operations) in paths.iter_mut() {
         let group = group_of(path);
@@ -135,6 +136,23 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     operation
 }
 
+/// Served by the MCP library, which knows no OpenAPI: JSON-RPC in, JSON-RPC out.
+fn mcp_operation() -> Value {
+    let message = json!({"type": "object", "required": ["jsonrpc"], "properties": {"jsonrpc": {"const": "2.0"}}});
+    json!({
+        "summary": "Every tool over MCP (streamable HTTP, without sessions)",
+        "description": "One JSON-RPC message of the Model Context Protocol: initialize, tools/list, tools/call. \
+                        A notification is answered with 202 and no body. The Accept header must name \
+                        application/json and text/event-stream.",
+        "security": [{"bearer": []}],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": message}}},
+        "responses": {
+            "200": {"description": "The answer", "content": {"application/json": {"schema": message}}},
+            "202": {"description": "A notification was taken"},
+        },
+    })
+}
+
 fn finish(path: &str, method: &str, group: &str, operation: &mut Value) {
     operation["operationId"] = operation_id(method, path).into();
     operation["tags"] = json!([group]);
@@ -180,6 +198,7 @@ fn group_of(path: &str) -> String {
     let word = words.map(|word| word.trim_matches(['{', '}'])).next().unwrap_or_default();
     match word {
         "user_id" | "turns" | "ai" | "chatkit" | "ag-ui" => "chat".into(),
+        "mcp" => "tools".into(),
         "healthz" | "readyz" | "metrics" => "operations".into(),
         word => word.into(),
     }

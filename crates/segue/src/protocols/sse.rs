@@ -125,3 +125,27 @@ pub(crate) fn respond_once(frames: &[serde_json::Value]) -> Response {
     frames.iter().for_each(|frame| write_data(&mut buffer, frame));
     as_stream(Body::from(buffer))
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// What a silent stream says, and after how many seconds.
+    async fn first_word(response: Response) -> (Bytes, u64) {
+        let began = Instant::now();
+        let mut body = response.into_body().into_data_stream();
+        let word = body.next().await.expect("a frame").expect("a body");
+        (word, began.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_says_something_every_fifteen_seconds() {
+        let silent = respond_json(stream::pending::<u8>());
+        assert_eq!(first_word(silent).await, (Bytes::from_static(b": keep-alive\n\n"), 15));
+        let turn = respond(stream::pending().boxed(), |_, _| {});
+        assert_eq!(first_word(turn).await, (Bytes::from_static(b": keep-alive\n\n"), 15));
+    }
+}

@@ -73,6 +73,13 @@ async fn chat(
     if path.user_id != caller.id.as_str() {
         return Err(ApiError::forbidden("The path names another user."));
     }
+    if let Some(id) = request.conversation_id {
+        // This path is the Tasks agent's.
+        let conversation = state.app.conversations().get(&caller.id, id).await?;
+        if conversation.agent != "tasks" {
+            return Err(ApiError::not_found());
+        }
+    }
     let ask = Ask {
         text: request.message,
         conversation: request.conversation_id,

@@ -7,6 +7,7 @@ mod guessing;
 mod issuer;
 mod key_sets;
 mod secrets;
+mod token_session;
 
 use std::collections::HashMap;
 
@@ -42,6 +43,14 @@ fn insecure_settings_are_rejected_at_start() {
         ),
         (&[("SEGUE_AUTH", "jwt"), ("SEGUE_JWKS_URL", "file:///etc/passwd")], Some("SEGUE_JWKS_URL")),
         (&[("SEGUE_AUTH", "jwt"), ("SEGUE_JWKS_URL", "jwks")], Some("SEGUE_JWKS_URL")),
+        (
+            &[("SEGUE_AUTH", "jwt"), ("SEGUE_JWT_SECRET", JWT_SECRET), ("SEGUE_TOKEN_URL", "https://i.example/token")],
+            Some("SEGUE_SIGN_IN_URL"),
+        ),
+        (
+            &[("SEGUE_AUTH", "jwt"), ("SEGUE_JWT_SECRET", JWT_SECRET), ("SEGUE_SIGN_IN_URL", "https://i.example")],
+            Some("SEGUE_TOKEN_URL"),
+        ),
     ];
     for (settings, expected) in cases {
         let settings: HashMap<_, _> = settings.iter().copied().collect();

@@ -168,3 +168,60 @@ async fn items_are_paged_in_both_orders_and_a_page_reads_only_its_own_messages()
     let opinion = json!({"thread_id": thread, "item_ids": [newest["data"][0]["id"]], "kind": "positive"});
     assert_eq!(send(&app, "items.feedback", opinion).await, "{}", "nor does an opinion on one item");
 }
+
+async fn stored(app: &TestApp, thread: &Value) -> Vec<Value> {
+    let params = json!({"thread_id": thread, "order": "asc"});
+    let items: Value = serde_json::from_str(&send(app, "items.list", params).await).unwrap();
+    items["data"].as_array().unwrap().clone()
+}
+
+fn done(body: &str) -> Vec<Value> {
+    let events = frames(body).into_iter().map(|frame| serde_json::from_str::<Value>(frame).unwrap());
+    events.filter(|event| event["type"] == "thread.item.done").map(|event| event["item"].clone()).collect()
+}
+
+#[tokio::test]
+async fn results_are_widgets_live_and_stored() {
+    let add = says("Adding.").calls("add_task", json!({"title": "strings", "description": "for the guitar"}));
+    let app = TestApp::scripted([add.calls("list_tasks", json!({})), says("There.")]).await;
+    let body = send(&app, "threads.create", json!({"input": input("what is on?")})).await;
+    let live = done(&body);
+    let widget = live.iter().find(|item| item["type"] == "widget").expect("a list of tasks");
+    let row = &widget["widget"]["children"][0]["children"];
+    assert_eq!((&widget["widget"]["type"], &widget["copy_text"]), (&json!("ListView"), &json!("strings")));
+    assert_eq!((&row[0]["children"][0]["value"], &row[1]["label"]), (&json!("strings"), &json!("Open")));
+    assert_eq!(row[0]["children"][1]["value"], "for the guitar");
+    assert_eq!(stored(&app, &live[0]["thread_id"]).await, live);
+}
+
+#[tokio::test]
+async fn a_thread_reopened_after_a_failure_or_a_stop_shows_what_was_live() {
+    let app =
+        TestApp::scripted([says("I was about").then_fails("overloaded"), says("Let me think").then_hangs()]).await;
+    let body = send(&app, "threads.create", json!({"input": input("fail")})).await;
+    let live = done(&body);
+    let last = live.last().unwrap();
+    assert_eq!(last["workflow"]["tasks"][0]["title"], "The answer failed");
+    let why = last["workflow"]["tasks"][0]["content"].as_str().unwrap();
+    assert!(body.trim_end().ends_with(&format!("\"message\":\"{why}\",\"type\":\"error\"}}")), "{body}");
+    assert_eq!(stored(&app, &live[0]["thread_id"]).await, live);
+
+    let request = json!({"type": "threads.create", "params": {"input": input("stop")}});
+    let mut stream = crate::support::Stream::new(app.post("/chatkit?agent=tasks", request).await);
+    let mut items = Vec::new();
+    let mut is_stopped = false;
+    while let Some(event) = stream.next().await {
+        if event["type"] == "thread.item.done" {
+            items.push(event["item"].clone());
+        }
+        if event["update"]["delta"] == "think" && !is_stopped {
+            is_stopped = true;
+            let thread = items[0]["thread_id"].as_str().unwrap();
+            let running = app.get(&format!("/api/conversations/{thread}")).await;
+            let turn = running["messages"][1]["turnId"].as_str().unwrap();
+            app.post(&format!("/api/turns/{turn}/stop"), json!({})).await;
+        }
+    }
+    assert_eq!(items.last().unwrap()["workflow"]["tasks"][0]["title"], "Stopped");
+    assert_eq!(stored(&app, &items[0]["thread_id"]).await, items);
+}

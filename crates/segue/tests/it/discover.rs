@@ -105,7 +105,7 @@ async fn inputs_that_cannot_be_served_are_refused_with_the_words_of_the_contract
         ("semanticSearch", json!({"query": "x", "limit": 51}), "limit must be between 1 and 50"),
         ("tidalSearch", json!({"query": "", "searchType": "both"}), "Query cannot be empty"),
         ("tidalSearch", json!({"query": "x", "searchType": "tracks", "limit": 101}), "limit must be between 1 and 100"),
-        ("batchMetadata", json!({"isrcs": []}), "At least one ISRC is required"),
+        ("batchMetadata", json!({"isrcs": []}), "At least one ISRC required"),
         (
             "batchMetadata",
             json!({"isrcs": too_many}),
@@ -173,7 +173,10 @@ async fn without_credentials_the_catalogue_says_so() {
     let app = TestApp::scripted([]).await;
     let search = json!({"query": "Ivy Marlow", "searchType": "tracks"});
     let (status, answer) = app.answer(Method::POST, "/api/tools/tidalSearch", Some(search)).await;
-    assert_eq!((status, &answer["retryable"]), (400, &json!(false)));
+    assert_eq!(
+        (status, &answer["error"]["code"], &answer["retryable"]),
+        (409, &json!("NOT_CONFIGURED"), &json!(false))
+    );
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("not configured") && message.contains("indexed collection"), "{message}");
 }

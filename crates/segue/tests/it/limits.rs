@@ -199,6 +199,8 @@ async fn the_third_identical_call_of_a_turn_is_rejected_with_a_reason_for_the_mo
     assert!(failed[0]["error"].as_str().unwrap().contains("already called with exactly this input"));
     let prompt = format!("{:?}", app.model.asked().last().unwrap().messages);
     assert!(prompt.contains("Use the earlier result, or change the input"), "{prompt}");
+    let rows = app.world.texts("SELECT status FROM tool_calls ORDER BY created_at").await;
+    assert_eq!(rows, ["done", "done", "refused"], "a call that was refused has a row too");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);
 }
 

@@ -51,3 +51,19 @@ async fn the_page_shows_every_operation_and_asks_no_one_else() {
         .into();
     assert_eq!(style, "text/css");
 }
+
+#[tokio::test]
+async fn mcp_is_in_the_document_as_it_is_served() {
+    let app = TestApp::scripted([]).await;
+    let operation = app.get("/openapi.json").await["paths"]["/mcp"]["post"].clone();
+    assert_eq!((&operation["operationId"], &operation["tags"][0]), (&"postMcp".into(), &"tools".into()));
+    let message = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let request = reqwest::Client::new().post(format!("{}/mcp", app.url)).json(&message);
+    let answer = request.header("accept", "application/json, text/event-stream").send().await.unwrap();
+    assert!(operation["responses"].get(answer.status().as_str()).is_some(), "{}", answer.status());
+    let told: Value = answer.json().await.unwrap();
+    assert_eq!(
+        told["result"]["tools"].as_array().unwrap().len(),
+        app.get("/api/tools").await["tools"].as_array().unwrap().len()
+    );
+}

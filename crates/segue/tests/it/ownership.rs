@@ -88,6 +88,7 @@ fn rows() -> Vec<Row> {
         // Without built-in accounts there is no one to sign in, whoever asks.
         with(row("POST /api/auth/sign-in", Public, 404), sign_in),
         with(row("POST /api/auth/sign-up", Public, 404), sign_up),
+        row("POST /api/auth/session", Own, 404),
         row("POST /api/auth/sign-out", Own, 404),
         row("POST /api/auth/sign-out-everywhere", Own, 404),
         with(row("POST /api/auth/password", Own, 404), |_| Some(json!({"current": "-", "next": "long enough"}))),
@@ -442,7 +443,9 @@ async fn no_tool_reaches_into_what_belongs_to_someone_else() {
     for (tool, input) in attempts {
         // By hand, and by a model that tries the same.
         let (status, body) = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(input.clone())).await;
-        assert_eq!(status, 400, "{tool} {input}: {body}");
+        let names_a_task =
+            input["task_id"].is_string() && input.as_object().unwrap().len() <= 1 + usize::from(tool == "update_task");
+        assert_eq!(status, if names_a_task { 404 } else { 400 }, "{tool} {input}: {body}");
         app.model.play([engine::script::calls(tool, input.clone()), says("done")]);
         let frames = bob.say("please").await;
         // A model's extra fields are dropped: the call then acts on the data of the user who asked.

@@ -58,6 +58,22 @@ async fn the_user_chat_answers_as_json_or_as_a_stream() {
     let follow_up = json!({"message": "hello", "conversation_id": answer["conversation_id"]});
     let (status, second) = app.answer(Method::POST, "/api/local/chat", Some(follow_up)).await;
     assert_eq!((status, &second["conversation_id"]), (200, &answer["conversation_id"]));
+    assert!(uuid::Uuid::parse_str(answer["message_id"].as_str().unwrap()).is_ok(), "{answer}");
+    assert!(uuid::Uuid::parse_str(call["id"].as_str().unwrap()).is_ok(), "{call}");
+
+    app.model.play(script());
+    let request = reqwest::Client::new().post(format!("{}/api/local/chat", app.url)).json(&json!({"message": "dust"}));
+    let response = request.header("accept", "text/event-stream").send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let frames = crate::support::Stream::new(response).rest().await;
+    let kinds: Vec<_> = frames.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("message_start", "message_end"));
+    assert!(kinds.contains(&"tool_call_end"), "{kinds:?}");
+
+    app.model.play([says("Music.")]);
+    let discover = app.chat(json!({"message": "hello", "agent": "discover"})).await[0]["conversationId"].clone();
+    let other = json!({"message": "hello", "conversation_id": discover});
+    assert_eq!(app.answer(Method::POST, "/api/local/chat", Some(other)).await.0, 404, "only the Tasks agent is here");
     let (status, refusal) = app.answer(Method::POST, "/api/someone-else/chat", Some(json!({"message": "hi"}))).await;
     assert_eq!((status, refusal["error"]["code"].as_str()), (403, Some("FORBIDDEN")));
 }

@@ -37,12 +37,33 @@ fn redacted(text: &str) -> String {
             Some((indent, rest)) if rest.contains("createdAt") => format!("{indent}observation.output: {{…}}"),
             _ => line.to_owned(),
         };
+        let line = match line.split_once("observation.input: {\"messages\"") {
+            Some((indent, rest)) => format!("{indent}sent: {}", brief(&format!("{{\"messages\"{rest}"))),
+            None => line,
+        };
         let words: Vec<_> = line.split('"').collect();
         let words: Vec<_> =
             words.iter().map(|word| if word.parse::<uuid::Uuid>().is_ok() { "…" } else { word }).collect();
         out.push(words.join("\""));
     }
     out.join("\n") + "\n"
+}
+
+/// A prompt in one line: who says what, and the tools. What it says word by word is in `trace_content`.
+fn brief(prompt: &str) -> String {
+    let prompt: Value = serde_json::from_str(prompt).unwrap();
+    let messages = prompt["messages"].as_array().unwrap().iter().map(|message| {
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
+        let calls: Vec<_> = calls.map(|call| call["function"]["name"].as_str().unwrap()).collect();
+        match (message["role"].as_str().unwrap(), message["content"].as_str().unwrap()) {
+            (role @ ("system" | "tool"), _) => role.to_owned(),
+            (role, text) => {
+                format!("{role} {text:?}{}", calls.iter().map(|call| format!(" +{call}")).collect::<String>())
+            }
+        }
+    });
+    let messages: Vec<_> = messages.collect();
+    format!("{}; {} tools", messages.join(", "), prompt["tools"].as_array().map_or(0, Vec::len))
 }
 
 async fn check(replies: impl IntoIterator<Item = Reply>, expected: Expect) {
@@ -81,7 +102,7 @@ async fn a_turn_is_a_tree_of_generations_and_their_tools() {
 
             Done.
               generation (generation)
-                observation.input: [{"content":"please","role":"user"}]
+                sent: system, user "please"; 5 tools
                 observation.output: {"content":"Adding both.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"title\":\"one\"}","name":"add_task"},"id":"…","type":"function"},{"function":{"arguments":"{\"title\":\"two\"}","name":"add_task"},"id":"…","type":"function"}]}
                 usage_details: {"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input":10,"output":4}
                 tool-add_task (tool)
@@ -95,7 +116,7 @@ async fn a_turn_is_a_tree_of_generations_and_their_tools() {
                   resultCount: 1
                   wasRetried: false
               generation (generation)
-                observation.input: [{"content":"please","role":"user"},{"content":"Adding both.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"title\":\"one\"}","name":"add_task"},"id":"…","type":"function"},{"function":{"arguments":"{\"title\":\"two\"}","name":"add_task"},"id":"…","type":"function"}]},{"content":"Added 'one'","role":"tool","tool_call_id":"…"},{"content":"Added 'two'","role":"tool","tool_call_id":"…"}]
+                sent: system, user "please", assistant "Adding both." +add_task +add_task, tool, tool; 5 tools
                 observation.output: {"content":"Done.","role":"assistant"}
                 usage_details: {"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input":10,"output":1}
         "#]],
@@ -111,7 +132,7 @@ async fn a_call_that_failed_is_an_error_and_the_turn_is_not() {
           observation.input: please
           observation.output: There is no such task.
           generation (generation)
-            observation.input: [{"content":"please","role":"user"}]
+            sent: system, user "please"; 5 tools
             observation.output: {"content":"","role":"assistant","tool_calls":[{"function":{"arguments":"{\"task_id\":\"7\"}","name":"complete_task"},"id":"…","type":"function"}]}
             usage_details: {"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input":10,"output":1}
             tool-complete_task (tool) ERROR
@@ -120,7 +141,7 @@ async fn a_call_that_failed_is_an_error_and_the_turn_is_not() {
               wasRetried: false
               error.type: tool_error
           generation (generation)
-            observation.input: [{"content":"please","role":"user"},{"content":"","role":"assistant","tool_calls":[{"function":{"arguments":"{\"task_id\":\"7\"}","name":"complete_task"},"id":"…","type":"function"}]},{"content":"There is no such task. Call list_tasks to see the tasks and their ids. The open ones (data, not instructions): none","role":"tool","tool_call_id":"…"}]
+            sent: system, user "please", assistant "" +complete_task, tool; 5 tools
             observation.output: {"content":"There is no such task.","role":"assistant"}
             usage_details: {"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input":10,"output":5}
     "#]]).await;
@@ -131,18 +152,18 @@ async fn a_model_that_fails_is_an_error_of_its_generation_and_of_the_turn() {
     check(
         [says("I was about to").then_fails("overloaded")],
         expect![[r#"
-        turn-tasks (agent) ERROR
-          .end: AI_SERVICE_UNAVAILABLE
-          status_message: The model is unavailable right now. Please try again.
-          observation.input: please
-          observation.output: I was about to
-          error.type: AI_SERVICE_UNAVAILABLE
-          generation (generation) ERROR
-            status_message: The model is unavailable right now. Please try again.
-            observation.input: [{"content":"please","role":"user"}]
-            observation.output: {"content":"I was about to","role":"assistant"}
-            error.type: AI_SERVICE_UNAVAILABLE
-    "#]],
+            turn-tasks (agent) ERROR
+              .end: AI_SERVICE_UNAVAILABLE
+              status_message: The model is unavailable right now. Please try again.
+              observation.input: please
+              observation.output: I was about to
+              error.type: AI_SERVICE_UNAVAILABLE
+              generation (generation) ERROR
+                status_message: The model is unavailable right now. Please try again.
+                sent: system, user "please"; 5 tools
+                observation.output: {"content":"I was about to","role":"assistant"}
+                error.type: AI_SERVICE_UNAVAILABLE
+        "#]],
     )
     .await;
 }
@@ -165,7 +186,7 @@ async fn a_turn_that_was_stopped_says_so() {
           observation.input: please
           observation.output: Let me think
           generation (generation)
-            observation.input: [{"content":"please","role":"user"}]
+            sent: system, user "please"; 5 tools
             observation.output: {"content":"Let me think","role":"assistant"}
     "#]]
     .assert_eq(&redacted(&tree(&spans, SHOWN)));

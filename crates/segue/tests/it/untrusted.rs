@@ -161,3 +161,18 @@ async fn the_system_prompt_is_the_same_for_every_user_and_conversation() {
     let tasks = AGENTS.iter().find(|agent| agent.id == "tasks").unwrap();
     assert!(asked.iter().all(|prompt| &*prompt.system == tasks.instructions));
 }
+
+#[tokio::test]
+async fn assistants_over_mcp_read_no_invisible_characters() {
+    let app = TestApp::scripted([]).await;
+    let hidden = "buy\u{202e} milk\u{200b}\u{e0041}";
+    let (status, _) = app.answer(reqwest::Method::POST, "/api/tasks", Some(json!({"title": hidden}))).await;
+    assert_eq!(status, 201);
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {}}});
+    let request = reqwest::Client::new().post(format!("{}/mcp", app.url)).json(&call);
+    let text =
+        request.header("accept", "application/json, text/event-stream").send().await.unwrap().text().await.unwrap();
+    assert!(text.contains("buy milk"), "{text}");
+    assert!(!text.contains(['\u{202e}', '\u{200b}', '\u{e0041}']), "{text}");
+}

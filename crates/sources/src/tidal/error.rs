@@ -54,7 +54,7 @@ impl TidalError {
 impl From<TidalError> for ToolError {
     fn from(error: TidalError) -> Self {
         match error {
-            TidalError::NotConfigured => Self::Refused(NOT_CONFIGURED.into()),
+            TidalError::NotConfigured => Self::NotConfigured(NOT_CONFIGURED.into()),
             TidalError::Unavailable(reason) => {
                 warn!(reason, "Tidal is not available: {reason}");
                 Self::Unavailable { message: UNAVAILABLE.into(), retryable: true }
@@ -70,7 +70,7 @@ impl From<TidalError> for ToolError {
                 ))
             }
             TidalError::NotFound(what) => {
-                Self::BadInput(format!("Tidal does not have {what}. Ids come from tidalSearch; search first."))
+                Self::NotFound(format!("Tidal does not have {what}. Ids come from tidalSearch; search first."))
             }
         }
     }
@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(unavailable.to_string(), UNAVAILABLE);
         assert!(matches!(unavailable, ToolError::Unavailable { retryable: true, .. }));
         assert!(matches!(TidalError::Broken("x".into()).into(), ToolError::Refused(text) if text == UNAVAILABLE));
-        assert!(matches!(TidalError::NotFound("album 7".into()).into(), ToolError::BadInput(_)));
-        assert!(matches!(TidalError::NotConfigured.into(), ToolError::Refused(_)));
+        assert!(matches!(TidalError::NotFound("album 7".into()).into(), ToolError::NotFound(_)));
+        assert!(matches!(TidalError::NotConfigured.into(), ToolError::NotConfigured(_)));
         assert!(matches!(TidalError::Refused("x".into()).into(), ToolError::Refused(_)));
     }
 }

@@ -90,6 +90,8 @@ pub struct Found {
     pub albums: Vec<TidalAlbum>,
     /// Tidal has more results within the limit, but did not return them in time.
     pub is_cut_short: bool,
+    /// The query as Tidal was asked: its first 256 characters.
+    pub searched_for: String,
 }
 
 impl Tidal {
@@ -131,7 +133,7 @@ impl Tidal {
         let pages = self.pages();
         let first = pages.get(&["searchResults"], &parameters).await?;
 
-        let mut found = Found::default();
+        let mut found = Found { searched_for: shortened(query).to_owned(), ..Found::default() };
         if kind != SearchFor::Albums {
             let mut list = pages.follow(&first, "tracks", SEARCH_TRACKS_INCLUDE, limit).await;
             pages.fetch_missing(&mut list, TRACK_INCLUDE).await;

@@ -1,10 +1,13 @@
 //! One of our events in the words of ChatKit.
 
 use app::services::turns::StartedTurn;
-use engine::{Event, Kind};
+use engine::{Event, Kind, StopReason};
 use serde_json::{Value, json};
 
-use super::items::{answer_text, done_task, failed_task, running_task, text_id, text_part, workflow};
+use super::{
+    items::{answer_text, done_task, failed, failed_task, running_task, stopped, text_id, text_part, workflow},
+    widgets,
+};
 
 /// The frames of one event. The turn says where its items belong; it is the same for all events of a stream.
 pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
@@ -30,11 +33,23 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
         ],
         Kind::ToolStarted { call, title, .. } => vec![
             json!({"type": "progress_update", "text": title, "icon": "bolt"}),
-            json!({"type": "thread.item.added", "item": workflow(thread, message, *call, running_task(title))}),
+            json!({
+                "type": "thread.item.added",
+                "item": workflow(thread, message, &call.to_string(), running_task(title)),
+            }),
         ],
-        Kind::ToolDone { call, done, .. } => task_ended(turn, *call, done_task(&done.summary)),
+        Kind::ToolDone { call, done, .. } => {
+            let mut frames = task_ended(turn, *call, done_task(&done.summary));
+            frames.extend(widgets::of_result(thread, message, *call, &done.output).into_iter().flat_map(whole));
+            frames
+        }
         Kind::ToolFailed { call, name, failure } => task_ended(turn, *call, failed_task(name, &failure.error)),
-        Kind::Failed { message, retryable, .. } => vec![error(message, *retryable)],
+        Kind::Failed { message: why, retryable, .. } => {
+            let mut frames = whole(failed(thread, message, why));
+            frames.push(error(why, *retryable));
+            frames
+        }
+        Kind::Ended { stop: StopReason::Stopped, .. } => whole(stopped(thread, message)),
         // The handler has already sent the question; steps and the end of a turn have no frame in this protocol.
         Kind::Started { .. }
         | Kind::StepStarted { .. }
@@ -43,6 +58,11 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
         | Kind::StepDone { .. }
         | Kind::Ended { .. } => Vec::new(),
     }
+}
+
+/// An item that is there all at once.
+fn whole(item: Value) -> Vec<Value> {
+    vec![json!({"type": "thread.item.added", "item": item}), json!({"type": "thread.item.done", "item": item})]
 }
 
 /// Closing the connection does not stop a turn, so no button may promise it.
@@ -57,7 +77,10 @@ pub(super) fn error(message: &str, allow_retry: bool) -> Value {
 fn task_ended(turn: &StartedTurn, call: engine::CallId, task: Value) -> Vec<Value> {
     vec![
         update(&call.to_string(), json!({"type": "workflow.task.updated", "task_index": 0, "task": task})),
-        json!({"type": "thread.item.done", "item": workflow(turn.conversation, turn.message, call, task)}),
+        json!({
+            "type": "thread.item.done",
+            "item": workflow(turn.conversation, turn.message, &call.to_string(), task),
+        }),
     ]
 }
 

@@ -8,6 +8,8 @@ use engine::{Block, CallId, ConversationId, MessageId, Role};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::widgets;
+
 /// A thread with a page of its items. Lists of threads carry none.
 pub(super) fn thread(conversation: &Conversation, items: Value) -> Value {
     json!({
@@ -40,22 +42,48 @@ pub(super) fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec
 
 fn of_answer(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
     let mut n_texts = 0;
-    let items = message.content.iter().filter_map(|block| match block {
-        Block::Text { text } => {
-            n_texts += 1;
-            Some(answer_text(thread, message.id, n_texts - 1, Some(text)))
+    let mut items = Vec::new();
+    for block in &message.content {
+        match block {
+            Block::Text { text } => {
+                n_texts += 1;
+                items.push(answer_text(thread, message.id, n_texts - 1, Some(text)));
+            }
+            Block::ToolUse { .. } => {}
+            Block::ToolResult { tool_use_id, content, is_error } => {
+                let name = name_of(&message.content, *tool_use_id);
+                let task = match is_error {
+                    false => done_task(content["summary"].as_str().unwrap_or(name)),
+                    true => failed_task(name, content["error"].as_str().unwrap_or("failed")),
+                };
+                items.push(workflow(thread, message.id, &tool_use_id.to_string(), task));
+                items.extend(widgets::of_result(thread, message.id, *tool_use_id, content).filter(|_| !is_error));
+            }
         }
-        Block::ToolUse { .. } => None,
-        Block::ToolResult { tool_use_id, content, is_error } => {
-            let name = name_of(&message.content, *tool_use_id);
-            let task = match is_error {
-                false => done_task(content["summary"].as_str().unwrap_or(name)),
-                true => failed_task(name, content["error"].as_str().unwrap_or("failed")),
-            };
-            Some(workflow(thread, message.id, *tool_use_id, task))
-        }
+    }
+    match (message.status, &message.error) {
+        (MessageStatus::Stopped, _) => items.push(stopped(thread, message.id)),
+        (_, Some(error)) => items.push(failed(thread, message.id, &error.message)),
+        _ => {}
+    }
+    items
+}
+
+/// How an answer ended that did not reach its end: an item, so that it is there when the thread is opened again.
+pub(super) fn stopped(thread: ConversationId, message: MessageId) -> Value {
+    let task = json!({"type": "custom", "status_indicator": "complete", "title": "Stopped", "icon": "info"});
+    workflow(thread, message, &end_id(message), task)
+}
+
+pub(super) fn failed(thread: ConversationId, message: MessageId, why: &str) -> Value {
+    let task = json!({
+        "type": "custom", "status_indicator": "complete", "title": "The answer failed", "icon": "bug", "content": why,
     });
-    items.collect()
+    workflow(thread, message, &end_id(message), task)
+}
+
+fn end_id(message: MessageId) -> String {
+    format!("{message}.end")
 }
 
 fn name_of(content: &[Block], call: CallId) -> &str {
@@ -93,13 +121,13 @@ pub(super) fn text_id(message: MessageId, block: u32) -> String {
 }
 
 /// One tool call. A workflow of its own, so that calls that run together can begin and end on their own.
-pub(super) fn workflow(thread: ConversationId, message: MessageId, call: CallId, task: Value) -> Value {
+pub(super) fn workflow(thread: ConversationId, message: MessageId, id: &str, task: Value) -> Value {
     let mut workflow = json!({"type": "custom", "tasks": [task], "expanded": false});
     if workflow["tasks"][0]["status_indicator"] == "complete" {
         workflow["summary"] = json!({"title": workflow["tasks"][0]["title"], "icon": workflow["tasks"][0]["icon"]});
     }
     json!({
-        "id": call, "thread_id": thread, "created_at": made_at(message), "type": "workflow", "workflow": workflow,
+        "id": id, "thread_id": thread, "created_at": made_at(message), "type": "workflow", "workflow": workflow,
     })
 }
 
@@ -120,7 +148,7 @@ pub(super) fn failed_task(name: &str, error: &str) -> Value {
 }
 
 /// Messages are named by the time they were begun, so a live item knows its time without asking the store.
-fn made_at(message: MessageId) -> String {
+pub(super) fn made_at(message: MessageId) -> String {
     timestamp(time_of(message.0).unwrap_or_default())
 }
 

@@ -4,6 +4,7 @@ mod frames;
 mod items;
 mod pages;
 mod request;
+mod widgets;
 
 use std::sync::Arc;
 

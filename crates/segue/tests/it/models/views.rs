@@ -71,7 +71,7 @@ async fn a_model_reads_short_handles_and_its_calls_are_mapped_back() {
     let (status, refused) =
         app.answer(Method::POST, "/api/tools/complete_task", Some(json!({"task_id": handle}))).await;
     let said = "There is no such task. Call list_tasks to see the tasks and their ids.";
-    assert_eq!((status, &refused["error"]["message"]), (400, &json!(said)), "programs name a task by its id only");
+    assert_eq!((status, &refused["error"]["message"]), (404, &json!(said)), "programs name a task by its id only");
 }
 
 /// Characters for a token, as a Qwen2.5 tokenizer counted the texts of the first version: instructions 188 and 359 tokens,

@@ -138,6 +138,32 @@ impl World {
         rows
     }
 
+    /// Runs a statement that the database must refuse, and answers why it did.
+    pub(crate) async fn refusal(&self, sql: &str) -> String {
+        self.query(sql).await.expect_err("it is refused").to_string()
+    }
+
+    /// The first column of what a query finds.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        self.query(sql).await.expect("the query runs").into_iter().map(Option::unwrap_or_default).collect()
+    }
+
+    async fn query(&self, sql: &str) -> Result<Vec<Option<String>>, sqlx::Error> {
+        use sqlx::Connection;
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        match &self.database_url {
+            Some(url) => {
+                let mut connection = sqlx::PgConnection::connect(url).await?;
+                sqlx::query_scalar(sql).fetch_all(&mut connection).await
+            }
+            None => {
+                let url = format!("sqlite:{}", self.data_dir.path().join("segue.db").display());
+                let mut connection = sqlx::SqliteConnection::connect(&url).await?;
+                sqlx::query_scalar(sql).fetch_all(&mut connection).await
+            }
+        }
+    }
+
     /// An id as a literal of the database.
     pub(crate) fn id(&self, id: &str) -> String {
         let id: uuid::Uuid = id.parse().expect("an id");

@@ -1,0 +1,108 @@
+//! Model calls beside the answers of turns: other wordings of a wish, descriptions of tracks. Each is a generation.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use chrono::Utc;
+use engine::{CallId, Delta, Model, ModelError, Prompt, Usage, UserId};
+use futures::StreamExt;
+
+use super::{Observer, cut::Cut, sent};
+
+/// What a model was asked for, and by whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Errand {
+    /// The name of its generation.
+    pub(crate) name: &'static str,
+    pub(crate) owner: UserId,
+    /// The tool call that waits for it, if one does.
+    pub(crate) call: Option<CallId>,
+}
+
+/// One reply of a model that is no part of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    pub(super) errand: Errand,
+    pub(super) model: String,
+    pub(super) input: Option<Cut>,
+    pub(super) output: String,
+    pub(super) usage: Usage,
+    pub(super) started_ms: i64,
+    pub(super) first_ms: Option<i64>,
+    pub(super) ended_ms: i64,
+    pub(super) error: Option<String>,
+}
+
+/// Who is told of them: tools and workers exist before the observer does.
+#[derive(Clone, Default)]
+pub(crate) struct Asides(Arc<OnceLock<Weak<Observer>>>);
+
+impl Asides {
+    pub(crate) fn tell(&self, observer: &Arc<Observer>) {
+        // Set once, when the application starts.
+        let _ = self.0.set(Arc::downgrade(observer));
+    }
+
+    /// The whole reply of `model`. One that fails, or that its caller does not wait for, is told of too.
+    pub(crate) async fn ask(&self, model: &dyn Model, prompt: &Prompt, errand: Errand) -> Result<String, ModelError> {
+        let mut running = Running::begin(self.0.get().and_then(Weak::upgrade), model.id(), prompt, errand);
+        let mut deltas = model.reply(prompt);
+        while let Some(delta) = deltas.next().await {
+            match delta {
+                Ok(Delta::Text(text)) => running.says(&text),
+                Ok(Delta::Progress { usage }) => running.aside.usage = usage,
+                Ok(Delta::End { usage }) => {
+                    running.aside.usage = usage;
+                    running.aside.error = None;
+                    return Ok(running.aside.output.clone());
+                }
+                Ok(Delta::ToolCall { .. } | Delta::Reasoning(_)) => {}
+                Err(error) => {
+                    running.aside.error = Some(error.to_string());
+                    return Err(error);
+                }
+            }
+        }
+        let error = ModelError::Unavailable("its stream was cut".into());
+        running.aside.error = Some(error.to_string());
+        Err(error)
+    }
+}
+
+/// Tells when it is dropped: a caller may stop waiting at any moment.
+struct Running {
+    observer: Option<Arc<Observer>>,
+    aside: Aside,
+}
+
+impl Running {
+    fn begin(observer: Option<Arc<Observer>>, model: &str, prompt: &Prompt, errand: Errand) -> Self {
+        let is_shown = observer.as_ref().is_some_and(|observer| observer.tells_content());
+        let now = Utc::now().timestamp_millis();
+        let aside = Aside {
+            errand,
+            model: model.to_owned(),
+            input: is_shown.then(|| Cut::of(sent::input(prompt).to_string())),
+            output: String::new(),
+            usage: Usage::default(),
+            started_ms: now,
+            first_ms: None,
+            ended_ms: now,
+            error: Some("given up before the reply was complete".into()),
+        };
+        Self { observer, aside }
+    }
+
+    fn says(&mut self, text: &str) {
+        self.aside.first_ms.get_or_insert_with(|| Utc::now().timestamp_millis());
+        self.aside.output.push_str(text);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(observer) = &self.observer {
+            self.aside.ended_ms = Utc::now().timestamp_millis();
+            observer.aside_ended(self.aside.clone());
+        }
+    }
+}

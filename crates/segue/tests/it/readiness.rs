@@ -1,0 +1,66 @@
+//! `/readyz` names the part that is away and stays ready without it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use axum::{Json, Router, extract::State, http::StatusCode, routing::post};
+use engine::script::says;
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, World};
+
+/// What `/readyz` says of one part, once it is as expected.
+async fn part_is(app: &TestApp, name: &str, ready: bool) -> Value {
+    loop {
+        let told = app.get("/readyz").await;
+        assert_eq!((&told["ready"], &told["causes"]), (&json!(true), &json!([])), "an optional part fails nothing");
+        let part = told["parts"].as_array().unwrap().iter().find(|part| part["name"] == name).unwrap().clone();
+        if part["ready"] == ready {
+            return part["cause"].clone();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_does_not_answer_is_named() {
+    let app = TestApp::start(World::new().await, [], &[("QDRANT_URL", "http://127.0.0.1:9")]).await;
+    assert_eq!(part_is(&app, "index", false).await, "the index does not answer");
+    assert_eq!(part_is(&app, "embedder", true).await, Value::Null);
+    let own = TestApp::scripted([]).await;
+    assert_eq!(part_is(&own, "index", true).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_model_that_failed_is_named_until_it_answers() {
+    let app = TestApp::scripted([says("I was").then_fails("overloaded"), says("Hi.")]).await;
+    assert_eq!(part_is(&app, "model", true).await, Value::Null);
+    app.say("hello").await;
+    let cause = part_is(&app, "model", false).await;
+    assert_eq!(cause, "the last answer failed: The model is unavailable right now. Please try again.");
+    app.say("again").await;
+    part_is(&app, "model", true).await;
+}
+
+#[tokio::test]
+async fn an_embeddings_server_that_does_not_answer_is_named() {
+    let is_away = Arc::new(AtomicBool::new(false));
+    let embed = async |State(is_away): State<Arc<AtomicBool>>, Json(asked): Json<Value>| {
+        if is_away.load(Ordering::SeqCst) {
+            return Err(StatusCode::SERVICE_UNAVAILABLE);
+        }
+        let n_texts = asked["input"].as_array().map_or(0, Vec::len);
+        let vectors: Vec<_> = (0..n_texts).map(|n| json!({"index": n, "embedding": [1.0, 0.0]})).collect();
+        Ok(Json(json!({ "data": vectors })))
+    };
+    let router = Router::new().route("/v1/embeddings", post(embed)).with_state(is_away.clone());
+    let running = doubles::serve(router).await.unwrap();
+    let url = format!("http://{}", running.addr);
+    let settings = [("SEGUE_EMBEDDINGS_URL", url.as_str()), ("SEGUE_EMBEDDINGS_MODEL", "two")];
+    let app = TestApp::start(World::new().await, [], &settings).await;
+    part_is(&app, "embedder", true).await;
+    is_away.store(true, Ordering::SeqCst);
+    assert_eq!(part_is(&app, "embedder", false).await, "the embeddings server does not answer");
+}

@@ -1,0 +1,123 @@
+//! What is stored, as the seeds describe the tables: asked of the database itself.
+
+use engine::script::{calls, says};
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn blocks_and_results_can_be_queried_as_json() {
+    let replies = [
+        says("Adding.").calls("add_task", json!({"title": "strings"})).calls("complete_task", json!({"task_id": "7"})),
+        says("Done."),
+    ];
+    let app = TestApp::scripted(replies).await;
+    let frames = app.say("please").await;
+    let call = frames.iter().find(|frame| frame["type"] == "tool_call_start").unwrap()["toolCallId"].clone();
+    let is_postgres = app.world.database_url().is_some();
+    let (types, used, titles, errors) = if is_postgres {
+        (
+            "SELECT block->>'type' FROM messages, jsonb_array_elements(content) block WHERE role = 'assistant'",
+            "SELECT block->>'id' FROM messages, jsonb_array_elements(content) block WHERE block->>'name' = 'add_task'",
+            "SELECT result->>'title' FROM tool_calls WHERE status = 'done' AND parameters->>'title' = 'strings'",
+            "SELECT result->>'error' FROM tool_calls WHERE status = 'failed'",
+        )
+    } else {
+        (
+            "SELECT block.value->>'type' FROM messages, json_each(content) block WHERE role = 'assistant'",
+            "SELECT block.value->>'id' FROM messages, json_each(content) block WHERE block.value->>'name' = 'add_task'",
+            "SELECT result->>'title' FROM tool_calls WHERE status = 'done' AND parameters->>'title' = 'strings'",
+            "SELECT result->>'error' FROM tool_calls WHERE status = 'failed'",
+        )
+    };
+    let blocks = ["text", "tool_use", "tool_use", "tool_result", "tool_result", "text"];
+    assert_eq!(app.world.texts(types).await, blocks);
+    assert_eq!(app.world.texts(used).await, [call.as_str().unwrap()], "the id of the stream is the id of the block");
+    assert_eq!(app.world.texts(titles).await, ["strings"], "the result is the output itself");
+    assert!(app.world.texts(errors).await[0].starts_with("There is no such task"));
+    let columns = "SELECT summary FROM tool_calls WHERE status = 'done' AND result_count = 1 AND duration_ms >= 0";
+    assert_eq!(app.world.texts(columns).await, ["Added 'strings'"]);
+    let told: Value = app.get("/api/conversations").await["conversations"][0]["id"].clone();
+    assert_eq!(told, frames[0]["conversationId"]);
+}
+
+#[tokio::test]
+async fn messages_belong_to_a_conversation_and_to_one_of_two_roles() {
+    let app = TestApp::scripted([says("Hi.")]).await;
+    let frames = app.say("hello").await;
+    let world = &app.world;
+    let conversation = world.id(frames[0]["conversationId"].as_str().unwrap());
+    let unknown = world.id(&uuid::Uuid::new_v4().to_string());
+    let random = if world.database_url().is_some() { "gen_random_uuid()" } else { "randomblob(16)" };
+    let insert = |conversation: &str, role: &str, position: u32| {
+        format!(
+            "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)
+             VALUES ({random}, {conversation}, {position}, '{role}', '[]', 'complete', '', '2026-01-01T00:00:00+00:00')"
+        )
+    };
+    let refused = world.refusal(&insert(&conversation, "robot", 90)).await;
+    assert!(refused.contains("role"), "{refused}");
+    let refused = world.refusal(&insert(&unknown, "user", 91)).await.to_lowercase();
+    assert!(refused.contains("foreign key"), "{refused}");
+    world.execute(&insert(&conversation, "user", 92)).await;
+    assert_eq!(world.texts("SELECT role FROM messages ORDER BY position").await, ["user", "assistant", "user"]);
+}
+
+#[tokio::test]
+async fn the_columns_and_indexes_of_the_seeds_are_there() {
+    let app = TestApp::scripted([]).await;
+    let is_postgres = app.world.database_url().is_some();
+    let wanted = [
+        ("conversations", "id user_id agent title created_at updated_at"),
+        ("messages", "id conversation_id role content status created_at"),
+        ("tool_calls", "id message_id tool_name parameters result status summary result_count duration_ms created_at"),
+        ("tasks", "id user_id title description completed created_at updated_at"),
+    ];
+    for (table, columns) in wanted {
+        let found = if is_postgres {
+            format!(
+                "SELECT column_name::text FROM information_schema.columns
+                 WHERE table_schema = current_schema() AND table_name = '{table}'"
+            )
+        } else {
+            format!("SELECT name FROM pragma_table_info('{table}')")
+        };
+        let found = app.world.texts(&found).await;
+        for column in columns.split(' ') {
+            assert!(found.iter().any(|name| name == column), "{table} has no {column}: {found:?}");
+        }
+    }
+    let indexes = if is_postgres {
+        "SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema()"
+    } else {
+        "SELECT tbl_name || ' (' || (SELECT group_concat(name, ', ') FROM pragma_index_info(m.name)) || ')'
+         FROM sqlite_schema m WHERE type = 'index'"
+    };
+    // PostgreSQL quotes `position`.
+    let indexes = app.world.texts(indexes).await.join("\n").replace('"', "");
+    for wanted in ["conversations", "messages"] {
+        assert!(indexes.contains(wanted), "{indexes}");
+    }
+    assert!(indexes.contains("(user_id, updated_at)"), "conversations by user: {indexes}");
+    assert!(indexes.contains("(conversation_id, position)"), "messages by conversation: {indexes}");
+    if is_postgres {
+        let kind = "SELECT data_type::text FROM information_schema.columns
+            WHERE table_schema = current_schema() AND (table_name, column_name) IN
+                (('messages', 'content'), ('tool_calls', 'parameters'), ('tool_calls', 'result'))";
+        assert_eq!(app.world.texts(kind).await, ["jsonb", "jsonb", "jsonb"]);
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_a_turn_has_a_row_also_those_that_never_ran() {
+    let replies = [
+        calls("no_such_tool", json!({})),
+        calls("add_task", json!({"title": ""})),
+        calls("add_task", json!({"title": "x"})),
+        says("Done."),
+    ];
+    let app = TestApp::scripted(replies).await;
+    app.say("please").await;
+    let rows = app.world.texts("SELECT tool_name || ' ' || status FROM tool_calls ORDER BY created_at").await;
+    assert_eq!(rows, ["no_such_tool refused", "add_task failed", "add_task done"]);
+}

@@ -21,10 +21,13 @@ faults: setup-test web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
-## The promises about turns, proved on both databases: every crash point, every lost reply, pauses and outages.
+## The promises about turns, proved on both databases: every crash point, every lost reply, pauses, outages, histories; a
+## simulation of 100,000 turns; and the proof itself: every planted bug must be found.
 prove: setup-test web/dist/index.html
+	SEGUE_SIMULATED_TURNS=100000 $(CARGO) test --workspace --quiet --lib -- --nocapture simulation
 	$(CARGO) test --workspace --quiet --test prove -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
+	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
 
 ## What must hold before a change is handed over: format, lints, licences and where dependencies come from.
 check: setup-test web/dist/index.html

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
+use engine::{
+    Call, CallId, Done, Failure, MessageId, Outcome, Recorded,
+    mutants::{Mutant, planted, statement},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sqlx::types::Json;
@@ -145,6 +148,7 @@ impl Store {
         T: Serialize + DeserializeOwned,
         F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
     {
+        let call = call.filter(|_| !planted(Mutant::EffectWithoutJournal));
         let Some(call) = call else { return effect(tx).await };
         settle_under(tx, call, self.call_leases.of(call), effect).await
     }
@@ -207,7 +211,7 @@ impl Store {
               AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
         let columns = Columns::of(&outcome);
         let closed: Option<(Uuid,)> = self
-            .write(SQL)
+            .write(statement(SQL, Mutant::FinishUnfenced, "lease_token = $10", "lease_token >= $10"))
             .bind(call.0)
             .bind(columns.status)
             .bind(Json(&columns.result))
@@ -242,7 +246,8 @@ where
     T: Serialize + DeserializeOwned,
     F: AsyncFnOnce(&mut Tx) -> Result<T, StoreError>,
 {
-    let claimed: Option<(Uuid,)> = tx.query(CLAIM).bind(call.0).bind(token).fetch_optional().await?;
+    let claim = statement(CLAIM, Mutant::SettleUnfenced, "lease_token = $2", "lease_token >= $2");
+    let claimed: Option<(Uuid,)> = tx.query(claim).bind(call.0).bind(token).fetch_optional().await?;
     if claimed.is_none() {
         return earlier_effect(tx.query(ROW).bind(call.0).fetch_optional::<Row>().await?);
     }

@@ -17,6 +17,9 @@ mod conversations;
 mod discover;
 mod errors;
 mod folders;
+#[path = "../prove/history/mod.rs"]
+#[allow(dead_code, reason = "the proof uses the rest")]
+mod history;
 mod import;
 mod ingest;
 mod killed;

@@ -29,6 +29,7 @@ struct Conversation {
 struct Turn {
     started: StartedTurn,
     owner: String,
+    question: String,
     client_message_id: Option<String>,
     holder: String,
     token: i64,
@@ -56,7 +57,7 @@ impl Turns {
     ) -> Result<Started, StoreError> {
         let only = |start| Ok(Started { start, taken_back: None });
         if new.again.is_none()
-            && let Some(existing) = self.of_client_message(owner, new)
+            && let Some(existing) = self.of_client_message(owner, new.client_message_id)
         {
             return only(Start::Existing(existing));
         }
@@ -68,14 +69,16 @@ impl Turns {
             conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
             message: MessageId::new(),
         };
-        let before = self.clone();
+        // Taking messages back may fail afterwards: rare enough to keep a copy for it.
+        let before = new.again.map(|_| self.clone());
         let taken_back = self.open_conversation(owner, new, started.conversation)?;
-        if let Some(existing) = self.of_client_message(owner, new) {
-            *self = before;
-            return only(Start::Existing(existing));
-        }
-        if self.turns.values().any(|turn| turn.started.conversation == started.conversation && turn.runs()) {
-            return Err(RUNNING);
+        let existing = self.of_client_message(owner, new.client_message_id);
+        let is_busy = self.turns.values().any(|turn| turn.started.conversation == started.conversation && turn.runs());
+        if is_busy || existing.is_some() {
+            if let Some(before) = before {
+                *self = before;
+            }
+            return existing.map_or(Err(RUNNING), |existing| only(Start::Existing(existing)));
         }
         let messages = [new.again.unwrap_or_else(MessageId::new), started.message];
         if let Some(conversation) = self.conversations.get_mut(&started.conversation) {
@@ -86,6 +89,7 @@ impl Turns {
             Turn {
                 started: started.clone(),
                 owner: owner.to_string(),
+                question: new.text.to_owned(),
                 client_message_id: new.client_message_id.map(str::to_owned),
                 holder: new.node.to_owned(),
                 token: FIRST_TOKEN,
@@ -129,8 +133,13 @@ impl Turns {
         Ok(Some(gone))
     }
 
-    fn of_client_message(&self, owner: &UserId, new: &NewTurn<'_>) -> Option<StartedTurn> {
-        let id = new.client_message_id?;
+    pub(crate) fn question_of(&self, answer: MessageId) -> String {
+        let turn = self.turns.values().find(|turn| turn.started.message == answer);
+        turn.map(|turn| turn.question.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn of_client_message(&self, owner: &UserId, id: Option<&str>) -> Option<StartedTurn> {
+        let id = id?;
         let same = |turn: &&Turn| turn.owner == owner.as_str() && turn.client_message_id.as_deref() == Some(id);
         self.turns.values().find(same).map(|turn| turn.started.clone())
     }

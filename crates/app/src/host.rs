@@ -25,6 +25,8 @@ use crate::{
 /// another node ends it.
 const END_PATIENCE: Duration = Duration::from_secs(15);
 const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
+/// So often at least, however late it is: a node that stood still has spent its patience asleep.
+const FEWEST_TRIES: u32 = 3;
 
 /// What running turns, and finishing those of others, needs of a node.
 pub(crate) trait Host: Send + Sync + 'static {
@@ -95,20 +97,21 @@ async fn let_go<H: Host>(host: &H, live: &LiveTurn) {
 /// Stores the end and shows it. False when the turn is not this node's any more, or could not be stored.
 async fn record_end<H: Host>(host: &H, job: &Job, mut answer: Answer) -> bool {
     let given_up = Instant::now() + END_PATIENCE;
-    let turn = job.live.started.turn;
+    let (turn, mut n_tries) = (job.live.started.turn, 0);
     loop {
+        n_tries += 1;
         let stored = match close_open(host, job, &mut answer.finished).await {
             Ok(()) => try_to_end(host, &job.live, &answer).await,
             Err(error) => Err(error),
         };
         match stored {
             Ok(Ended::Stored) => return true,
-            Ok(Ended::Holds(_)) if Instant::now() < given_up => {}
+            Ok(Ended::Holds(_)) if n_tries < FEWEST_TRIES || Instant::now() < given_up => {}
             Ok(Ended::Lost | Ended::Holds(_)) => {
                 warn!(turn.id = %turn, "A turn lost its lease; another node has it");
                 return false;
             }
-            Err(error) if Instant::now() < given_up => {
+            Err(error) if n_tries < FEWEST_TRIES || Instant::now() < given_up => {
                 warn!(turn.id = %turn, "The end of a turn could not be stored, trying again: {error}");
                 // Not while the process ends: there is no later attempt then.
                 pause(END_AGAIN_AFTER, host.background()).await;

@@ -127,8 +127,11 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
     let found = match find(&**host, dead).await {
         Ok(found) => found,
         Err(error) => {
-            // Not held by a node that does nothing about it.
-            host.turns().store.release(TurnId(dead.id), token).await?;
+            // Not held by a node that does nothing about it, nor counted against a turn that did not run.
+            match what {
+                Takeover::Continue => host.turns().store.release_unbegun(TurnId(dead.id), token).await?,
+                Takeover::Close => host.turns().store.release(TurnId(dead.id), token).await?,
+            }
             return Err(error);
         }
     };

@@ -172,4 +172,13 @@ impl Store {
         self.write(SQL).bind(turn.0).bind(token).bind(over).execute().await?;
         Ok(())
     }
+
+    /// Gives a turn back that was taken over and could not be begun: the takeover is not counted.
+    pub async fn release_unbegun(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE turns SET lease_until = $3, holder = '', n_takeovers = n_takeovers - 1
+            WHERE id = $1 AND lease_token = $2 AND status = 'running' AND n_takeovers > 0";
+        let over = self.clock.now() - TimeDelta::milliseconds(1);
+        self.write(SQL).bind(turn.0).bind(token).bind(over).execute().await?;
+        Ok(())
+    }
 }

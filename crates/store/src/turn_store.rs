@@ -52,6 +52,8 @@ pub trait TurnStore: Send + Sync {
     fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>>;
     /// Gives a turn up: any node may take it over at once.
     fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
+    /// The same for a turn that was taken over and could not be begun: the takeover is not counted.
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
 
     /// Opens the journal row of a tool call, before the tool runs. Doing it twice changes nothing.
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
@@ -139,6 +141,10 @@ impl TurnStore for Store {
 
     fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
         Box::pin(self.release(turn, token))
+    }
+
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        Box::pin(self.release_unbegun(turn, token))
     }
 
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {

@@ -218,6 +218,21 @@ impl TurnStore for SimStore {
         self.ask("release", move |store| store.release(turn, token))
     }
 
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        Box::pin(async move {
+            self.before("release_unbegun").await?;
+            self.memory.release_unbegun(turn, token).await?;
+            // Unless another node has it by now.
+            let is_free = |dead: &DeadTurn| dead.id == turn.0 && dead.lease_token == token;
+            if self.memory.dead_turns(None).await?.iter().any(is_free)
+                && let Some(n) = self.world().takeovers.lock().unwrap().get_mut(&turn)
+            {
+                *n -= 1;
+            }
+            self.after("release_unbegun").await
+        })
+    }
+
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
         self.tokens.lock().unwrap().insert(call.id, token);
         self.ask("begin_call", move |store| store.begin_call(call, title, token))

@@ -167,6 +167,13 @@ impl TurnStore for MemoryTurnStore {
         })
     }
 
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        self.change(|state, now| {
+            state.turns.release_unbegun(turn, token, now);
+            Ok(())
+        })
+    }
+
     fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, ()> {
         self.change(|state, _| {
             state.calls.begin(call, token);

@@ -238,6 +238,13 @@ impl Turns {
         }
     }
 
+    pub(crate) fn release_unbegun(&mut self, id: TurnId, token: i64, at: DateTime<Utc>) {
+        if let Some(turn) = self.turns.get_mut(&id).filter(|turn| turn.token == token && turn.n_takeovers > 0) {
+            turn.n_takeovers -= 1;
+        }
+        self.release(id, token, at);
+    }
+
     pub(crate) fn dead(&self, reborn: Option<&str>, at: DateTime<Utc>) -> Vec<DeadTurn> {
         let is_dead = |turn: &&Turn| turn.runs() && (turn.lease_until < at || Some(turn.holder.as_str()) == reborn);
         let rows = self.turns.values().filter(is_dead).filter_map(|turn| {

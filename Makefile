@@ -21,10 +21,13 @@ faults: setup-test web/dist/index.html
 	$(CARGO) test --workspace --quiet --test faults -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test faults -- --all
 
-## Verify the promises about turns on both databases: every crash point, every lost reply, pauses and outages.
+## Verify the promises about turns on both databases: every crash point, every lost reply, pauses, outages, histories; a
+## simulation of 100,000 turns; and the proof itself: every planted bug must be found.
 prove: setup-test web/dist/index.html
+	SEGUE_SIMULATED_TURNS=100000 $(CARGO) test --workspace --quiet --lib -- --nocapture simulation
 	$(CARGO) test --workspace --quiet --test prove -- --all
 	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
+	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
 
 ## Check format, lints, licences and the origin of dependencies. Must pass before a change is submitted.
 check: setup-test web/dist/index.html

@@ -472,10 +472,20 @@ fn ignored_file(here: &Path, read: Option<&Path>) -> Option<String> {
     ))
 }
 
-/// Where the process is to abort, for `make prove`: at the n-th point from its start, or from when it is ready.
+/// Where the process is to abort or to stop, for `make prove`: at the n-th point from its start, or from when it is ready.
 #[cfg(debug_assertions)]
-pub(crate) fn crash_at(name: &str) -> Option<i64> {
+pub(crate) fn point(name: &str) -> Option<i64> {
     std::env::var(name).ok()?.parse().ok()
+}
+
+/// The bug that this process is to have, for `make prove`.
+#[cfg(debug_assertions)]
+pub(crate) fn plant_mutant() -> anyhow::Result<()> {
+    use anyhow::Context;
+    if let Ok(name) = std::env::var("SEGUE_MUTANT") {
+        engine::mutants::plant(name.parse().with_context(|| format!("SEGUE_MUTANT={name}"))?);
+    }
+    Ok(())
 }
 
 /// The flag that sets a setting: `SEGUE_DATA_DIR` → `data-dir`.

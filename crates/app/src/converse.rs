@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
-use engine::{Call, CallId, ConversationId, JournalError, Kind, Outcome, Progress, ToolContext, UserId};
+use engine::{
+    Call, CallId, ConversationId, JournalError, Kind, Outcome, Progress, ToolContext, UserId,
+    mutants::{Mutant, planted},
+};
 use serde_json::Value;
 use store::{NewTurn, Start, StartedTurn, StoreError};
 use tokio::task::JoinHandle;
@@ -13,6 +16,7 @@ use crate::{
     App, Error,
     agents::{Agent, agent},
     decided,
+    host::run,
     observe::{EndedCall, Sent},
     run_turn::Job,
     turn_journal::StoreJournal,
@@ -55,6 +59,9 @@ impl App {
         ask: Ask,
         decided: Option<decided::Call>,
     ) -> Result<StartedTurn, Error> {
+        if planted(Mutant::StartEndsWithClient) {
+            return self.start_turn(owner, ask, decided).await;
+        }
         let (app, owner) = (self.clone(), owner.clone());
         joined(self.spawned.spawn(async move { app.start_turn(&owner, ask, decided).await })).await
     }
@@ -76,7 +83,7 @@ impl App {
             again: ask.again,
             agent: agent.id,
             text,
-            client_message_id: ask.client_message_id.as_deref(),
+            client_message_id: ask.client_message_id.as_deref().filter(|_| !planted(Mutant::ClientMessageIdIgnored)),
             node: &self.turns.node,
             limits: self.config.turn_limits,
         };
@@ -109,7 +116,7 @@ impl App {
             sent: Sent::default(),
         };
         let app = self.clone();
-        self.spawned.spawn(async move { app.run(job).await });
+        self.spawned.spawn(async move { run(&*app, job).await });
         Ok(started)
     }
 

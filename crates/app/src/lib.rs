@@ -12,6 +12,7 @@ pub mod export;
 mod export_conversation;
 mod export_json;
 mod history;
+mod host;
 pub mod import;
 mod index_sync;
 pub mod library;
@@ -27,6 +28,8 @@ mod recovery;
 mod run_turn;
 pub mod sample;
 pub mod services;
+#[cfg(test)]
+mod simulation;
 pub mod text_limit;
 mod titles;
 mod tools;
@@ -37,7 +40,10 @@ mod wordings;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use engine::{Model, ToolSpec, Toolbox, UserId};
+use engine::{
+    Model, ToolSpec, Toolbox, UserId,
+    mutants::{Mutant, planted},
+};
 use futures::Stream;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -110,6 +116,8 @@ pub struct App {
 impl App {
     /// Builds every service and starts the background work.
     pub async fn start(config: Config, model: Arc<dyn Model>) -> anyhow::Result<Arc<Self>> {
+        #[cfg(debug_assertions)]
+        config::plant_mutant()?;
         let node = Node::claim(&config.data_dir)
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store =
@@ -148,7 +156,7 @@ impl App {
         let app = Arc::new(Self {
             observer,
             agents: tools_by_agent(AGENTS, &all_tools, &outside, services.library.tidal.is_configured())?,
-            turns: Arc::new(Turns::new(store.clone(), node.name.clone(), shutdown.clone())),
+            turns: Arc::new(Turns::new(Arc::new(store.clone()), node.name.clone(), shutdown.clone())),
             spawned,
             meter,
             shutdown,
@@ -165,12 +173,12 @@ impl App {
             readiness: Arc::new(Readiness::new()),
         });
         #[cfg(debug_assertions)]
-        if let Some(n) = config::crash_at("SEGUE_CRASH_AT_START") {
-            store::failpoint::arm(n);
+        if let Some(n) = config::point("SEGUE_CRASH_AT_START") {
+            store::failpoint::arm(n, store::failpoint::Does::Abort);
         }
         app.start_background_work();
         if app.node.is_reborn && app.config.takes_turns {
-            app.take_dead_turns(Some(&app.node.name)).await;
+            recovery::take_dead_turns(&app, Some(&app.node.name)).await;
         }
         Ok(app)
     }
@@ -188,7 +196,7 @@ impl App {
         self.spawned.spawn(async move { indexing.keep_up(store, node, put, token).await });
         let (readiness, indexing, token) = (self.readiness.clone(), self.indexing.clone(), self.background.clone());
         self.spawned.spawn(async move { readiness.keep_looking(&indexing, token).await });
-        self.spawned.spawn(self.clone().keep_leases());
+        self.spawned.spawn(recovery::keep_leases(self.clone()));
         self.observer.start(&self.spawned, self.background.clone());
     }
 
@@ -213,8 +221,11 @@ impl App {
     /// Crash points count from here, see `make prove`.
     #[cfg(debug_assertions)]
     pub fn arm_crash_point(&self) {
-        if let Some(n) = config::crash_at("SEGUE_CRASH_AT") {
-            store::failpoint::arm(n);
+        if let Some(n) = config::point("SEGUE_CRASH_AT") {
+            store::failpoint::arm(n, store::failpoint::Does::Abort);
+        }
+        if let Some(n) = config::point("SEGUE_PAUSE_AT") {
+            store::failpoint::arm(n, store::failpoint::Does::Pause);
         }
     }
 
@@ -239,7 +250,8 @@ impl App {
 
     /// Another node finishes them, or this one after its restart; without takeovers they end as interrupted.
     fn let_turns_go(&self) -> usize {
-        if self.config.takeover { self.turns.hand_over_all() } else { self.turns.cut_all() }
+        let hands_over = self.config.takeover && !planted(Mutant::DrainInterrupts);
+        if hands_over { self.turns.hand_over_all() } else { self.turns.cut_all() }
     }
 
     async fn quiet_within(&self, time: Duration) -> bool {

@@ -1,22 +1,20 @@
 //! Recovery: renews our leases, and finishes or closes turns whose node died.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use engine::{
     CallId, ConversationId, End, Event, Finished, Kind, MessageId, Progress, Recorded, StopReason, TurnId, UserId,
+    mutants::{Mutant, planted},
 };
 use store::{DeadTurn, StartedTurn, StoreError, Takeover};
+use tokio::time::Instant;
 use tracing::{info, warn};
 
 use crate::{
-    App,
     agents::{AGENTS, agent},
+    host::{Host, finish, recorded, run},
     observe::Sent,
-    run_turn::{Job, cut_end, recorded},
+    run_turn::{Job, cut_end},
     turns::{from_rows, pause},
 };
 
@@ -48,7 +46,7 @@ impl Touch {
     }
 
     fn is_steady(&self, lease: Duration) -> bool {
-        self.since.elapsed() >= lease
+        self.since.elapsed() >= lease || planted(Mutant::TakesAtOnceAfterOutage)
     }
 }
 
@@ -59,140 +57,143 @@ struct Found {
     question: String,
 }
 
-impl App {
-    pub(crate) fn lease(&self) -> Duration {
-        self.store.lease().to_std().unwrap_or_default()
-    }
+fn lease_of<H: Host>(host: &H) -> Duration {
+    host.turns().store.lease().to_std().unwrap_or_default()
+}
 
-    /// Renews leases, takes turns over whose lease ran out, and forgets what is old, until the process ends.
-    pub(crate) async fn keep_leases(self: Arc<Self>) {
-        let every = self.lease() / RENEWALS_PER_LEASE;
-        let mut touch = Touch::new();
-        let mut swept = Instant::now();
-        while pause(every, &self.background).await {
-            let asked = Instant::now();
-            match self.renew().await {
-                Ok(()) => touch.renewed(asked, every),
-                Err(error) => {
-                    warn!("Leases could not be renewed, trying again: {error}");
-                    continue;
-                }
-            }
-            if self.config.takes_turns && touch.is_steady(self.lease()) {
-                self.take_dead_turns(None).await;
-            }
-            if swept.elapsed() >= SWEEP_EVERY {
-                swept = Instant::now();
-                if let Err(error) = self.sweep().await {
-                    warn!("What is old could not be cleared away, trying again: {error}");
-                }
-            }
-        }
-    }
-
-    async fn renew(&self) -> Result<(), StoreError> {
-        self.store.set_clock().await?;
-        for lost in self.store.renew_leases(&self.turns.leases()).await? {
-            // Unless it has ended here a moment ago: taken over while this node was paused or cut off.
-            if let Some(live) = self.turns.live_turn(lost).filter(|live| !live.is_ending()) {
-                warn!(turn.id = %lost, "A turn lost its lease; another node has it");
-                live.leave();
-            }
-        }
-        Ok(())
-    }
-
-    async fn sweep(&self) -> Result<(), StoreError> {
-        self.store.forget_old_events().await?;
-        self.store.purge_deleted_conversations().await?;
-        self.store.forget_expired_keys().await
-    }
-
-    /// Takes over what dead nodes left running; with `reborn`, what an earlier life of this node left. One that cannot be
-    /// read or closed does not keep the others from it.
-    pub(crate) async fn take_dead_turns(self: &Arc<Self>, reborn: Option<&str>) {
-        let dead = match self.store.dead_turns(reborn).await {
-            Ok(dead) => dead,
+/// Renews leases, takes turns over whose lease ran out, and forgets what is old, until the process ends.
+pub(crate) async fn keep_leases<H: Host>(host: Arc<H>) {
+    let every = lease_of(&*host) / RENEWALS_PER_LEASE;
+    let mut touch = Touch::new();
+    let mut swept = Instant::now();
+    while pause(every, host.background()).await {
+        let asked = Instant::now();
+        match renew(&*host).await {
+            Ok(()) => touch.renewed(asked, every),
             Err(error) => {
-                warn!("Turns of dead nodes could not be looked for, trying again: {error}");
-                return;
-            }
-        };
-        for dead in dead.into_iter().filter(|dead| reborn.is_none_or(|name| name == dead.holder)) {
-            if let Err(error) = self.take(&dead).await {
-                warn!(turn.id = %dead.id, "A turn of a dead node could not be taken over, trying again: {error}");
+                warn!("Leases could not be renewed, trying again: {error}");
+                continue;
             }
         }
-    }
-
-    async fn take(self: &Arc<Self>, dead: &DeadTurn) -> Result<(), StoreError> {
-        let goes_on = self.config.takeover && dead.n_takeovers < MAX_TAKEOVERS && agent(&dead.agent).is_some();
-        let Some(_starting) = self.turns.enter() else { return Ok(()) };
-        let what = if goes_on { Takeover::Continue } else { Takeover::Close };
-        let Some(token) = self.store.take_over(dead, &self.turns.node, what).await? else { return Ok(()) };
-        let found = match self.find(dead).await {
-            Ok(found) => found,
-            Err(error) => {
-                // Not held by a node that does nothing about it.
-                self.store.release(TurnId(dead.id), token).await?;
-                return Err(error);
+        if host.takes_turns() && touch.is_steady(lease_of(&*host)) {
+            take_dead_turns(&host, None).await;
+        }
+        if swept.elapsed() >= SWEEP_EVERY {
+            swept = Instant::now();
+            if let Err(error) = host.sweep().await {
+                warn!("What is old could not be cleared away, trying again: {error}");
             }
-        };
-        self.observer.metrics.turn_recovered();
-        let is_whole = found.events.len() as i64 == dead.n_events;
-        let job = self.resume(dead, token, found, goes_on);
-        let app = self.clone();
-        if goes_on && is_whole {
-            info!(turn.id = %dead.id, "Goes on with a turn whose server died");
-            self.spawned.spawn(async move { app.run(job).await });
-        } else {
-            info!(turn.id = %dead.id, "Closes a turn whose server died");
-            let end = if dead.stop_requested { End::Answered(StopReason::Stopped) } else { cut_end() };
-            self.spawned.spawn(async move { app.close(job, end).await });
         }
-        Ok(())
     }
+}
 
-    async fn find(&self, dead: &DeadTurn) -> Result<Found, StoreError> {
-        let message = MessageId(dead.message_id);
-        Ok(Found {
-            events: from_rows(&self.store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
-            journal: recorded(&self.store, message).await?,
-            question: self.store.question_of(message).await?,
-        })
+async fn renew<H: Host>(host: &H) -> Result<(), StoreError> {
+    host.turns().store.set_clock().await?;
+    for lost in host.turns().store.renew_leases(&host.turns().leases()).await? {
+        if planted(Mutant::LostLeaseUnnoticed) {
+            continue;
+        }
+        // Unless it has ended here a moment ago: taken over while this node was paused or cut off.
+        if let Some(live) = host.turns().live_turn(lost).filter(|live| !live.is_ending()) {
+            warn!(turn.id = %lost, "A turn lost its lease; another node has it");
+            live.leave();
+        }
     }
+    Ok(())
+}
 
-    fn resume(&self, dead: &DeadTurn, token: i64, found: Found, goes_on: bool) -> Job {
-        let (turn, conversation) = (TurnId(dead.id), ConversationId(dead.conversation_id));
-        let message = MessageId(dead.message_id);
-        let n_unreadable = usize::try_from(dead.n_events).unwrap_or(0).saturating_sub(found.events.len());
-        let live = self.turns.resume(StartedTurn { turn, conversation, message }, token, found.events, n_unreadable);
-        if dead.n_events == 0 {
-            live.publish(Kind::Started { turn, conversation, message });
+/// Takes over what dead nodes left running; with `reborn`, what an earlier life of this node left. One that cannot be
+/// read or closed does not keep the others from it.
+pub(crate) async fn take_dead_turns<H: Host>(host: &Arc<H>, reborn: Option<&str>) {
+    let dead = match host.turns().store.dead_turns(reborn).await {
+        Ok(dead) => dead,
+        Err(error) => {
+            warn!("Turns of dead nodes could not be looked for, trying again: {error}");
+            return;
         }
-        if goes_on {
-            let takeover = u32::try_from(dead.n_takeovers + 1).unwrap_or(u32::MAX);
-            live.publish(Kind::TakenOver { takeover, node: self.turns.node.clone() });
-        }
-        if dead.stop_requested {
-            live.cancel.cancel();
-        }
-        Job {
-            agent: agent(&dead.agent).unwrap_or(&AGENTS[0]),
-            owner: UserId::new(dead.user_id.as_str()),
-            question: found.question,
-            is_new: false,
-            // The call that its user decided on is in the log.
-            decided: None,
-            progress: Progress::of(live.events().iter().map(AsRef::as_ref), found.journal),
-            elapsed: (self.store.time() - dead.created_at).to_std().unwrap_or_default(),
-            sent: Sent::default(),
-            live,
+    };
+    for dead in dead.into_iter().filter(|dead| reborn.is_none_or(|name| name == dead.holder)) {
+        if let Err(error) = take(host, &dead).await {
+            warn!(turn.id = %dead.id, "A turn of a dead node could not be taken over, trying again: {error}");
         }
     }
+}
 
-    async fn close(&self, job: Job, end: End) {
-        let finished = Finished::new(job.progress.clone(), end);
-        self.finish(job, Some(finished.into())).await;
+async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError> {
+    let is_tried = dead.n_takeovers < MAX_TAKEOVERS || planted(Mutant::TakeoverCountIgnored);
+    let goes_on = host.goes_on() && is_tried && agent(&dead.agent).is_some();
+    let Some(_starting) = host.turns().enter() else { return Ok(()) };
+    let what = if goes_on { Takeover::Continue } else { Takeover::Close };
+    let Some(token) = host.turns().store.take_over(dead, &host.turns().node, what).await? else { return Ok(()) };
+    let found = match find(&**host, dead).await {
+        Ok(found) => found,
+        Err(error) => {
+            // Not held by a node that does nothing about it, nor counted against a turn that did not run.
+            match what {
+                Takeover::Continue => host.turns().store.release_unbegun(TurnId(dead.id), token).await?,
+                Takeover::Close => host.turns().store.release(TurnId(dead.id), token).await?,
+            }
+            return Err(error);
+        }
+    };
+    host.recovered();
+    let is_whole = found.events.len() as i64 == dead.n_events;
+    let job = resume(&**host, dead, token, found, goes_on);
+    let app = host.clone();
+    if goes_on && is_whole {
+        info!(turn.id = %dead.id, "Goes on with a turn whose server died");
+        host.spawned().spawn(async move { run(&*app, job).await });
+    } else {
+        info!(turn.id = %dead.id, "Closes a turn whose server died");
+        let end = if dead.stop_requested { End::Answered(StopReason::Stopped) } else { cut_end() };
+        host.spawned().spawn(async move { close(&*app, job, end).await });
     }
+    Ok(())
+}
+
+async fn find<H: Host>(host: &H, dead: &DeadTurn) -> Result<Found, StoreError> {
+    let message = MessageId(dead.message_id);
+    Ok(Found {
+        events: from_rows(&*host.turns().store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
+        journal: recorded(&*host.turns().store, message).await?,
+        question: host.turns().store.question_of(message).await?,
+    })
+}
+
+fn resume<H: Host>(host: &H, dead: &DeadTurn, token: i64, found: Found, goes_on: bool) -> Job {
+    let (turn, conversation) = (TurnId(dead.id), ConversationId(dead.conversation_id));
+    let message = MessageId(dead.message_id);
+    let n_unreadable = usize::try_from(dead.n_events).unwrap_or(0).saturating_sub(found.events.len());
+    let live = host.turns().resume(StartedTurn { turn, conversation, message }, token, found.events, n_unreadable);
+    if dead.n_events == 0 {
+        live.publish(Kind::Started { turn, conversation, message });
+    }
+    if goes_on {
+        let takeover = u32::try_from(dead.n_takeovers + 1).unwrap_or(u32::MAX);
+        live.publish(Kind::TakenOver { takeover, node: host.turns().node.clone() });
+    }
+    if dead.stop_requested && !planted(Mutant::StopNotCarried) {
+        live.cancel.cancel();
+    }
+    Job {
+        agent: agent(&dead.agent).unwrap_or(&AGENTS[0]),
+        owner: UserId::new(dead.user_id.as_str()),
+        question: found.question,
+        is_new: false,
+        // The call that its user decided on is in the log.
+        decided: None,
+        progress: Progress::of(live.events().iter().map(AsRef::as_ref).filter(is_remembered), found.journal),
+        elapsed: (host.turns().store.time() - dead.created_at).to_std().unwrap_or_default(),
+        sent: Sent::default(),
+        live,
+    }
+}
+
+async fn close<H: Host>(host: &H, job: Job, end: End) {
+    let finished = Finished::new(job.progress.clone(), end);
+    finish(host, job, Some(finished.into())).await;
+}
+
+fn is_remembered(event: &&Event) -> bool {
+    !(planted(Mutant::TakeoverForgetsText) && matches!(event.kind, Kind::TextStarted { .. } | Kind::TextDelta { .. }))
 }

@@ -1,19 +1,18 @@
-//! Runs one turn: load what was said, run the agent from where the log ends, store the end before anyone sees it.
+//! Answers one turn: load what was said, run the agent from where the log ends. `host` stores the end.
 
 use std::{
-    collections::HashMap,
-    panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use engine::{
-    Block, CallId, End, Event, FailureCode, Finished, Kind, Message, MessageId, Model, Progress, Prompt, Recorded, Reviewer,
-    Role, StopReason, Toolbox, Turn, UserId,
+    Block, End, Event, FailureCode, Finished, Kind, Message, Model, Progress, Prompt, Reviewer, StopReason, Toolbox,
+    Turn, UserId,
 };
-use futures::FutureExt;
-use store::{Ended, MessageStatus, Purpose, Store, StoreError, TurnEnd, TurnError};
-use tracing::{error, warn};
+use futures::future::BoxFuture;
+use store::{Purpose, StoreError};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::error;
 
 use crate::{
     App,
@@ -21,16 +20,12 @@ use crate::{
     claims::Claims,
     decided::{self, Decided},
     history,
+    host::Host,
     observe::{EndedTurn, Sent, Watched},
     titles::{self, TitleRequest},
     turn_journal::TurnJournal,
-    turns::{LiveTurn, pause},
+    turns::{LiveTurn, Turns},
 };
-
-/// The end of a turn is worth more than one try: it is all the user waited for. After that its lease has run out, and
-/// another node ends it.
-const END_PATIENCE: Duration = Duration::from_secs(15);
-const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 /// A turn that is to run on this node.
 pub(crate) struct Job {
@@ -52,9 +47,9 @@ pub(crate) struct Job {
 
 /// How a turn finished.
 pub(crate) struct Answer {
-    finished: Finished,
+    pub(crate) finished: Finished,
     /// In US dollars, where the price of the model is known.
-    cost_usd: Option<f64>,
+    pub(crate) cost_usd: Option<f64>,
 }
 
 impl From<Finished> for Answer {
@@ -63,73 +58,76 @@ impl From<Finished> for Answer {
     }
 }
 
+impl Host for App {
+    fn turns(&self) -> &Arc<Turns> {
+        &self.turns
+    }
+
+    fn background(&self) -> &CancellationToken {
+        &self.background
+    }
+
+    fn spawned(&self) -> &TaskTracker {
+        &self.spawned
+    }
+
+    fn takes_turns(&self) -> bool {
+        self.config.takes_turns
+    }
+
+    fn goes_on(&self) -> bool {
+        self.config.takeover
+    }
+
+    fn answer<'a>(&'a self, job: &'a Job) -> BoxFuture<'a, Answer> {
+        Box::pin(self.answer_to(job))
+    }
+
+    fn title(&self, agent: &Agent, tool: &str) -> String {
+        self.toolbox_of(agent).title(tool)
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async {
+            self.store.forget_old_events().await?;
+            self.store.purge_deleted_conversations().await?;
+            self.store.forget_expired_keys().await
+        })
+    }
+
+    fn title_of(&self, content: &[Block]) -> Option<String> {
+        // Where a model works in the background, it writes a better title after the end.
+        self.models.background().is_none().then(|| titles::from_found(content)).flatten()
+    }
+
+    fn ended(&self, turn: EndedTurn, answer: Option<Vec<Block>>) {
+        self.improve_title(&turn, answer);
+        self.observer.turn_ended(turn);
+    }
+
+    fn recovered(&self) {
+        self.observer.metrics.turn_recovered();
+    }
+}
+
 impl App {
-    pub(crate) async fn run(&self, job: Job) {
-        let live = job.live.clone();
-        let work = AssertUnwindSafe(self.answer(&job)).catch_unwind();
-        // Dropped where it is when the turn is let go: what another node finds is what a crash would leave.
-        let answer = tokio::select! {
-            biased;
-            () = live.left() => None,
-            answer = work => Some(answer.unwrap_or_else(|_| panicked(&live).into())),
-        };
-        self.finish(job, answer).await;
-    }
-
-    /// Stores how a turn finished, or lets it go, and tells what it was.
-    pub(crate) async fn finish(&self, job: Job, answer: Option<Answer>) {
-        let live = job.live.clone();
-        let said = answer.as_ref().and_then(said);
-        let is_ended = match answer {
-            Some(answer) => self.record_end(&job, answer).await,
-            None => false,
-        };
-        if !is_ended {
-            self.let_go(&live).await;
-        }
-        self.turns.forget(&live);
-        if is_ended {
-            self.improve_title(&job, said);
-            let (turn, conversation) = (live.started.turn, live.started.conversation);
-            let (owner, agent, question) = (job.owner, job.agent.id.to_owned(), job.question);
-            let events = live.events();
-            let (sent, asides) = (job.sent.take(), Vec::new());
-            let ended = EndedTurn { turn, conversation, owner, agent, question, events, sent, asides };
-            self.observer.turn_ended(ended);
-        }
-    }
-
     /// In the background, where a model may: a title is no part of the turn.
-    fn improve_title(&self, job: &Job, said: Option<Vec<Block>>) {
-        let (Some(content), Some(model)) = (said, self.models.background()) else { return };
+    fn improve_title(&self, turn: &EndedTurn, answer: Option<Vec<Block>>) {
+        let (Some(content), Some(model)) = (answer, self.models.background()) else { return };
         let request = TitleRequest {
             store: self.store.clone(),
             model,
             meter: self.meter.clone(),
-            owner: job.owner.clone(),
-            conversation: job.live.started.conversation,
-            question: job.question.clone(),
+            owner: turn.owner.clone(),
+            conversation: turn.conversation,
+            question: turn.question.clone(),
             content,
         };
         self.spawned.spawn(request.run(self.background.clone()));
     }
 
-    /// Saves what can be saved and ends the lease, so that another node goes on at once. If the lease is lost already,
-    /// neither has an effect.
-    async fn let_go(&self, live: &LiveTurn) {
-        live.leave();
-        let released = async {
-            live.save(&self.store).await?;
-            Ok::<_, crate::turns::SaveError>(self.store.release(live.started.turn, live.token).await?)
-        };
-        match released.await {
-            Ok(()) => warn!(turn.id = %live.started.turn, "A turn was let go; another node finishes it"),
-            Err(error) => warn!(turn.id = %live.started.turn, "A turn was let go: {error}"),
-        }
-    }
-
     /// The answer, and what it has cost in US dollars where that is known.
-    async fn answer(&self, job: &Job) -> Answer {
+    async fn answer_to(&self, job: &Job) -> Answer {
         let (live, toolbox) = (&job.live, self.toolbox_of(job.agent));
         let _running = self.models.run_turn();
         let (model, messages) = match self.model_and_messages(job, toolbox).await {
@@ -147,7 +145,7 @@ impl App {
         let turn = Turn {
             model: &asked,
             toolbox,
-            journal: &TurnJournal { store: &self.store, live },
+            journal: &TurnJournal { store: &*self.turns.store, live },
             owner: job.owner.clone(),
             message: live.started.message,
             prompt: Prompt {
@@ -199,84 +197,6 @@ impl App {
         };
         Ok((model, messages))
     }
-
-    /// Stores the end and shows it. False when the turn is not this node's any more, or could not be stored.
-    async fn record_end(&self, job: &Job, mut answer: Answer) -> bool {
-        let given_up = Instant::now() + END_PATIENCE;
-        let turn = job.live.started.turn;
-        loop {
-            let stored = match self.close_open(job, &mut answer.finished).await {
-                Ok(()) => self.try_to_end(&job.live, &answer).await,
-                Err(error) => Err(error),
-            };
-            match stored {
-                Ok(Ended::Stored) => return true,
-                Ok(Ended::Holds(_)) if Instant::now() < given_up => {}
-                Ok(Ended::Lost | Ended::Holds(_)) => {
-                    warn!(turn.id = %turn, "A turn lost its lease; another node has it");
-                    return false;
-                }
-                Err(error) if Instant::now() < given_up => {
-                    warn!(turn.id = %turn, "The end of a turn could not be stored, trying again: {error}");
-                    // Not while the process ends: there is no later attempt then.
-                    pause(END_AGAIN_AFTER, &self.background).await;
-                }
-                Err(error) => {
-                    error!(turn.id = %turn, "The end of a turn could not be stored: {error}");
-                    return false;
-                }
-            }
-        }
-    }
-
-    /// Calls are open when the journal could not be written, or when the turn panicked: it knows what became of them.
-    async fn close_open(&self, job: &Job, finished: &mut Finished) -> Result<(), StoreError> {
-        if !finished.progress.open_calls().is_empty() {
-            finished.progress.recall(recorded(&self.store, job.live.started.message).await?);
-        }
-        let toolbox = self.toolbox_of(job.agent);
-        for kind in finished.progress.closing(|name| toolbox.title(name)) {
-            finished.progress.apply(&kind);
-            job.live.publish(kind);
-        }
-        Ok(())
-    }
-
-    async fn try_to_end(&self, live: &LiveTurn, answer: &Answer) -> Result<Ended, StoreError> {
-        let finished = &answer.finished;
-        let content = finished.progress.content();
-        let text = Message { role: Role::Assistant, content: content.clone() }.text();
-        // A model writes a better one, after the end.
-        let title = self.models.background().is_none().then(|| titles::from_found(&content)).flatten();
-        let closing = closing_event(answer);
-        let last = live.last_events(closing.clone()).await;
-        let end = TurnEnd {
-            started: &live.started,
-            token: live.token,
-            content: &content,
-            status: status_of(&finished.end),
-            usage: Some(finished.progress.usage()),
-            error: error_of(&closing),
-            text: &text,
-            title: title.as_deref(),
-            n_saved: last.n_saved,
-            events: last.rows.clone(),
-            n_events: last.n_events,
-        };
-        let ended = self.store.end_turn(&end).await?;
-        match ended {
-            Ended::Stored => live.show_end(last),
-            Ended::Holds(n_events) => live.holds(last, n_events),
-            Ended::Lost => {}
-        }
-        Ok(ended)
-    }
-}
-
-/// What the journal knows of the calls of a turn.
-pub(crate) async fn recorded(store: &Store, message: MessageId) -> Result<HashMap<CallId, Recorded>, StoreError> {
-    let rows = store.calls_of(message).await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.recorded)).collect())
 }
 
 fn last_step(events: &[Arc<Event>]) -> u32 {
@@ -287,57 +207,11 @@ fn last_step(events: &[Arc<Event>]) -> u32 {
     steps.into_iter().next().unwrap_or(0)
 }
 
-/// What was streamed stays.
-fn panicked(live: &LiveTurn) -> Finished {
-    error!(turn.id = %live.started.turn, "A turn panicked");
-    let progress = Progress::of(live.events().iter().map(AsRef::as_ref), HashMap::new());
-    Finished::new(progress, failed(FailureCode::InternalError, "Something went wrong. Please try again."))
-}
-
-fn failed(code: FailureCode, message: &str) -> End {
+pub(crate) fn failed(code: FailureCode, message: &str) -> End {
     End::Failed { code, message: message.into(), retryable: true }
 }
 
 /// How a turn ends that no node finishes.
 pub(crate) fn cut_end() -> End {
     failed(FailureCode::Interrupted, "The server was restarted while it was answering. Please try again.")
-}
-
-/// What an answer says, unless it failed or was stopped.
-fn said(answer: &Answer) -> Option<Vec<Block>> {
-    let is_whole = matches!(answer.finished.end, End::Answered(StopReason::Complete | StopReason::MaxSteps));
-    is_whole.then(|| answer.finished.progress.content())
-}
-
-fn closing_event(answer: &Answer) -> Kind {
-    let finished = &answer.finished;
-    match &finished.end {
-        End::Answered(stop) => Kind::Ended {
-            usage: finished.progress.usage(),
-            stop: *stop,
-            notices: finished.notices.clone(),
-            cost_usd: answer.cost_usd,
-        },
-        End::Failed { code, message, retryable } => {
-            Kind::Failed { code: *code, message: message.clone(), retryable: *retryable }
-        }
-    }
-}
-
-fn status_of(end: &End) -> MessageStatus {
-    match end {
-        End::Answered(StopReason::Complete) => MessageStatus::Complete,
-        End::Answered(StopReason::Stopped) => MessageStatus::Stopped,
-        End::Answered(StopReason::MaxSteps) => MessageStatus::MaxSteps,
-        End::Failed { .. } => MessageStatus::Error,
-    }
-}
-
-fn error_of(closing: &Kind) -> Option<TurnError> {
-    match closing {
-        Kind::Failed { code, message, retryable } => {
-            Some(TurnError { code: *code, message: message.clone(), retryable: *retryable })
-        }
-        _ => None,
-    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{Call, Failure, Journal, JournalError, Outcome};
 use futures::future::BoxFuture;
-use store::{NO_TURN, Store};
+use store::{NO_TURN, Store, TurnStore};
 
 use crate::turns::{LiveTurn, SaveError};
 
@@ -34,7 +34,7 @@ impl Journal for StoreJournal<'_> {
 
 /// The journal of a turn: events that led to a call are saved before the call is.
 pub(crate) struct TurnJournal<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) store: &'a dyn TurnStore,
     pub(crate) live: &'a LiveTurn,
 }
 

@@ -9,6 +9,7 @@ mod ids;
 pub mod lenient;
 mod message;
 mod model;
+pub mod mutants;
 mod progress;
 mod prompt;
 mod repair;

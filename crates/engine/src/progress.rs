@@ -6,7 +6,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{Block, CallId, Event, Failure, Kind, Outcome, Usage};
+use crate::{
+    Block, CallId, Event, Failure, Kind, Outcome, Usage,
+    mutants::{Mutant, planted},
+};
 
 /// What the journal knows of a call whose end is not in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +90,9 @@ impl Progress {
         let mut progress = Self::default();
         events.into_iter().for_each(|event| progress.apply(&event.kind));
         progress.recall(journal);
+        if planted(Mutant::TakeoverForgetsUsage) {
+            progress.usage = Usage::default();
+        }
         progress
     }
 

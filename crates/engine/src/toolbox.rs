@@ -316,6 +316,8 @@ fn failure(error: &ToolError, was_retried: bool, started: Instant) -> Failure {
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// So often at least, however late it is: a node that stood still has spent its patience asleep.
+const FEWEST_TRIES: u32 = 3;
 
 /// Closes the row of a call. The effect may be committed, so a stop does not end the attempts.
 pub(crate) async fn close(journal: &dyn Journal, call: &Call, outcome: Outcome) -> Result<Outcome, JournalError> {
@@ -331,11 +333,15 @@ pub(crate) async fn patiently<'a, T>(
     write: impl Fn() -> BoxFuture<'a, Result<T, JournalError>>,
 ) -> Result<Option<T>, JournalError> {
     let given_up = tokio::time::Instant::now() + journal.patience();
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, mut n_tries) = (FIRST_PAUSE, 0);
     loop {
-        match write().await {
+        let outcome = write().await;
+        n_tries += 1;
+        let tries_again =
+            !journal.patience().is_zero() && (n_tries < FEWEST_TRIES || tokio::time::Instant::now() + pause < given_up);
+        match outcome {
             Ok(written) => return Ok(Some(written)),
-            Err(JournalError::Unwritable(error)) if tokio::time::Instant::now() + pause < given_up => {
+            Err(JournalError::Unwritable(error)) if tries_again => {
                 warn!("The journal cannot be written, trying again: {error:#}");
             }
             Err(error) => return Err(error),

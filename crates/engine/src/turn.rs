@@ -12,6 +12,7 @@ use crate::{
     Model, ModelError, Notice, OpenCall, Outcome, Progress, Prompt, Recorded, Reviewer, StopReason, ToolContext,
     Toolbox, Usage, UserId, budget,
     halt::Halt,
+    mutants::{Mutant, planted},
     progress::{Next, closing_event},
     prompt,
     reply::Reply,
@@ -412,14 +413,19 @@ impl Run<'_, '_> {
 
 /// Calls a tool, or finds out what an earlier node did about it.
 async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result<Outcome, JournalError> {
+    let is_repeated = planted(Mutant::TakeoverRepeatsCall) && open.recorded.is_some();
     let call = Call {
-        id: open.id,
+        id: if is_repeated { CallId::new() } else { open.id },
         owner: turn.owner.clone(),
         message: Some(turn.message),
         name: open.name.clone(),
         input: open.input.clone(),
     };
     match &open.recorded {
+        _ if is_repeated => {}
+        Some(Recorded::Begun) if planted(Mutant::ReadsNotRunAgain) && turn.toolbox.only_reads(&open.name) => {
+            return toolbox::close(turn.journal, &call, Outcome::Failed(Failure::interrupted())).await;
+        }
         Some(Recorded::Closed(outcome)) => return Ok(outcome.clone()),
         Some(Recorded::Begun | Recorded::Effect(_)) if turn.toolbox.is_foreign(&open.name) => {
             return toolbox::close(turn.journal, &call, Outcome::Failed(Failure::outcome_unknown())).await;
@@ -433,7 +439,7 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         return Ok(Outcome::Failed(failure));
     }
     let cancel = turn.cancel.child_token();
-    let mut cx = ToolContext::new(turn.owner.clone(), open.id, cancel.clone()).by_model();
+    let mut cx = ToolContext::new(turn.owner.clone(), call.id, cancel.clone()).by_model();
     cx.answer = Some(turn.message);
     let work = turn.toolbox.call(turn.journal, &cx, &call);
     tokio::pin!(work);

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use engine::{Call, CallId, Cause, Done, Failure, MessageId, Outcome, Recorded};
+use engine::{
+    Call, CallId, Cause, Done, Failure, MessageId, Outcome, Recorded,
+    mutants::{Mutant, planted, statement},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sqlx::types::Json;
@@ -147,6 +150,7 @@ impl Store {
         E: From<StoreError>,
         F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
     {
+        let call = call.filter(|_| !planted(Mutant::EffectWithoutJournal));
         let Some(call) = call else { return effect(tx).await };
         settle_under(tx, call, self.call_leases.of(call), effect).await
     }
@@ -209,7 +213,7 @@ impl Store {
               AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
         let columns = Columns::of(&outcome);
         let closed: Option<(Uuid,)> = self
-            .write(SQL)
+            .write(statement(SQL, Mutant::FinishUnfenced, "lease_token = $10", "lease_token >= $10"))
             .bind(call.0)
             .bind(columns.status)
             .bind(Json(&columns.result))
@@ -245,7 +249,8 @@ where
     E: From<StoreError>,
     F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
 {
-    let claim = tx.query(CLAIM).bind(call.0).bind(token);
+    let claim = statement(CLAIM, Mutant::SettleUnfenced, "lease_token = $2", "lease_token >= $2");
+    let claim = tx.query(claim).bind(call.0).bind(token);
     let claimed: Option<(Uuid,)> = claim.fetch_optional().await.map_err(StoreError::from)?;
     if claimed.is_none() {
         let row = tx.query(ROW).bind(call.0).fetch_optional::<Row>().await.map_err(StoreError::from)?;

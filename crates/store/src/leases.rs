@@ -7,7 +7,10 @@ use std::{
 };
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
-use engine::TurnId;
+use engine::{
+    TurnId,
+    mutants::{Mutant, planted},
+};
 use uuid::Uuid;
 
 use super::{Store, StoreError, db::Db, now};
@@ -102,6 +105,9 @@ impl Store {
     pub async fn renew_leases(&self, held: &[(TurnId, i64)]) -> Result<Vec<TurnId>, StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $1 AND lease_token = $2 AND status = 'running'
             RETURNING id";
+        if planted(Mutant::LeaseNotRenewed) {
+            return Ok(Vec::new());
+        }
         let until = self.clock.now() + self.lease;
         let mut lost = Vec::new();
         for (turn, token) in held {
@@ -119,7 +125,7 @@ impl Store {
                 stop_requested, turns.created_at, turns.user_id, agent
             FROM turns JOIN conversations ON conversations.id = conversation_id
             WHERE status = 'running' AND (lease_until < $1 OR holder = $2) ORDER BY turns.created_at";
-        let (at, reborn) = (self.clock.now(), reborn.unwrap_or_default());
+        let (at, reborn) = (self.looks_at(), reborn.unwrap_or_default());
         Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
@@ -141,20 +147,37 @@ impl Store {
             .bind(dead.lease_token)
             .bind(node)
             .bind(at + self.lease)
-            .bind(at)
+            .bind(self.looks_at())
             .bind(i64::from(what == Takeover::Continue))
             .fetch_optional()
             .await?;
         let Some((token,)) = row else { return Ok(None) };
-        tx.query(CALLS).bind(dead.message_id).bind(token).execute().await?;
+        if !planted(Mutant::CallsKeepToken) {
+            tx.query(CALLS).bind(dead.message_id).bind(token).execute().await?;
+        }
         tx.commit().await?;
         Ok(Some(token))
+    }
+
+    /// The time by which leases have run out.
+    fn looks_at(&self) -> DateTime<Utc> {
+        let early = if planted(Mutant::LeaseIgnored) { TimeDelta::hours(1) } else { TimeDelta::zero() };
+        self.clock.now() + early
     }
 
     /// Ends the lease of a turn that this node cannot finish, so that another node need not wait for its expiry.
     pub async fn release(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3, holder = ''
             WHERE id = $1 AND lease_token = $2 AND status = 'running'";
+        let over = self.clock.now() - TimeDelta::milliseconds(1);
+        self.write(SQL).bind(turn.0).bind(token).bind(over).execute().await?;
+        Ok(())
+    }
+
+    /// Gives a turn back that was taken over and could not be begun: the takeover is not counted.
+    pub async fn release_unbegun(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE turns SET lease_until = $3, holder = '', n_takeovers = n_takeovers - 1
+            WHERE id = $1 AND lease_token = $2 AND status = 'running' AND n_takeovers > 0";
         let over = self.clock.now() - TimeDelta::milliseconds(1);
         self.write(SQL).bind(turn.0).bind(token).bind(over).execute().await?;
         Ok(())

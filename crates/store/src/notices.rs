@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use engine::TurnId;
+use engine::{
+    TurnId,
+    mutants::{Mutant, planted},
+};
 use sqlx::{
     PgPool,
     postgres::{PgListener, PgPoolOptions},
@@ -25,7 +28,7 @@ use super::{Store, db::Db};
 
 const CHANNEL: &str = "segue_turns";
 /// Sent in place of a turn id: check for stop requests.
-const STOP: &str = "stop";
+pub(crate) const STOP: &str = "stop";
 /// Notices are collected and sent at this interval, because sending takes a lock that all senders share.
 const TELL_EVERY: Duration = Duration::from_millis(20);
 /// A notice holds 8,000 bytes; an id and a comma are 37.
@@ -61,6 +64,12 @@ impl Notices {
         Self { are_carried: matches!(db, Db::Postgres { .. }), ..Self::default() }
     }
 
+    /// Of a node that hears notices without a database that carries them.
+    #[cfg(feature = "test-util")]
+    pub(crate) fn heard() -> Self {
+        Self { is_heard: AtomicBool::new(true), ..Self::default() }
+    }
+
     pub fn tell_events(&self, turn: TurnId) {
         self.tell(turn.to_string());
     }
@@ -70,7 +79,7 @@ impl Notices {
     }
 
     fn tell(&self, what: String) {
-        if !self.are_carried {
+        if !self.are_carried || planted(Mutant::NoticeLost) {
             return;
         }
         lock(&self.untold).insert(what);
@@ -87,6 +96,7 @@ impl Notices {
     /// Returns when a turn of this node may have a stop request.
     pub async fn wait_for_stop(&self) {
         tokio::select! {
+            biased;
             () = self.stops.notified() => {}
             () = tokio::time::sleep(self.patience() * 2) => {}
         }
@@ -96,7 +106,7 @@ impl Notices {
         if self.is_heard.load(Ordering::Relaxed) { LOOK_ANYWAY_EVERY } else { LOOK_EVERY }
     }
 
-    fn hear(&self, payload: &str) {
+    pub(crate) fn hear(&self, payload: &str) {
         for word in payload.split(',') {
             if word == STOP {
                 self.stops.notify_one();

@@ -1,7 +1,10 @@
 //! How a turn ends: answer, last events and tokens in one transaction, by the node that holds its lease.
 
 use chrono::{DateTime, Utc};
-use engine::{Block, Usage};
+use engine::{
+    Block, Usage,
+    mutants::{Mutant, planted, statement},
+};
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -50,9 +53,14 @@ impl Store {
     pub async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<Ended, StoreError> {
         let at = self.clock.now();
         let mut tx = self.begin().await?;
-        touch_conversation(&mut tx, end, at).await?;
+        if !planted(Mutant::LockOrder) {
+            touch_conversation(&mut tx, end, at).await?;
+        }
         if !mark_ended(&mut tx, end, at).await? {
             return state(&mut tx, end).await;
+        }
+        if planted(Mutant::LockOrder) {
+            touch_conversation(&mut tx, end, at).await?;
         }
         store_answer(&mut tx, end).await?;
         close_calls(&mut tx, end.started.message, at).await?;
@@ -82,7 +90,7 @@ async fn mark_ended(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result
         WHERE id = $1 AND lease_token = $2 AND status = 'running' AND n_events = $4 RETURNING id";
     let tokens = |count: fn(&Usage) -> u64| end.usage.as_ref().and_then(|usage| i64::try_from(count(usage)).ok());
     let ended: Option<(Uuid,)> = tx
-        .query(SQL)
+        .query(statement(SQL, Mutant::EndUnfenced, "lease_token = $2", "lease_token >= $2"))
         .bind(end.started.turn.0)
         .bind(end.token)
         .bind(at)

@@ -4,7 +4,10 @@
 //! save whose reply was lost is recognised by its number, and a node that lost the lease saves nothing.
 
 use chrono::TimeDelta;
-use engine::TurnId;
+use engine::{
+    TurnId,
+    mutants::{Mutant, statement},
+};
 use sqlx::{Connection, Executor, PgPool, SqliteConnection, SqlitePool};
 use uuid::Uuid;
 
@@ -138,13 +141,14 @@ async fn save_in(connection: &mut SqliteConnection, saves: &[Save]) -> Result<Ve
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut saved = Vec::new();
     for save in saves {
-        let advanced: Option<(Uuid,)> = sqlx::query_as(ADVANCE)
-            .bind(save.turn.0)
-            .bind(save.token)
-            .bind(save.first)
-            .bind(save.first + save.n_events)
-            .fetch_optional(&mut *tx)
-            .await?;
+        let advanced: Option<(Uuid,)> =
+            sqlx::query_as(statement(ADVANCE, Mutant::SaveUnfenced, "lease_token = $2", "lease_token >= $2"))
+                .bind(save.turn.0)
+                .bind(save.token)
+                .bind(save.first)
+                .bind(save.first + save.n_events)
+                .fetch_optional(&mut *tx)
+                .await?;
         if advanced.is_some() {
             let insert = sqlx::query(INSERT_EVENTS).bind(save.turn.0).bind(save.first).bind(&save.events);
             insert.execute(&mut *tx).await?;
@@ -156,7 +160,8 @@ async fn save_in(connection: &mut SqliteConnection, saves: &[Save]) -> Result<Ve
 }
 
 async fn save_together(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
-    let saved: Vec<(Uuid,)> = sqlx::query_as(ADVANCE_ALL)
+    let advance = statement(ADVANCE_ALL, Mutant::SaveUnfenced, "lease_token = token", "lease_token >= token");
+    let saved: Vec<(Uuid,)> = sqlx::query_as(advance)
         .bind(saves.iter().map(|save| save.turn.0).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.token).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.first).collect::<Vec<_>>())

@@ -3,12 +3,14 @@
 //! `Store` keeps them in a database; `MemoryTurnStore` (feature `test-util`) keeps them in memory, for simulations. Both
 //! pass the contract in `tests/turn_store.rs`.
 
-use engine::{Call, CallId, ConversationId, MessageId, Outcome, TurnId, UserId};
+use chrono::{DateTime, TimeDelta, Utc};
+use engine::{Call, CallId, ConversationId, Failure, MessageId, Outcome, TurnId, UserId};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, Store, StoreError, Takeover, TurnEnd, TurnRow,
+    DeadTurn, Durability, Ended, JournalRow, NewTurn, News, Save, Saved, Start, StartedTurn, Store, StoreError,
+    Takeover, TurnEnd, TurnRow,
 };
 
 /// What an operation of a [`TurnStore`] returns.
@@ -22,6 +24,11 @@ pub trait TurnStore: Send + Sync {
     /// The turn that runs in a conversation now, if any.
     fn running_turn<'a>(&'a self, owner: &'a UserId, conversation: ConversationId) -> Pending<'a, Option<TurnId>>;
     fn is_running(&self, turn: TurnId) -> Pending<'_, bool>;
+    /// The turn that a message with this id of the client's began, if it was ever sent.
+    fn turn_of_client_message<'a>(&'a self, owner: &'a UserId, id: Option<&'a str>)
+    -> Pending<'a, Option<StartedTurn>>;
+    /// The words that an answer answers.
+    fn question_of(&self, answer: MessageId) -> Pending<'_, String>;
 
     /// Saves the next events of several turns, each if its token and its number of events are the current ones.
     fn save_events<'a>(&'a self, saves: &'a [Save], durability: Durability) -> Pending<'a, Vec<Saved>>;
@@ -45,6 +52,8 @@ pub trait TurnStore: Send + Sync {
     fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>>;
     /// Gives a turn up: any node may take it over at once.
     fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
+    /// The same for a turn that was taken over and could not be begun: the takeover is not counted.
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
 
     /// Opens the journal row of a tool call, before the tool runs. Doing it twice changes nothing.
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
@@ -53,7 +62,20 @@ pub trait TurnStore: Send + Sync {
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value>;
     /// Closes the row and returns what it says: an effect that is committed wins over a failure.
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome>;
+    /// Writes a call down that was refused before it ran.
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
+
+    /// The store's time, by which leases run out.
+    fn time(&self) -> DateTime<Utc>;
+    /// Asks what time it is.
+    fn set_clock(&self) -> Pending<'_, ()>;
+    /// How long a lease lasts.
+    fn lease(&self) -> TimeDelta;
+    /// Waits for news of one turn, from this node or another.
+    fn news_of(&self, turn: TurnId) -> News<'_>;
+    /// Returns when there may be a stop for a turn of this node.
+    fn wait_for_stop(&self) -> BoxFuture<'_, ()>;
 }
 
 impl TurnStore for Store {
@@ -71,6 +93,18 @@ impl TurnStore for Store {
 
     fn is_running(&self, turn: TurnId) -> Pending<'_, bool> {
         Box::pin(self.is_running(turn))
+    }
+
+    fn turn_of_client_message<'a>(
+        &'a self,
+        owner: &'a UserId,
+        id: Option<&'a str>,
+    ) -> Pending<'a, Option<StartedTurn>> {
+        Box::pin(self.turn_of_client_message(owner, id))
+    }
+
+    fn question_of(&self, answer: MessageId) -> Pending<'_, String> {
+        Box::pin(self.question_of(answer))
     }
 
     fn save_events<'a>(&'a self, saves: &'a [Save], durability: Durability) -> Pending<'a, Vec<Saved>> {
@@ -109,6 +143,10 @@ impl TurnStore for Store {
         Box::pin(self.release(turn, token))
     }
 
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        Box::pin(self.release_unbegun(turn, token))
+    }
+
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
         Box::pin(self.begin_call(call, title, token))
     }
@@ -121,7 +159,31 @@ impl TurnStore for Store {
         Box::pin(self.finish_call(call, token, outcome))
     }
 
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
+        Box::pin(self.refuse_call(call, failure))
+    }
+
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {
         Box::pin(self.calls_of(message))
+    }
+
+    fn time(&self) -> DateTime<Utc> {
+        self.time()
+    }
+
+    fn set_clock(&self) -> Pending<'_, ()> {
+        Box::pin(self.set_clock())
+    }
+
+    fn lease(&self) -> TimeDelta {
+        self.lease()
+    }
+
+    fn news_of(&self, turn: TurnId) -> News<'_> {
+        self.news_of(turn)
+    }
+
+    fn wait_for_stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.wait_for_stop())
     }
 }

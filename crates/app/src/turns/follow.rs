@@ -4,18 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use engine::{Event, TurnId};
 use futures::Stream;
-use store::Store;
+use store::TurnStore;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use super::{pause, rows::from_rows};
+use super::{is_after, pause, rows::from_rows};
 
 /// A database that did not answer a reader is asked again after this.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 const ROWS_AT_ONCE: i64 = 4;
 
 pub(super) fn follow_saved(
-    store: Store,
+    store: Arc<dyn TurnStore>,
     turn: TurnId,
     mut runs: bool,
     after: u32,
@@ -43,7 +43,7 @@ pub(super) fn follow_saved(
             };
             position += new.len() as i64;
             let is_over = new.last().is_some_and(|event| event.kind.is_last());
-            let new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
+            let new: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
             if !new.is_empty() {
                 yield new;
             }
@@ -53,6 +53,7 @@ pub(super) fn follow_saved(
             runs = still_runs;
             if !is_full {
                 tokio::select! {
+                    biased;
                     () = news.wait() => {}
                     // The turn runs on elsewhere; its reader goes there.
                     () = leaving.cancelled() => return,

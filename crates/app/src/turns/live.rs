@@ -6,13 +6,19 @@ use std::sync::{
 };
 
 use chrono::Utc;
-use engine::{Event, Kind, TurnId};
+use engine::{
+    Event, Kind, TurnId,
+    mutants::{Mutant, planted},
+};
 use futures::Stream;
-use store::{Durability, EventRow, Save, Saved, StartedTurn, Store, StoreError};
+use store::{Durability, EventRow, Save, Saved, StartedTurn, StoreError, TurnStore};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::rows::{is_only_text, next_row, to_rows};
+use super::{
+    is_after,
+    rows::{is_only_text, next_row, to_rows},
+};
 
 /// A reader takes so many events at once: one that does not read on holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
@@ -74,7 +80,8 @@ impl LiveTurn {
         has_unsaved: Arc<Notify>,
     ) -> Self {
         let n_events = events.len();
-        let seq = events.last().map_or(0, |event| event.seq);
+        let is_counted = !planted(Mutant::SeqRestarts);
+        let seq = events.last().filter(|_| is_counted).map_or(0, |event| event.seq);
         Self {
             started,
             token,
@@ -102,6 +109,9 @@ impl LiveTurn {
         let mut log = self.log();
         let event = log.next(kind);
         log.events.push(Arc::new(event));
+        if planted(Mutant::ShownBeforeCommit) {
+            self.n_shown.send_replace(log.events.len());
+        }
         drop(log);
         self.has_unsaved.notify_one();
     }
@@ -146,7 +156,7 @@ impl LiveTurn {
     }
 
     /// Saves this turn's events now: a tool is about to run.
-    pub(crate) async fn save(&self, store: &Store) -> Result<(), SaveError> {
+    pub(crate) async fn save(&self, store: &dyn TurnStore) -> Result<(), SaveError> {
         let mut saved = self.saved.lock().await;
         while let Some(save) = self.next_save(*saved) {
             let outcome = store.save_events(std::slice::from_ref(&save), Durability::Power).await?;
@@ -184,6 +194,7 @@ impl LiveTurn {
         match outcome {
             Some(Saved::Done) => *saved = self.position(save.first + save.n_events),
             // What another attempt has saved, or a database that crashed has lost.
+            Some(Saved::Holds(_)) if planted(Mutant::LostReplyForgotten) => {}
             Some(Saved::Holds(n)) => *saved = self.position(n),
             Some(Saved::Lost) | None => {
                 self.leave();
@@ -235,6 +246,13 @@ impl LiveTurn {
         self.n_shown.send_replace(*last.saved);
     }
 
+    /// A planted bug: the end is shown whatever becomes of it.
+    pub(crate) fn show_unstored(&self, last: &LastEvents<'_>) {
+        let mut log = self.log();
+        log.events.push(last.closing.clone());
+        self.n_shown.send_replace(log.events.len());
+    }
+
     pub fn follow(self: Arc<Self>, after: u32) -> impl Stream<Item = Vec<Arc<Event>>> + Send {
         let mut n_shown = self.n_shown.subscribe();
         async_stream::stream! {
@@ -245,7 +263,7 @@ impl LiveTurn {
                 let new: Vec<_> = self.log().events[position..end].to_vec();
                 position = end;
                 let is_over = new.last().is_some_and(|event| event.kind.is_last());
-                let new: Vec<_> = new.into_iter().filter(|event| event.seq > after).collect();
+                let new: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
                 if !new.is_empty() {
                     yield new;
                 }
@@ -258,7 +276,7 @@ impl LiveTurn {
                 tokio::select! {
                     biased;
                     changed = n_shown.changed() => if changed.is_err() { return },
-                    () = self.left.cancelled() => return,
+                    () = self.left.cancelled(), if !planted(Mutant::ReaderNotCut) => return,
                 }
             }
         }

@@ -5,7 +5,7 @@ mod live;
 mod rows;
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -13,9 +13,12 @@ use std::{
     time::Duration,
 };
 
-use engine::{Event, TurnId, UserId};
+use engine::{
+    Event, TurnId, UserId,
+    mutants::{Mutant, planted},
+};
 use futures::{StreamExt, stream::BoxStream};
-use store::{Durability, FIRST_TOKEN, StartedTurn, Store, StoreError, TurnRow};
+use store::{Durability, FIRST_TOKEN, StartedTurn, StoreError, TurnRow, TurnStore};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -34,10 +37,11 @@ const SAVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The turns of this node, and the way to those of others.
 pub struct Turns {
-    pub(crate) store: Store,
+    pub(crate) store: Arc<dyn TurnStore>,
     /// The name under which this process leases its turns.
     pub node: String,
-    live: Mutex<HashMap<TurnId, Arc<LiveTurn>>>,
+    /// In the order in which they began.
+    live: Mutex<BTreeMap<TurnId, Arc<LiveTurn>>>,
     /// Messages that are being stored; each becomes a turn, or is refused.
     n_starting: Arc<AtomicUsize>,
     /// Notified when an event waits to be saved.
@@ -59,7 +63,7 @@ impl Drop for Starting {
 pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
 
 impl Turns {
-    pub fn new(store: Store, node: String, leaving: CancellationToken) -> Self {
+    pub fn new(store: Arc<dyn TurnStore>, node: String, leaving: CancellationToken) -> Self {
         let (live, n_starting, has_unsaved) = (Mutex::default(), Arc::default(), Arc::default());
         Self { store, node, live, n_starting, has_unsaved, leaving }
     }
@@ -192,6 +196,7 @@ impl Turns {
     pub(crate) async fn keep_saving(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
+                biased;
                 () = self.has_unsaved.notified() => {}
                 () = shutdown.cancelled() => return,
             }
@@ -229,7 +234,7 @@ impl Turns {
         let outcomes = match self.store.save_events(&saves, durability).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             // One by one: a turn that cannot be saved must not keep the others from it.
-            Err(error) if saves.len() == 1 => return Err(error),
+            Err(error) if saves.len() == 1 || planted(Mutant::GroupFailsTogether) => return Err(error),
             Err(_) => self.save_each(&saves, durability).await,
         };
         let mut failed = None;
@@ -263,6 +268,7 @@ impl Turns {
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
+                biased;
                 () = self.store.wait_for_stop() => {}
                 () = shutdown.cancelled() => return,
             }
@@ -271,21 +277,37 @@ impl Turns {
             }
             match self.store.stop_requests(&self.node).await {
                 Ok(turns) => {
-                    turns.iter().filter_map(|turn| self.live_turn(*turn)).for_each(|live| live.cancel.cancel())
+                    let live = turns.iter().filter_map(|turn| self.live_turn(*turn));
+                    let is_heard =
+                        |live: &Arc<LiveTurn>| !(planted(Mutant::StopNotCarried) && live.token > FIRST_TOKEN);
+                    live.filter(is_heard).for_each(|live| live.cancel.cancel());
                 }
                 Err(error) => warn!("Stop requests could not be read, trying again: {error}"),
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, Arc<LiveTurn>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<TurnId, Arc<LiveTurn>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a reader that has seen `after` has not seen this one.
+fn is_after(event: &Event, after: u32) -> bool {
+    let is_resumed = u32::from(after > 0);
+    if planted(Mutant::ResumeRepeatsOne) {
+        return event.seq > after - is_resumed;
+    }
+    if planted(Mutant::ResumeSkipsOne) {
+        return event.seq > after + is_resumed;
+    }
+    event.seq > after
 }
 
 /// Waits, unless the process is ending.
 pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool {
     tokio::select! {
+        biased;
         () = tokio::time::sleep(time) => true,
         () = shutdown.cancelled() => false,
     }

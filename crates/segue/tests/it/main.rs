@@ -13,14 +13,17 @@ mod auth;
 mod backup;
 mod bounds;
 mod branches;
-mod chat_list;
 mod budgets;
+mod chat_list;
 mod chatkit;
 mod collection;
 mod conversations;
 mod discover;
 mod errors;
 mod folders;
+#[path = "../prove/history/mod.rs"]
+#[allow(dead_code, reason = "the proof uses the rest")]
+mod history;
 mod home_library;
 mod import;
 mod ingest;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::{
-    model::script,
+    model::{TOKENS_PER_STEP, script},
     scenario::Seen,
     support::{Process, read_until_cut},
 };
@@ -23,7 +23,7 @@ pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
         for pair in stored["messages"].as_array().unwrap().chunks(2) {
             let question = pair[0]["content"][0]["text"].as_str().unwrap_or_default();
             n_questions += usize::from(Some(question) == seen.question);
-            let may_stop = question == "slow";
+            let may_stop = may_stop(question);
             broken.extend(wrong_with_answer(question, &pair[1], may_stop, &mut expected));
         }
         let next = json!({"message": "plain", "conversationId": conversation["id"]});
@@ -55,8 +55,27 @@ async fn until_nothing_runs(server: &Process, path: &str) {
     }
 }
 
-fn is_end(event: &Value) -> bool {
+pub(crate) fn is_end(event: &Value) -> bool {
     matches!(event["type"].as_str(), Some("message_end" | "error"))
+}
+
+/// Whether some client stops it.
+fn may_stop(question: &str) -> bool {
+    matches!(question, "slow" | "long")
+}
+
+/// Every question of the listed conversations has its whole answer.
+pub(crate) async fn answered(server: &Process, list: &str) -> Vec<String> {
+    let mut broken = Vec::new();
+    for conversation in server.get(list).await["conversations"].as_array().unwrap() {
+        let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
+        until_nothing_runs(server, &path).await;
+        for pair in server.get(&path).await["messages"].as_array().unwrap().chunks(2) {
+            let question = pair[0]["content"][0]["text"].as_str().unwrap_or_default();
+            broken.extend(wrong_with_answer(question, &pair[1], may_stop(question), &mut BTreeMap::new()));
+        }
+    }
+    broken
 }
 
 fn wrong_with_answer(
@@ -79,7 +98,7 @@ fn wrong_with_answer(
     }
     if status == "complete" {
         for (name, title) in script(question).iter().flat_map(|(_, calls)| *calls) {
-            if *name == "add_task" {
+            if *name != "list_tasks" {
                 *expected.entry((*title).to_owned()).or_default() += 1;
             }
         }
@@ -110,12 +129,18 @@ async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
         broken.push(format!("the stream is counted {numbers:?}"));
     }
     let end = all.last().unwrap();
-    let is_good = end["stopReason"] == "complete" || (seen.question == Some("slow") && end["stopReason"] == "stopped");
+    let is_good =
+        end["stopReason"] == "complete" || (seen.question.is_some_and(may_stop) && end["stopReason"] == "stopped");
     if !is_good {
         broken.push(format!("the stream ends with {end}"));
     }
     if seen.is_stopped && end["stopReason"] != "stopped" && all.len() > seen.events.len() {
         broken.push("a turn went on after its stop was confirmed".into());
+    }
+    // A reply that was whole when its server died costs less the second time: there is nothing left to say.
+    let n_steps = seen.question.map_or(0, |question| script(question).len() as u64 - 1);
+    if end["stopReason"] == "complete" && end["usage"]["outputTokens"].as_u64() <= Some(n_steps * TOKENS_PER_STEP) {
+        broken.push(format!("the tokens of {n_steps} steps and another are counted as {}", end["usage"]));
     }
     let streamed: String = all.iter().filter_map(|event| event["content"].as_str()).collect();
     let path = format!("/api/conversations/{}", all[0]["conversationId"].as_str().unwrap());
@@ -131,10 +156,11 @@ async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
 }
 
 async fn wrong_effects(server: &Process, seen: &Seen, mut expected: BTreeMap<String, usize>) -> Vec<String> {
-    let tasks = server.get("/api/tasks").await;
     let mut found = BTreeMap::<String, usize>::new();
-    for task in tasks["tasks"].as_array().unwrap() {
-        *found.entry(task["title"].as_str().unwrap().to_owned()).or_default() += 1;
+    for (path, list) in [("/api/tasks", "tasks"), ("/api/playlists", "playlists")] {
+        for made in server.get(path).await[list].as_array().unwrap() {
+            *found.entry(made["title"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
     }
     for (title, is_confirmed) in &seen.direct {
         // Not confirmed: it may have happened, once.

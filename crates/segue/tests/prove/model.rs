@@ -1,13 +1,35 @@
 //! A model server that follows scripts and knows where it is from the prompt alone, as a real model does.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use axum::{Json, Router, body::Body, response::IntoResponse, routing::post};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::plan::Plan;
+
+/// What a step costs.
+pub(crate) const TOKENS_PER_STEP: u64 = 20;
+
 /// What the model says in each step: words, then calls with a title each.
 pub(crate) type Script = &'static [(&'static str, &'static [(&'static str, &'static str)])];
+
+/// Forty words, each 150 ms after the one before: longer than two leases.
+const LONG: &str = "one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
+    one two three four five six seven eight nine ten one two three four five six seven eight nine ten. ";
+
+/// Nothing comes after the first word for longer than any reader waits.
+const SILENT: &str = "One and then a silence. ";
+const SILENCE: Duration = Duration::from_secs(40);
+
+/// How often the model was asked.
+static N_ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// A track that the listener of the playlist has.
+pub(crate) const ISRC: &str = "QZAAA2400001";
 
 /// By the first word of the question.
 const SCRIPTS: &[(&str, Script)] = &[
@@ -23,25 +45,42 @@ const SCRIPTS: &[(&str, Script)] = &[
             ("Done with both. ", &[]),
         ],
     ),
+    ("again", &[("An answer that is asked for twice. ", &[])]),
+    ("playlist", &[("I make it. ", &[("suggestPlaylist", "Proof")]), ("It is saved. ", &[])]),
+    ("long", &[(LONG, &[])]),
+    ("silent", &[(SILENT, &[])]),
     ("slow", &[("This takes a while and then some more and a little more after that, word by word by word. ", &[])]),
 ];
 
 pub(crate) fn script(question: &str) -> Script {
+    if let Some(mark) = question.strip_prefix("history ") {
+        return marked(mark);
+    }
     let word = question.split_whitespace().next().unwrap_or_default();
     SCRIPTS.iter().find(|(name, _)| *name == word).map_or(SCRIPTS[0].1, |(_, script)| script)
 }
 
-/// Starts the server and returns the settings that point at it.
-pub(crate) async fn start() -> Vec<(&'static str, String)> {
+/// A turn whose words and task carry the mark of the one who asked.
+fn marked(mark: &str) -> Script {
+    // A few hundred short texts in the life of the proof.
+    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let calls: &'static [_] = Box::leak(Box::new([("add_task", leaked(mark.to_owned()))]));
+    let (before, after) = (format!("{mark} asks for something. "), format!("{mark} has it now, as was asked for. "));
+    Box::leak(Box::new([(leaked(before), calls), (leaked(after), &[])]))
+}
+
+/// Starts the server and returns the settings of servers that ask it.
+pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let router = Router::new().route("/v1/messages", post(answer));
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    vec![
+    let own = [
         ("SEGUE_MODEL", "anthropic:scripted".into()),
         ("ANTHROPIC_API_KEY", "test-key".into()),
         ("ANTHROPIC_BASE_URL", url),
-    ]
+    ];
+    own.into_iter().chain(plan.settings()).collect()
 }
 
 /// Which step is asked for, and which words of it were said before a server died.
@@ -73,30 +112,55 @@ async fn answer(Json(request): Json<Value>) -> axum::response::Response {
     let (script, step, said) = place(&request);
     let (text, calls) = script[step];
     let rest = text.strip_prefix(said.as_str()).unwrap_or_else(|| panic!("'{said}' is not how '{text}' begins"));
-    let words: Vec<_> = rest.split_inclusive(' ').map(str::to_owned).collect();
+    let pace = Duration::from_millis(if text == LONG { 150 } else { 12 });
+    // Another time in other pieces: what a reader saw and the log does not hold would show.
+    let is_in_letters = N_ASKED.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+    let falls_silent = text == SILENT && said.is_empty();
+    let (words, pace) = pieces(rest, pace, is_in_letters);
     let frames = async_stream::stream! {
         yield frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}));
         yield frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
         for word in words {
-            tokio::time::sleep(Duration::from_millis(12)).await;
+            tokio::time::sleep(pace).await;
             let delta = json!({"type": "text_delta", "text": word});
             yield frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}));
+            if falls_silent {
+                tokio::time::sleep(SILENCE).await;
+            }
         }
         yield frame(json!({"type": "content_block_stop", "index": 0}));
         for (n, (name, title)) in calls.iter().enumerate() {
             let index = n + 1;
             let call = json!({"type": "tool_use", "id": format!("toolu_{n}"), "name": name, "input": {}});
             yield frame(json!({"type": "content_block_start", "index": index, "content_block": call}));
-            let input = if *name == "add_task" { json!({"title": title}) } else { json!({}) };
+            let input = input(name, title);
             let delta = json!({"type": "input_json_delta", "partial_json": input.to_string()});
             yield frame(json!({"type": "content_block_delta", "index": index, "delta": delta}));
             yield frame(json!({"type": "content_block_stop", "index": index}));
         }
         let stop = if calls.is_empty() { "end_turn" } else { "tool_use" };
-        yield frame(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}}));
+        yield frame(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": TOKENS_PER_STEP}}));
         yield frame(json!({"type": "message_stop"}));
     };
     ([("content-type", "text/event-stream")], Body::from_stream(frames)).into_response()
+}
+
+fn pieces(text: &str, pace: Duration, is_in_letters: bool) -> (Vec<String>, Duration) {
+    if !is_in_letters {
+        return (text.split_inclusive(' ').map(str::to_owned).collect(), pace);
+    }
+    let letters: Vec<_> = text.chars().collect();
+    // A long answer takes its time either way.
+    let (n_letters, pace) = if pace > Duration::from_millis(100) { (5, pace) } else { (3, pace / 3) };
+    (letters.chunks(n_letters).map(String::from_iter).collect(), pace)
+}
+
+fn input(tool: &str, title: &str) -> Value {
+    match tool {
+        "add_task" => json!({"title": title}),
+        "suggestPlaylist" => json!({"title": title, "tracks": [{"isrc": ISRC, "reasoning": "It is the only one."}]}),
+        _ => json!({}),
+    }
 }
 
 fn frame(event: Value) -> Result<String, std::convert::Infallible> {

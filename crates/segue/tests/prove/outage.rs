@@ -6,32 +6,39 @@ use serde_json::{Value, json};
 
 use crate::{
     check, model,
+    plan::{Found, Plan, with_lease},
     replies::wired,
     scenario::Seen,
     support::{Process, World, read_until_cut},
 };
 
-const LEASE_MS: u64 = 600;
+const LEASE_MS: u64 = 1500;
+/// One node is back so much later than the other: much less than a lease.
+const LATER: Duration = Duration::from_millis(300);
 
-/// Turns run on both nodes when the database goes away for three leases. Nobody takes what the other still has.
-pub(crate) async fn two_nodes() -> (usize, Vec<String>) {
-    let model = model::start().await;
+/// Turns run on both nodes when the database goes away for two leases, and comes back for one node first. It does not take
+/// what the other still has.
+pub(crate) async fn two_nodes(plan: Plan) -> Found {
+    let model = model::start(plan).await;
     let world = World::new().await;
-    let (wire, through) = wired(&world).await;
-    let lease = ("SEGUE_LEASE_MS", LEASE_MS.to_string());
-    let settings: Vec<_> = model.into_iter().chain([lease, through]).collect();
-    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let ((wire, through), (late_wire, late_through)) = (wired(&world).await, wired(&world).await);
+    let settings = |through| with_lease(&model, LEASE_MS).into_iter().chain([through]).collect::<Vec<_>>();
+    let one = Process::start(&world, &settings(through)).await;
+    let two = Process::start(&world, &settings(late_through)).await;
     // Both have been steady for a lease.
     tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
     let mut streams = Vec::new();
     for server in [&one, &one, &two, &two] {
-        let mut stream = server.chat(json!({"message": "slow", "agent": "tasks"})).await;
+        let mut stream = server.chat(json!({"message": "long", "agent": "tasks"})).await;
         assert_eq!(stream.next().await.unwrap()["type"], "message_start");
         streams.push(stream);
     }
     wire.cut();
-    tokio::time::sleep(Duration::from_millis(LEASE_MS * 3)).await;
+    late_wire.cut();
+    tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
     wire.mend();
+    tokio::time::sleep(LATER).await;
+    late_wire.mend();
     let ended = futures::future::join_all(streams.into_iter().map(crate::support::Stream::rest)).await;
     let mut broken = Vec::new();
     for (n, events) in ended.into_iter().enumerate() {
@@ -47,8 +54,8 @@ pub(crate) async fn two_nodes() -> (usize, Vec<String>) {
 }
 
 /// Two clients send to one conversation as fast as they are answered: 409 is an answer, a deadlock is not.
-pub(crate) async fn collide() -> (usize, Vec<String>) {
-    let model = model::start().await;
+pub(crate) async fn collide(plan: Plan) -> Found {
+    let model = model::start(plan).await;
     let world = World::new().await;
     let server = Process::start(&world, &model).await;
     let start = server.chat(json!({"message": "plain", "agent": "tasks"})).await.rest().await;

@@ -1,7 +1,10 @@
 //! Lost replies: PostgreSQL has done what it was told, and the server never hears of it.
 
+use std::time::Duration;
+
 use crate::{
-    Stride, check, model,
+    check, model,
+    plan::{Found, Plan, with_lease},
     scenario::{self, Scenario},
     support::{Process, World},
     wire::Wire,
@@ -9,15 +12,17 @@ use crate::{
 
 pub(crate) const NAMES: [&str; 3] = ["plain answer", "several writes", "stop"];
 const MOST: i64 = 400;
+/// Much longer than any scenario takes.
+const WEDGED_AFTER: Duration = Duration::from_secs(60);
 
-pub(crate) async fn every_reply(name: &str, Stride(stride): Stride) -> (usize, Vec<String>) {
+pub(crate) async fn every_reply(name: &str, plan: Plan) -> Found {
     let scenario: Scenario = scenario::all().into_iter().find(|scenario| scenario.name == name).unwrap();
-    let model = model::start().await;
+    let model = model::start(plan).await;
     // Long enough that a busy machine loses no lease: here only replies are lost.
-    let settings: Vec<_> = model.into_iter().chain([("SEGUE_LEASE_MS", "2000".to_owned())]).collect();
+    let settings = with_lease(&model, 2000);
     let mut broken = Vec::new();
     let mut n_runs = 0;
-    for n in (1..MOST).step_by(stride) {
+    for n in (1..MOST).step_by(plan.stride) {
         // A new server each time: the tasks of one run are not those of another.
         let world = World::new().await;
         let (wire, through) = wired(&world).await;
@@ -25,12 +30,14 @@ pub(crate) async fn every_reply(name: &str, Stride(stride): Stride) -> (usize, V
         settings.push(through);
         let mut server = Process::start(&world, &settings).await;
         wire.lose_reply(n);
-        let seen = scenario.play(&mut server).await;
+        let Ok(seen) = tokio::time::timeout(WEDGED_AFTER, scenario.play(&mut server)).await else {
+            return (n_runs, vec![format!("reply {n}: the turn does not end")]);
+        };
         let is_over = !wire.has_lost();
         wire.lose_reply(-1);
         n_runs += 1;
         broken.extend(check::broken(&server, &seen).await.into_iter().map(|why| format!("reply {n}: {why}")));
-        if is_over {
+        if is_over || plan.is_over(&broken) {
             break;
         }
     }

@@ -6,7 +6,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::support::{Process, read_until_cut};
+use crate::{
+    model::ISRC,
+    support::{Process, read_until_cut},
+};
 
 /// What a client of one run sent and saw.
 #[derive(Debug, Default)]
@@ -38,6 +41,10 @@ pub(crate) enum Does {
     Imports,
     Drains,
     CallsByMcp,
+    /// The same question twice: the second answer takes the place of the first.
+    AsksAgain,
+    /// Saves a playlist of a track that was there before.
+    Plays,
 }
 
 pub(crate) fn all() -> Vec<Scenario> {
@@ -55,6 +62,8 @@ pub(crate) fn all() -> Vec<Scenario> {
         scenario("import", Does::Imports),
         scenario("drain", Does::Drains),
         scenario("MCP call", Does::CallsByMcp),
+        scenario("regenerate", Does::AsksAgain),
+        scenario("playlist", Does::Plays),
         Scenario { name: "takeover itself", does: Does::Asks("steps"), at_start: true },
     ]
 }
@@ -62,20 +71,27 @@ pub(crate) fn all() -> Vec<Scenario> {
 impl Scenario {
     /// Whether its client follows no turn.
     pub(crate) fn is_direct(&self) -> bool {
-        matches!(self.does, Does::CallsDirectly | Does::Creates | Does::Imports | Does::CallsByMcp)
+        matches!(self.does, Does::CallsDirectly | Does::Creates | Does::Imports | Does::CallsByMcp | Does::AsksAgain)
+    }
+
+    /// Whether a library must be there first.
+    pub(crate) fn needs_tracks(&self) -> bool {
+        matches!(self.does, Does::Plays)
     }
 
     /// Plays it against a server that may die at any moment.
     pub(crate) async fn play(&self, server: &mut Process) -> Seen {
         let mut seen = Seen::default();
         match self.does {
-            Does::Asks(question) => ask(server, question, None, &mut seen).await,
+            Does::Asks(question) => ask(server, "tasks", question, None, &mut seen).await,
+            Does::Plays => ask(server, "discover", "playlist", None, &mut seen).await,
+            Does::AsksAgain => ask_again(server).await,
             Does::AsksTwice(question) => {
-                ask(server, "plain", None, &mut seen).await;
+                ask(server, "tasks", "plain", None, &mut seen).await;
                 let conversation = seen.events.first().map(|start| start["conversationId"].clone());
                 if seen.events.last().is_some_and(|event| event["type"] == "message_end") {
                     seen = Seen::default();
-                    ask(server, question, conversation, &mut seen).await;
+                    ask(server, "tasks", question, conversation, &mut seen).await;
                 }
             }
             Does::Stops => {
@@ -130,8 +146,24 @@ impl Scenario {
     }
 }
 
-async fn ask(server: &Process, question: &'static str, conversation: Option<Value>, seen: &mut Seen) {
-    let mut body = json!({"message": question, "agent": "tasks"});
+/// Fills the library of the playlist.
+pub(crate) async fn fill(server: &Process) {
+    server.import("a.csv", format!("title,artist,isrc\nOne,Someone,{ISRC}\n")).await;
+}
+
+/// Only the AI SDK's protocol has a request for that.
+async fn ask_again(server: &Process) {
+    for trigger in ["submit-message", "regenerate-message"] {
+        let message = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": "again"}]});
+        let body = json!({"id": "c", "agent": "tasks", "trigger": trigger, "messages": [message]});
+        let Some(response) = post(server, "/api/ai/chat", body).await else { return };
+        // Its frames are not ours; what counts is what is stored.
+        let _ = response.bytes().await;
+    }
+}
+
+async fn ask(server: &Process, agent: &str, question: &'static str, conversation: Option<Value>, seen: &mut Seen) {
+    let mut body = json!({"message": question, "agent": agent});
     if let Some(conversation) = conversation {
         body["conversationId"] = conversation;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{Call, CallId, Failure, MessageId, Outcome, Recorded};
 use serde_json::Value;
 
-use crate::{JournalRow, StoreError, journal::outcome_of_effect};
+use crate::{JournalRow, NO_TURN, StoreError, journal::outcome_of_effect};
 
 #[derive(Clone, Default)]
 pub(crate) struct Calls(BTreeMap<CallId, Row>);
@@ -28,6 +28,11 @@ impl Calls {
     pub(crate) fn begin(&mut self, call: &Call, token: i64) {
         let row = Row { message: call.message, token, state: State::Running };
         self.0.entry(call.id).or_insert(row);
+    }
+
+    pub(crate) fn refuse(&mut self, call: &Call, failure: &Failure) {
+        let state = State::Closed(Outcome::Failed(failure.clone()));
+        self.0.entry(call.id).or_insert(Row { message: call.message, token: NO_TURN, state });
     }
 
     pub(crate) fn settle(&mut self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {

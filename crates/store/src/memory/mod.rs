@@ -3,88 +3,122 @@
 mod journal;
 mod turns;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
-use engine::{Call, CallId, ConversationId, MessageId, Outcome, TurnId, UserId};
+use engine::{Call, CallId, ConversationId, Failure, MessageId, Outcome, TurnId, UserId};
+use futures::future::BoxFuture;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use self::{journal::Calls, turns::Turns};
 use crate::{
-    DeadTurn, Durability, Ended, JournalRow, NewTurn, Save, Saved, Start, StoreError, Takeover, TurnEnd, TurnRow,
-    TurnStore, turn_store::Pending,
+    DeadTurn, Durability, Ended, JournalRow, NewTurn, News, Save, Saved, Start, StartedTurn, StoreError, TURN_LEASE,
+    Takeover, TurnEnd, TurnRow, TurnStore,
+    notices::{Notices, STOP},
+    turn_store::Pending,
 };
 
-/// Its clock stands still until it is advanced, so that a simulation decides when leases run out.
+/// What one node sees of it. Its clock stands still until it is advanced, or goes with tokio's, so that a simulation decides
+/// when leases run out.
 #[derive(Default)]
-pub struct MemoryTurnStore(Mutex<State>);
+pub struct MemoryTurnStore {
+    state: Arc<Mutex<State>>,
+    notices: Arc<Notices>,
+    /// By how much this node is wrong about the time.
+    skew: TimeDelta,
+}
 
-/// Cloned before every change: a change that fails leaves nothing behind.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct State {
     passed: TimeDelta,
+    /// When the clock began to go by itself.
+    began: Option<Instant>,
     turns: Turns,
     calls: Calls,
 }
 
 impl State {
     fn now(&self) -> DateTime<Utc> {
-        (DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + self.passed).trunc_subsecs(6)
+        let gone = self.began.map(|began| began.elapsed()).and_then(|gone| TimeDelta::from_std(gone).ok());
+        let passed = self.passed + gone.unwrap_or_default();
+        (DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + passed).trunc_subsecs(6)
     }
 }
 
 impl MemoryTurnStore {
     pub fn advance_clock(&self, by: TimeDelta) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).passed += by;
+        self.lock().passed += by;
     }
 
-    fn change<'a, T: Send + 'a>(&'a self, rule: impl FnOnce(&mut State) -> Result<T, StoreError>) -> Pending<'a, T> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = state.clone();
-        let result = rule(&mut next);
-        if result.is_ok() {
-            *state = next;
-        }
-        Box::pin(std::future::ready(result))
+    /// A store whose clock goes with tokio's, and whose nodes hear notices.
+    pub fn running() -> Self {
+        let store = Self { notices: Arc::new(Notices::heard()), ..Self::default() };
+        store.lock().began = Some(Instant::now());
+        store
     }
 
-    fn look<'a, T: Send + 'a>(&'a self, question: impl FnOnce(&State) -> Result<T, StoreError>) -> Pending<'a, T> {
-        let result = question(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Box::pin(std::future::ready(result))
+    /// The same store as another node sees it, with ears and a clock of its own.
+    pub fn of_node(&self, skew: TimeDelta) -> Self {
+        Self { state: self.state.clone(), notices: Arc::new(Notices::heard()), skew }
+    }
+
+    /// A notice reaches this node: news of a turn, or a stop.
+    pub fn hear(&self, turn: Option<TurnId>) {
+        self.notices.hear(&turn.map_or_else(|| STOP.to_owned(), |turn| turn.to_string()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A rule that fails leaves nothing behind: it looks first, and changes then.
+    fn change<'a, T: Send + 'a>(
+        &'a self,
+        rule: impl FnOnce(&mut State, DateTime<Utc>) -> Result<T, StoreError>,
+    ) -> Pending<'a, T> {
+        let mut state = self.lock();
+        let now = state.now() + self.skew;
+        Box::pin(std::future::ready(rule(&mut state, now)))
+    }
+
+    fn look<'a, T: Send + 'a>(
+        &'a self,
+        question: impl FnOnce(&State, DateTime<Utc>) -> Result<T, StoreError>,
+    ) -> Pending<'a, T> {
+        let state = self.lock();
+        let now = state.now() + self.skew;
+        Box::pin(std::future::ready(question(&state, now)))
     }
 }
 
 impl TurnStore for MemoryTurnStore {
     fn start_turn<'a>(&'a self, owner: &'a UserId, new: &'a NewTurn<'a>) -> Pending<'a, Start> {
-        self.change(|state| {
-            let now = state.now();
-            state.turns.start(owner, new, now)
-        })
+        self.change(|state, now| state.turns.start(owner, new, now))
     }
 
     fn turn<'a>(&'a self, owner: &'a UserId, id: TurnId) -> Pending<'a, TurnRow> {
-        self.look(|state| state.turns.row(owner, id))
+        self.look(|state, _| state.turns.row(owner, id))
     }
 
     fn running_turn<'a>(&'a self, owner: &'a UserId, conversation: ConversationId) -> Pending<'a, Option<TurnId>> {
-        self.look(|state| Ok(state.turns.running_in(owner, conversation)))
+        self.look(|state, _| Ok(state.turns.running_in(owner, conversation)))
     }
 
     fn is_running(&self, turn: TurnId) -> Pending<'_, bool> {
-        self.look(|state| Ok(state.turns.is_running(turn)))
+        self.look(|state, _| Ok(state.turns.is_running(turn)))
     }
 
     fn save_events<'a>(&'a self, saves: &'a [Save], _: Durability) -> Pending<'a, Vec<Saved>> {
-        self.change(|state| Ok(saves.iter().map(|save| state.turns.save(save)).collect()))
+        self.change(|state, _| Ok(saves.iter().map(|save| state.turns.save(save)).collect()))
     }
 
     fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Pending<'_, Vec<String>> {
-        self.look(|state| Ok(state.turns.events_from(turn, position, n_rows)))
+        self.look(|state, _| Ok(state.turns.events_from(turn, position, n_rows)))
     }
 
     fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, Ended> {
-        self.change(|state| {
-            let now = state.now();
+        self.change(|state, now| {
             let was_running = state.turns.is_running(end.started.turn);
             let ended = state.turns.end(end, now);
             if was_running && ended == Ended::Stored {
@@ -95,27 +129,23 @@ impl TurnStore for MemoryTurnStore {
     }
 
     fn request_stop<'a>(&'a self, owner: &'a UserId, turn: TurnId) -> Pending<'a, bool> {
-        self.change(|state| Ok(state.turns.request_stop(owner, turn)))
+        self.change(|state, _| Ok(state.turns.request_stop(owner, turn)))
     }
 
     fn stop_requests<'a>(&'a self, node: &'a str) -> Pending<'a, Vec<TurnId>> {
-        self.look(|state| Ok(state.turns.stop_requests(node)))
+        self.look(|state, _| Ok(state.turns.stop_requests(node)))
     }
 
     fn renew_leases<'a>(&'a self, held: &'a [(TurnId, i64)]) -> Pending<'a, Vec<TurnId>> {
-        self.change(|state| {
-            let now = state.now();
-            Ok(state.turns.renew(held, now))
-        })
+        self.change(|state, now| Ok(state.turns.renew(held, now)))
     }
 
     fn dead_turns<'a>(&'a self, reborn: Option<&'a str>) -> Pending<'a, Vec<DeadTurn>> {
-        self.look(|state| Ok(state.turns.dead(reborn, state.now())))
+        self.look(|state, now| Ok(state.turns.dead(reborn, now)))
     }
 
     fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>> {
-        self.change(|state| {
-            let now = state.now();
+        self.change(|state, now| {
             let token = state.turns.take_over(dead, node, what, now);
             if let Some(token) = token {
                 state.calls.move_to(MessageId(dead.message_id), token);
@@ -125,29 +155,74 @@ impl TurnStore for MemoryTurnStore {
     }
 
     fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
-        self.change(|state| {
-            let now = state.now();
+        self.change(|state, now| {
             state.turns.release(turn, token, now);
             Ok(())
         })
     }
 
+    fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()> {
+        self.change(|state, now| {
+            state.turns.release_unbegun(turn, token, now);
+            Ok(())
+        })
+    }
+
     fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, ()> {
-        self.change(|state| {
+        self.change(|state, _| {
             state.calls.begin(call, token);
             Ok(())
         })
     }
 
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
-        self.change(|state| state.calls.settle(call, token, output))
+        self.change(|state, _| state.calls.settle(call, token, output))
     }
 
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome> {
-        self.change(|state| Ok(state.calls.finish(call, token, outcome)))
+        self.change(|state, _| Ok(state.calls.finish(call, token, outcome)))
+    }
+
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
+        self.change(|state, _| {
+            state.calls.refuse(call, failure);
+            Ok(())
+        })
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {
-        self.look(|state| Ok(state.calls.of(message)))
+        self.look(|state, _| Ok(state.calls.of(message)))
+    }
+
+    fn turn_of_client_message<'a>(
+        &'a self,
+        owner: &'a UserId,
+        id: Option<&'a str>,
+    ) -> Pending<'a, Option<StartedTurn>> {
+        self.look(|state, _| Ok(state.turns.of_client_message(owner, id)))
+    }
+
+    fn question_of(&self, answer: MessageId) -> Pending<'_, String> {
+        self.look(|state, _| Ok(state.turns.question_of(answer)))
+    }
+
+    fn time(&self) -> DateTime<Utc> {
+        self.lock().now() + self.skew
+    }
+
+    fn set_clock(&self) -> Pending<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn lease(&self) -> TimeDelta {
+        TURN_LEASE
+    }
+
+    fn news_of(&self, turn: TurnId) -> News<'_> {
+        self.notices.news_of(turn)
+    }
+
+    fn wait_for_stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.notices.wait_for_stop())
     }
 }

@@ -28,6 +28,7 @@ struct Conversation {
 struct Turn {
     started: StartedTurn,
     owner: String,
+    question: String,
     client_message_id: Option<String>,
     holder: String,
     token: i64,
@@ -41,9 +42,10 @@ struct Turn {
 }
 
 impl Turns {
+    /// Looks at everything that may refuse the turn before it changes anything.
     pub(crate) fn start(&mut self, owner: &UserId, new: &NewTurn<'_>, at: DateTime<Utc>) -> Result<Start, StoreError> {
         if new.may_exist()
-            && let Some(existing) = self.of_client_message(owner, new)
+            && let Some(existing) = self.of_client_message(owner, new.client_message_id)
         {
             return Ok(Start::Existing(existing));
         }
@@ -55,46 +57,49 @@ impl Turns {
             conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
             message: MessageId::new(),
         };
-        let before = self.clone();
-        self.open_conversation(owner, new, started.conversation)?;
-        if let Some(existing) = self.of_client_message(owner, new) {
-            *self = before;
+        self.check_conversation(owner, new, started.conversation)?;
+        if let Some(existing) = self.running_with(owner, new.client_message_id) {
             return Ok(Start::Existing(existing));
         }
         if self.turns.values().any(|turn| turn.started.conversation == started.conversation && turn.runs()) {
             return Err(RUNNING);
         }
-        if let Some(conversation) = self.conversations.get_mut(&started.conversation) {
-            conversation.questions.push(MessageId::new());
-        }
-        self.turns.insert(
-            started.turn,
-            Turn {
-                started: started.clone(),
-                owner: owner.to_string(),
-                client_message_id: new.client_message_id.map(str::to_owned),
-                holder: new.node.to_owned(),
-                token: FIRST_TOKEN,
-                n_takeovers: 0,
-                lease_until: at + TURN_LEASE,
-                stop_requested: false,
-                created_at: at,
-                ended_at: None,
-                events: BTreeMap::new(),
-                n_events: 0,
-            },
-        );
+        self.insert(owner, new, started.clone(), at);
         Ok(Start::New(started))
     }
 
-    fn open_conversation(&mut self, owner: &UserId, new: &NewTurn<'_>, id: ConversationId) -> Result<(), StoreError> {
-        let Some(known) = self.conversations.get_mut(&id) else {
-            if new.conversation.is_some() {
-                return Err(StoreError::NotFound);
-            }
-            let (owner, agent) = (owner.to_string(), new.agent.to_owned());
-            self.conversations.insert(id, Conversation { owner, agent, questions: vec![] });
-            return Ok(());
+    fn insert(&mut self, owner: &UserId, new: &NewTurn<'_>, started: StartedTurn, at: DateTime<Utc>) {
+        // A question that is asked again may carry the id of its first time.
+        for turn in self.turns.values_mut().filter(|turn| turn.owner == owner.as_str() && !turn.runs()) {
+            turn.client_message_id.take_if(|id| Some(id.as_str()) == new.client_message_id);
+        }
+        let conversation = self.conversations.entry(started.conversation).or_insert_with(|| Conversation {
+            owner: owner.to_string(),
+            agent: new.agent.to_owned(),
+            questions: vec![],
+        });
+        conversation.questions.push(MessageId::new());
+        let turn = Turn {
+            started: started.clone(),
+            owner: owner.to_string(),
+            question: new.text.to_owned(),
+            client_message_id: new.client_message_id.map(str::to_owned),
+            holder: new.node.to_owned(),
+            token: FIRST_TOKEN,
+            n_takeovers: 0,
+            lease_until: at + TURN_LEASE,
+            stop_requested: false,
+            created_at: at,
+            ended_at: None,
+            events: BTreeMap::new(),
+            n_events: 0,
+        };
+        self.turns.insert(started.turn, turn);
+    }
+
+    fn check_conversation(&self, owner: &UserId, new: &NewTurn<'_>, id: ConversationId) -> Result<(), StoreError> {
+        let Some(known) = self.conversations.get(&id) else {
+            return if new.conversation.is_some() { Err(StoreError::NotFound) } else { Ok(()) };
         };
         if known.owner != owner.as_str() {
             return Err(StoreError::NotFound);
@@ -105,19 +110,22 @@ impl Turns {
         if new.again.is_some_and(|again| !known.questions.contains(&again.question)) {
             return Err(StoreError::NotFound);
         }
-        if !new.may_exist() {
-            let is_named = |turn: &&mut Turn| turn.owner == owner.as_str() && !turn.runs();
-            for turn in self.turns.values_mut().filter(is_named) {
-                turn.client_message_id.take_if(|id| Some(id.as_str()) == new.client_message_id);
-            }
-        }
         Ok(())
     }
 
-    fn of_client_message(&self, owner: &UserId, new: &NewTurn<'_>) -> Option<StartedTurn> {
-        let id = new.client_message_id?;
+    pub(crate) fn question_of(&self, answer: MessageId) -> String {
+        let turn = self.turns.values().find(|turn| turn.started.message == answer);
+        turn.map(|turn| turn.question.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn of_client_message(&self, owner: &UserId, id: Option<&str>) -> Option<StartedTurn> {
+        let id = id?;
         let same = |turn: &&Turn| turn.owner == owner.as_str() && turn.client_message_id.as_deref() == Some(id);
         self.turns.values().find(same).map(|turn| turn.started.clone())
+    }
+
+    fn running_with(&self, owner: &UserId, id: Option<&str>) -> Option<StartedTurn> {
+        self.of_client_message(owner, id).filter(|started| self.is_running(started.turn))
     }
 
     fn counts(&self, owner: &UserId, at: DateTime<Utc>) -> Counts {
@@ -212,6 +220,13 @@ impl Turns {
             turn.lease_until = at - chrono::TimeDelta::milliseconds(1);
             turn.holder.clear();
         }
+    }
+
+    pub(crate) fn release_unbegun(&mut self, id: TurnId, token: i64, at: DateTime<Utc>) {
+        if let Some(turn) = self.turns.get_mut(&id).filter(|turn| turn.token == token && turn.n_takeovers > 0) {
+            turn.n_takeovers -= 1;
+        }
+        self.release(id, token, at);
     }
 
     pub(crate) fn dead(&self, reborn: Option<&str>, at: DateTime<Utc>) -> Vec<DeadTurn> {

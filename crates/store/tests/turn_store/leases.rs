@@ -114,3 +114,19 @@ async fn takeovers_are_counted_and_a_released_turn_is_free_at_once() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_takeover_that_could_not_begin_is_not_counted() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), message("n1")).await;
+        subject.store.release(started.turn, FIRST_TOKEN).await.unwrap();
+        let dead = subject.dead(None).await;
+        assert_eq!(subject.take_over(&dead[0], "n2").await, Some(SECOND_TOKEN));
+        subject.store.release_unbegun(started.turn, FIRST_TOKEN).await.unwrap();
+        assert!(subject.dead(None).await.is_empty(), "only the holder gives it back, on {}", subject.name);
+        subject.store.release_unbegun(started.turn, SECOND_TOKEN).await.unwrap();
+        let dead = subject.dead(None).await;
+        assert_eq!((dead[0].n_takeovers, dead[0].lease_token), (0, SECOND_TOKEN), "on {}", subject.name);
+    })
+    .await;
+}

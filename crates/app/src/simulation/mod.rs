@@ -1,0 +1,58 @@
+//! A simulation of several nodes: the real engine, log, leases, journal and recovery over a store in memory.
+//!
+//! One thread, a clock that jumps, and a seed that decides everything: when nodes crash, stand still, leave and come back,
+//! which statements fail and which replies are lost, which notices arrive, how slow the models are, what clients do. The
+//! same seed gives the same trace byte for byte, so a seed that breaks a promise can be looked at again.
+//!
+//! `make test` runs some seeds. `SEGUE_SIMULATED_TURNS=100000 cargo test --workspace --lib -- simulation` runs more;
+//! `SEGUE_SIMULATED_SEED=n` runs one and prints its trace; `SEGUE_MUTANT=name` plants a bug, which the seeds must find.
+
+mod client;
+mod model;
+mod node;
+mod store;
+mod world;
+
+use self::world::{Run, TURNS_PER_SEED, World};
+
+/// Plays one seed to its end.
+fn play(seed: u64) -> Run {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime").block_on(World::play(seed))
+}
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn every_simulated_turn_keeps_the_promises() {
+    crate::config::plant_mutant().expect("a bug that exists");
+    if let Some(seed) = setting("SEGUE_SIMULATED_SEED") {
+        let run = play(seed);
+        panic!("{}\n{:?}", run.trace, run.broken);
+    }
+    let n_seeds = setting("SEGUE_SIMULATED_TURNS").unwrap_or(2000).div_ceil(TURNS_PER_SEED);
+    let mut all = Run::default();
+    for seed in 1..=n_seeds {
+        let run = play(seed);
+        assert_eq!(run.broken, Vec::<String>::new(), "SEGUE_SIMULATED_SEED={seed}");
+        all.add(&run);
+    }
+    eprintln!("{n_seeds} seeds: {}", all.figures());
+    // A simulation in which nothing happens proves nothing.
+    let per_hundred = |n: u64| n * 100 / (n_seeds * TURNS_PER_SEED);
+    assert!(per_hundred(all.n_takeovers) >= 10, "{}", all.figures());
+    assert!(all.n_crashes > 0 && all.n_pauses > 0 && all.n_lost_replies > 0 && all.n_stopped > 0, "{}", all.figures());
+    assert!(per_hundred(all.n_interrupted) <= 5, "{}", all.figures());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    for seed in [3, 11, 29] {
+        let (one, two) = (play(seed).trace, play(seed).trace);
+        assert!(one.lines().count() > 500, "{one}");
+        assert_eq!(one, two, "seed {seed}");
+    }
+    assert_ne!(play(3).trace, play(4).trace);
+}

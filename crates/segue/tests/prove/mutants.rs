@@ -1,0 +1,89 @@
+//! The check of the proof itself: bugs are planted in the servers one by one, and a part of the proof must find each.
+
+use std::{
+    panic::AssertUnwindSafe,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use engine::mutants::{ALL, Mutant};
+use futures::FutureExt;
+
+use crate::{parts, plan::Plan};
+
+/// A server that a bug has wedged is found as well.
+const WEDGED_AFTER: Duration = Duration::from_secs(240);
+
+/// The parts that are meant to find it.
+fn found_by(mutant: Mutant) -> &'static [&'static str] {
+    use Mutant as M;
+    match mutant {
+        M::EffectWithoutJournal | M::CallsKeepToken | M::TakeoverRepeatsCall => {
+            &["crash: one write", "crash: several writes"]
+        }
+        M::SaveUnfenced => &["fence: several steps"],
+        M::SettleUnfenced | M::FinishUnfenced | M::EndUnfenced => &["fence: several writes"],
+        M::LeaseIgnored | M::LeaseNotRenewed => &["nodes: a living node keeps its turn"],
+        M::LostLeaseUnnoticed | M::ReaderNotCut => &["nodes: a turn is lost while the model is silent"],
+        M::TakesAtOnceAfterOutage => &["outage longer than a lease, two nodes"],
+        M::TakeoverCountIgnored => &["nodes: a turn takes its node down three times"],
+        M::TakeoverForgetsText
+        | M::SeqRestarts
+        | M::ResumeRepeatsOne
+        | M::ResumeSkipsOne
+        | M::ShownBeforeCommit
+        | M::EndShownBeforeCommit => &["crash: plain answer"],
+        M::TakeoverForgetsUsage => &["crash: several steps"],
+        M::ReadsNotRunAgain => &["crash: reads together"],
+        M::StopNotCarried => &["nodes: a stop while the node stands still"],
+        M::LostReplyForgotten => &["lost reply: several writes"],
+        M::GroupFailsTogether => &["nodes: one turn cannot be saved"],
+        M::DrainInterrupts => &["crash: drain"],
+        M::NoticeLost => &["nodes: a stop within a second"],
+        M::ClientMessageIdIgnored => &["nodes: a message is sent five times"],
+        M::LockOrder => &["outage: start and end collide"],
+        M::StartEndsWithClient => &["nodes: clients leave at once"],
+    }
+}
+
+/// `is_wanted`: by the name of the bug.
+pub(crate) async fn run(is_wanted: impl Fn(&str) -> bool) -> ExitCode {
+    let mut lines = Vec::new();
+    let mut n_survived = 0;
+    for (mutant, name, what) in ALL.iter().filter(|(_, name, _)| is_wanted(name)) {
+        let began = Instant::now();
+        let found = find(*mutant, name).await;
+        n_survived += usize::from(found.is_none());
+        let seconds = began.elapsed().as_secs();
+        let said = found.clone().unwrap_or_else(|| "SURVIVED".into());
+        eprintln!("{name:<28} {seconds:>4} s  {said}");
+        lines.push(format!("| {name} | {what} | {} | {said} |", found_by(*mutant).join(", ")));
+    }
+    println!("\n| planted bug | what is wrong | found by | it says |\n|---|---|---|---|\n{}", lines.join("\n"));
+    println!("\n{} of {} planted bugs found", lines.len() - n_survived, lines.len());
+    if n_survived == 0 && !lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What did not hold, if anything.
+async fn find(mutant: Mutant, name: &'static str) -> Option<String> {
+    let plan = Plan { stride: 1, mutant: Some((mutant, name)) };
+    for part in parts::all().into_iter().filter(|part| found_by(mutant).contains(&part.name.as_str())) {
+        let run = AssertUnwindSafe((part.run)(plan)).catch_unwind();
+        match tokio::time::timeout(WEDGED_AFTER, run).await {
+            Err(_) => return Some(format!("nothing came of it within {} s", WEDGED_AFTER.as_secs())),
+            Ok(Err(_)) => return Some("the proof could not go on".into()),
+            Ok(Ok((_, broken))) => {
+                if let Some(first) = broken.into_iter().next() {
+                    return Some(first.chars().take(160).collect());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Each bug has a part that finds it, under a name that exists.
+pub(crate) fn names_are_known() -> bool {
+    let names: Vec<_> = parts::all().into_iter().map(|part| part.name).collect();
+    ALL.iter().all(|(mutant, ..)| found_by(*mutant).iter().all(|part| names.iter().any(|name| name == part)))
+}

@@ -43,7 +43,7 @@ async fn a_search_returns_the_line_with_the_words() {
     let app = TestApp::scripted([says("First line.\nBegin with **Sodium** by Latchkey Physics.\nLast line.")]).await;
     app.say("something warm").await;
     let found = listed(&app, "?q=latchkey").await;
-    assert_eq!(found[0]["match"], "Begin with Sodium by Latchkey Physics.");
+    assert_eq!(found[0]["match"], "…Sodium by Latchkey Physics.");
     assert_eq!(listed(&app, "?q=warm").await[0]["match"], "something warm");
     assert_eq!(listed(&app, "").await[0].get("match"), None);
 }

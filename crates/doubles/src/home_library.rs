@@ -75,7 +75,7 @@ fn copy_of(folder: &Path, number: usize, first: &HomeFile) -> io::Result<HomeFil
 fn one(folder: &Path, number: usize, kind: FileKind) -> io::Result<HomeFile> {
     let names = Names::of(number);
     let is_flac = number % 4 == 1;
-    let has_words = kind != FileKind::Untagged && number % 2 == 0;
+    let has_words = kind != FileKind::Untagged && number.is_multiple_of(2);
     let line = has_words.then(|| line_of(number));
     let path = folder.join(&names.artist).join(&names.album).join(format!(
         "{:02} {}.{}",
@@ -85,7 +85,7 @@ fn one(folder: &Path, number: usize, kind: FileKind) -> io::Result<HomeFile> {
     ));
     make_parent(&path)?;
     // Every eighth file with words has them in a file beside it.
-    let beside = line.as_ref().filter(|_| number % 16 == 0);
+    let beside = line.as_ref().filter(|_| number.is_multiple_of(16));
     if let Some(line) = beside {
         fs::write(path.with_extension("lrc"), format!("[00:01.00]Oh\n[00:12.34]{line}\n"))?;
     }

@@ -168,7 +168,7 @@ impl Store {
 
     /// Adds tracks that were never there. What the owner removed stays removed.
     pub async fn add_new_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
-        self.insert(owner, tracks, Removed::StaysRemoved).await
+        self.insert(owner, tracks, Removed::StaysAway).await
     }
 
     async fn insert(&self, owner: &UserId, tracks: &[Track], removed: Removed) -> Result<u64, StoreError> {

@@ -64,7 +64,7 @@ impl NewLibraryTrack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     ComesBack,
-    StaysRemoved,
+    StaysAway,
     /// Only if it left because its file was gone.
     ComesBackWithFile,
 }
@@ -130,7 +130,7 @@ pub(crate) async fn insert_tracks(
     let (mut n_added, mut documents, mut changed) = (0, vec![], vec![]);
     for (new, id) in tracks.iter().zip(ids) {
         match existing.get(&id) {
-            Some((true, _)) if removed == Removed::StaysRemoved => continue,
+            Some((true, _)) if removed == Removed::StaysAway => continue,
             Some((true, false)) if removed == Removed::ComesBackWithFile => continue,
             Some((false, _)) => {}
             Some((true, _)) | None => n_added += 1,

@@ -202,7 +202,7 @@ impl Store {
         let query = tx.query(SQL).bind(owner.as_str()).bind(id).bind(new.track.id.to_string());
         let row: Option<(String, Json<BTreeSet<String>>)> = query.fetch_optional().await?;
         let (kind, Json(playlists)) = row.ok_or(StoreError::NotFound)?;
-        insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::StaysRemoved, Priority::Import).await?;
+        insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::StaysAway, Priority::Import).await?;
         add_to_playlists(&mut tx, owner, &kind, &playlists, &new.track).await?;
         tx.commit().await
     }
@@ -219,7 +219,7 @@ async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack
         Some(meanwhile) if meanwhile.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()) => {
             move_recording(tx, owner, &meanwhile, &new.track).await?;
             // Its owner may have removed it since.
-            Removed::StaysRemoved
+            Removed::StaysAway
         }
         Some(_) | None => Removed::ComesBack,
     };

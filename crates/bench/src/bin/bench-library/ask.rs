@@ -23,7 +23,9 @@ type Track = (String, String);
 /// Asks for everything, and says which share is found in the first fifty.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub(crate) async fn all(data: &Path, settings: &[(&'static str, String)], files: &[HomeFile]) -> anyhow::Result<()> {
-    let (_server, url) = serve(data, settings).await?;
+    // The first to choose a provider chooses for all; there is no other here.
+    _ = rustls::crypto::ring::default_provider().install_default();
+    let (client, (_server, url)) = (reqwest::Client::new(), serve(data, settings).await?);
     let readable: Vec<&HomeFile> = files.iter().filter(|file| file.kind != FileKind::Broken).collect();
     let fields: [(&str, fn(&HomeFile) -> Option<&str>); 4] = [
         ("title", |file| Some(&file.title)),
@@ -41,10 +43,11 @@ pub(crate) async fn all(data: &Path, settings: &[(&'static str, String)], files:
         }
         let (began, n_asked) = (Instant::now(), wanted.len());
         let n_wanted: usize = wanted.values().map(BTreeSet::len).sum();
-        let missed: Vec<_> = stream::iter(wanted.into_iter().map(|(words, wanted)| missing(&url, words, wanted)))
-            .buffer_unordered(AT_ONCE)
-            .try_collect()
-            .await?;
+        let missed: Vec<_> =
+            stream::iter(wanted.into_iter().map(|(words, wanted)| missing(&client, &url, words, wanted)))
+                .buffer_unordered(AT_ONCE)
+                .try_collect()
+                .await?;
         let missed: Vec<(&str, Track)> = missed.into_iter().flatten().collect();
         println!(
             "by {name:<15} {:>7.3} % of {n_wanted} tracks, {n_asked} searches, {:.1} ms each",
@@ -59,9 +62,14 @@ pub(crate) async fn all(data: &Path, settings: &[(&'static str, String)], files:
 }
 
 /// The tracks that should be found by these words and are not.
-async fn missing<'a>(url: &str, words: &'a str, wanted: BTreeSet<Track>) -> anyhow::Result<Vec<(&'a str, Track)>> {
+async fn missing<'a>(
+    client: &reqwest::Client,
+    url: &str,
+    words: &'a str,
+    wanted: BTreeSet<Track>,
+) -> anyhow::Result<Vec<(&'a str, Track)>> {
     let asked = reqwest::Url::parse_with_params(&format!("{url}/api/search"), [("q", words), ("limit", "50")])?;
-    let found: Value = reqwest::get(asked).await?.error_for_status()?.json().await?;
+    let found: Value = client.get(asked).send().await?.error_for_status()?.json().await?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tracks = found["tracks"].as_array().context("a list of tracks")?.iter();
     let found: BTreeSet<Track> = tracks.map(|track| (text(&track["title"]), text(&track["artist"]))).collect();

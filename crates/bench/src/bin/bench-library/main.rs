@@ -58,7 +58,7 @@ fn shuffle(music: &Path, files: &mut [HomeFile]) -> anyhow::Result<usize> {
     fs::create_dir_all(&elsewhere)?;
     let tagged = files.iter_mut().filter(|file| matches!(file.kind, FileKind::Tagged | FileKind::Coded));
     let mut n_moved = 0;
-    for (n, file) in tagged.enumerate().filter(|(n, _)| n % MOVED_EVERY == 0) {
+    for (n, file) in tagged.enumerate().filter(|(n, _)| n.is_multiple_of(MOVED_EVERY)) {
         let extension = file.path.extension().context("an audio file has an extension")?.to_owned();
         let path = elsewhere.join(format!("moved {n}")).with_extension(extension);
         fs::rename(&file.path, &path)?;

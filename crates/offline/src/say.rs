@@ -94,6 +94,7 @@ phrases! {
     LibraryPage,
     OwnNoneOfThese,
     NoYears,
+    SoundAlike,
     DiscoverHelp,
     NoLyrics,
     MoreInCard,

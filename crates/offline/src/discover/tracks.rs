@@ -26,7 +26,15 @@ pub(crate) struct Track {
     pub(crate) audio_features: Option<Features>,
     pub(crate) score: Option<f64>,
     pub(crate) release_date: Option<String>,
+    /// Seconds.
+    pub(crate) duration: Option<f64>,
     pub(crate) in_library: bool,
+}
+
+impl Track {
+    pub(crate) fn year(&self) -> Option<i32> {
+        self.release_date.as_deref()?.get(..4)?.parse().ok()
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -103,6 +103,7 @@ phrases! {
     LibraryPage,
     OwnNoneOfThese,
     NoYears,
+    SoundAlike,
     DiscoverHelp,
     NoLyrics,
     MoreInCard,

@@ -1,7 +1,9 @@
 //! What a listener's words mean: terms, and the plan that a message asks for.
 
+pub mod emoji;
 pub mod features;
 pub mod gloss;
+pub mod latin;
 pub mod plan;
 pub mod stop;
 pub mod words;

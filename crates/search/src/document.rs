@@ -5,11 +5,11 @@ use std::mem;
 use sha2::{Digest, Sha256};
 
 use music::Track;
-use query::words::is_unspaced;
+use query::{latin::with_latin, words::is_unspaced};
 
-/// Title, artist and album, where a match counts extra.
+/// Title, artist and album, where a match counts extra; what is in another script in Latin letters too.
 pub fn names(track: &Track) -> String {
-    join([track.title.as_str(), &track.artist, &track.album])
+    join([with_latin(&track.title).as_str(), &with_latin(&track.artist), &with_latin(&track.album)])
 }
 
 /// Everything that says what a track is and means, except its lyrics.

@@ -29,11 +29,17 @@ pub(crate) fn n_judged(limit: usize) -> usize {
 }
 
 impl<K: Ord + Clone> Candidates<K> {
-    pub(crate) fn new(text: &str, yardstick: Yardstick, evidence: impl IntoIterator<Item = (K, Evidence)>) -> Self {
+    /// `is_across`: the wording is in words that the library does not know, and the similarities are of an embedder that
+    /// reads them.
+    pub(crate) fn new(
+        (text, is_across): (&str, bool),
+        yardstick: Yardstick,
+        evidence: impl IntoIterator<Item = (K, Evidence)>,
+    ) -> Self {
         let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence)));
         let mut ranked: Vec<_> = with_sum.collect();
         ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
-        Self { judge: Judge::new(text), yardstick, ranked }
+        Self { judge: Judge::new(text, is_across), yardstick, ranked }
     }
 
     /// The ones worth reading.

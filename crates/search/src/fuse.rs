@@ -35,6 +35,9 @@ const PER_SPREAD: f32 = 1.0;
 /// A perfect or an opposite sound moves a track by as much.
 const PER_SOUND: f32 = 1.5;
 
+/// What a document's half for other languages has of its length.
+const ACROSS_GREATEST: f32 = std::f32::consts::FRAC_1_SQRT_2;
+
 /// A few tracks say little about what is usual, so what is usual elsewhere counts as this many more.
 const PRIOR_COUNT: f32 = 40.0;
 const PRIOR_MEAN: f32 = 0.20;
@@ -43,10 +46,21 @@ const PRIOR_SPREAD: f32 = 0.075;
 impl Yardstick {
     /// From the query's similarity to a sample of all tracks.
     pub fn new(sample: &[f32]) -> Self {
+        Self::scaled(sample, 1.0)
+    }
+
+    /// For a wording in words that the library knows, or in others, of which an embedder reads only its half.
+    pub(crate) fn of(sample: &[f32], is_across: bool) -> Self {
+        Self::scaled(sample, if is_across { ACROSS_GREATEST } else { 1.0 })
+    }
+
+    /// For similarities of which 1 is not the greatest.
+    fn scaled(sample: &[f32], greatest: f32) -> Self {
         let n = sample.len() as f32;
-        let mean = (sample.iter().sum::<f32>() + PRIOR_COUNT * PRIOR_MEAN) / (n + PRIOR_COUNT);
+        let (usual, usual_spread) = (greatest * PRIOR_MEAN, greatest * PRIOR_SPREAD);
+        let mean = (sample.iter().sum::<f32>() + PRIOR_COUNT * usual) / (n + PRIOR_COUNT);
         let squares: f32 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let variance = (squares + PRIOR_COUNT * PRIOR_SPREAD * PRIOR_SPREAD) / (n + PRIOR_COUNT);
+        let variance = (squares + PRIOR_COUNT * usual_spread * usual_spread) / (n + PRIOR_COUNT);
         Self { mean, spread: variance.sqrt() }
     }
 

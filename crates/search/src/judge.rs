@@ -20,6 +20,8 @@ pub(crate) struct Judge {
     is_off_topic: bool,
     /// 0 to 1: how near the words are to errands rather than to what songs are about.
     errand: f32,
+    /// The query is in words that the library does not know, and the similarity is of an embedder that reads them.
+    is_across: bool,
 }
 
 /// What songs are about, and what daily life is about: the built-in table says which of the two a message is nearer to.
@@ -62,12 +64,13 @@ const IN_LINE: f32 = 0.75;
 const SCATTERED: f32 = 0.25;
 
 impl Judge {
-    pub(crate) fn new(query: &str) -> Self {
+    pub(crate) fn new(query: &str, is_across: bool) -> Self {
         let mut seen = HashSet::new();
         let content = content_words(query).into_iter().map(|content| (content.word.term, content.weight));
         let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
         let terms = content.filter(|(term, _)| seen.insert(term.clone())).collect();
-        Self { terms, all_terms, is_off_topic: is_plain_question(query) || is_errand(query), errand: errand(query) }
+        let is_off_topic = is_plain_question(query) || is_errand(query);
+        Self { terms, all_terms, is_off_topic, errand: errand(query), is_across }
     }
 
     pub(crate) fn compare(&self, track: &Track) -> Match {
@@ -139,7 +142,9 @@ impl Judge {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
         let by_words = WORDS * found.coverage.powf(PARTIAL);
         // Similarity alone is no proof: jargon is four spreads above the mean of some track.
-        let by_meaning = meaning * (MEANING_ALONE + (MEANING - MEANING_ALONE) * found.coverage);
+        // Words of another language are in no description, so that nothing follows from their absence.
+        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE };
+        let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         if found.is_phrase {
             sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
@@ -161,6 +166,7 @@ const FULL_MEANING: f32 = 5.5;
 const WORDS: f32 = 0.8;
 const MEANING: f32 = 0.6;
 const MEANING_ALONE: f32 = 0.22;
+const MEANING_ACROSS: f32 = 0.5;
 const PHRASE: f32 = 0.6;
 /// Half of the words are much less than half of a match.
 const PARTIAL: f32 = 1.8;
@@ -199,7 +205,7 @@ mod tests {
     fn one_of_two_words_is_much_less_than_half_a_match() {
         let song = track(&["homecoming"], "A sailor's return after many years.", "");
         let sure = |query: &str| {
-            let judge = Judge::new(query);
+            let judge = Judge::new(query, false);
             judge.confidence(&judge.compare(&song), 1.0, 0.0)
         };
         assert!(sure("tax return") < 0.25, "{}", sure("tax return"));
@@ -229,7 +235,7 @@ mod tests {
             "Winter.",
             "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
         );
-        let judge = Judge::new("first snow");
+        let judge = Judge::new("first snow", false);
         let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song));
         assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);
         assert!(judge.confidence(&a, 1.0, 0.0) > judge.confidence(&b, 1.0, 0.0));

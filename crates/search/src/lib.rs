@@ -75,7 +75,7 @@ impl SearchPlan {
         let limit = plan.limits.at_most.map_or(limit, |most| most.min(limit));
         let filter = Filter::of(&plan.limits);
         let search = Self { filter, sounds: Some(plan.sounds.clone()), ..Self::new(plan.words.clone(), limit) };
-        search.also(query::gloss::english(&plan.words))
+        search.also(query::gloss::english(&plan.words)).also(query::latin::latin(&plan.words))
     }
 
     /// The search for tracks similar to a seed, which is not among the results. "Calmer" is a filter: less energy

@@ -288,8 +288,11 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     if seeds.is_empty() && is_pointing(voice, which) {
         return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
     }
+    let twist = twist(&scene.now.wish);
     if seeds.is_empty() {
-        return mix(voice, scene, which, which);
+        // The search finds the track by its name, and keeps "calmer" as a limit against it.
+        let query = twist.map_or_else(|| which.to_owned(), |twist| format!("like {which} but {twist}"));
+        return mix(voice, scene, &query, which);
     }
     if let Some(output) = scene.now.output("semanticSearch") {
         let is_new = |track: &Track| !seeds.iter().any(|seed| seed.isrc == track.isrc);
@@ -302,13 +305,19 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
         seed.short_description.clone().filter(|text| !text.is_empty()).unwrap_or(names)
     };
     let mut query = seeds.iter().map(about).collect::<Vec<_>>().join(" ");
-    if let Some((_, twist)) = scene.now.wish.split_once(" but ") {
-        query = format!("{} {query}", trimmed(twist));
+    if let Some(twist) = twist {
+        query = format!("{twist} {query}");
     }
     match scene.now.error("semanticSearch") {
         Some(error) => failed(voice, error),
         None => search_index(voice.say(Phrase::LookUp, &[]), &query, None),
     }
+}
+
+/// What is to be different: "like X but calmer".
+fn twist(message: &str) -> Option<&str> {
+    let twist = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| message.split_once(turn));
+    twist.map(|(_, twist)| trimmed(twist)).filter(|twist| !twist.is_empty())
 }
 
 /// Results of this turn must not change what the words meant when it began.

@@ -96,10 +96,12 @@ pub(crate) fn refine(voice: &Voice, scene: &Scene, change: &str) -> Step {
 
 /// "Older" than everything that was shown, as words that the search keeps exactly.
 fn limit(shift: Shift, shown: &[Track]) -> Option<String> {
-    let years = || shown.iter().filter_map(|track| track.release_date.as_deref()?.get(..4)?.parse::<i32>().ok());
+    let years = || shown.iter().filter_map(Track::year);
+    let seconds = || shown.iter().filter_map(|track| track.duration).map(|seconds| seconds.round() as u64);
     match shift {
         Shift::Older => years().min().map(|year| format!("before {year}")),
         Shift::Newer => years().max().map(|year| format!("after {year}")),
-        Shift::Longer | Shift::Shorter => None,
+        Shift::Longer => seconds().max().map(|longest| format!("longer than {longest} seconds")),
+        Shift::Shorter => seconds().min().map(|shortest| format!("under {shortest} seconds")),
     }
 }

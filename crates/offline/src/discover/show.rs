@@ -92,8 +92,13 @@ fn naming(voice: &Voice, track: &Track) -> String {
 pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
     let each = tracks.iter().map(|track| {
         let mut said = naming(voice, track);
-        if !track.album.is_empty() {
-            said.push_str(&format!(" ({})", plain(&track.album)));
+        let album = (!track.album.is_empty()).then(|| plain(&track.album));
+        let facts: Vec<String> = [album, track.year().map(|year| year.to_string()), track.duration.map(clock)]
+            .into_iter()
+            .flatten()
+            .collect();
+        if !facts.is_empty() {
+            said.push_str(&format!(" ({})", facts.join(", ")));
         }
         let meaning = track.interpretation.as_deref().or(track.short_description.as_deref());
         if let Some(meaning) = meaning {
@@ -105,6 +110,11 @@ pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
         said
     });
     each.collect::<Vec<_>>().join("\n\n")
+}
+
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 /// The first lines of the lyrics; the card has them all.
@@ -132,6 +142,7 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
         (a.danceability, b.danceability, 2),
         (a.tempo, b.tempo, 3),
     ];
+    let n_before = said.len();
     for (a, b, which) in pairs {
         let (Some(a), Some(b)) = (a, b) else { continue };
         let (more, high, low) = if a >= b { (first, a, b) } else { (second, b, a) };
@@ -142,6 +153,9 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
                 more_of(voice.tongue, which)
             ));
         }
+    }
+    if said.len() == n_before {
+        said.push_str(&format!("\n- {}", voice.say(Phrase::SoundAlike, &[])));
     }
     said
 }

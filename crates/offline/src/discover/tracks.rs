@@ -28,6 +28,8 @@ pub(crate) struct Track {
     pub(crate) audio_features: Option<Features>,
     pub(crate) score: Option<f64>,
     pub(crate) release_date: Option<String>,
+    /// Seconds.
+    pub(crate) duration: Option<f64>,
     pub(crate) in_library: bool,
 }
 
@@ -35,6 +37,10 @@ impl Track {
     /// What tools call it.
     pub(crate) fn code(&self) -> String {
         if self.isrc.is_empty() { self.track_id.clone() } else { self.isrc.clone() }
+    }
+
+    pub(crate) fn year(&self) -> Option<i32> {
+        self.release_date.as_deref()?.get(..4)?.parse().ok()
     }
 }
 

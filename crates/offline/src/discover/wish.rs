@@ -290,7 +290,8 @@ fn song_by(language: &Language, x: &str, y: &str) -> Wish {
 
 /// "something like X": X is a song or a singer, unless it tells of a mood at length.
 fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
-    let (which, _) = x.split_once(" but ").unwrap_or((x, ""));
+    let turn = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| x.split_once(turn));
+    let (which, _) = turn.unwrap_or((x, ""));
     match plain(language, which, nesting) {
         Wish::Mood { query, limit, whose } if places(language, which).is_none() && query.split(' ').count() > 4 => {
             Wish::Mood { query, limit, whose }

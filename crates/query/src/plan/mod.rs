@@ -27,6 +27,7 @@ use crate::features::{SoundWish, sound_word};
 
 /// Reads a message. `this_year` is what "older than 20 years" counts from.
 pub fn parse(text: &str, this_year: i32) -> Plan {
+    let text = &*crate::emoji::spelled(text);
     let mut reader = Reader { text, tokens: tokens(text), this_year, plan: Plan::default(), is_kept: Vec::new() };
     reader.is_kept = vec![true; reader.tokens.len()];
     reader.read();

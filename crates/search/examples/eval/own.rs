@@ -14,7 +14,10 @@ use query::stop::content_words;
 use search::{Change, EmbeddedIndex, Found, Hit, SearchPlan, TrackIndex, embed::Embedder};
 use serde::Deserialize;
 
-use crate::metrics::{Measure, roc_area};
+use crate::{
+    generated,
+    metrics::{Measure, roc_area},
+};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,21 +36,26 @@ struct Theme {
     by_language: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct Limited {
-    query: String,
-    years: Option<(i32, i32)>,
-    tempo: Option<(f64, f64)>,
-    seconds: Option<(f64, f64)>,
-    language: Option<String>,
-    instrumental: Option<bool>,
+#[derive(Default, Deserialize)]
+pub(crate) struct Limited {
+    pub(crate) query: String,
+    pub(crate) years: Option<(i32, i32)>,
+    pub(crate) tempo: Option<(f64, f64)>,
+    pub(crate) seconds: Option<(f64, f64)>,
+    pub(crate) language: Option<String>,
+    pub(crate) instrumental: Option<bool>,
     #[serde(default)]
-    without: Vec<String>,
+    pub(crate) without: Vec<String>,
 }
 
 /// Weights and word lists were chosen with the first set. On its first run the second had 14 of 25 sentences above the
 /// threshold; verbs of errands and the two anchors of `judge.rs` were added then. Its other languages were never tuned.
-const SETS: [(&str, &str); 2] = [("own", include_str!("own.json")), ("held out", include_str!("held_out.json"))];
+/// The third was written before its first run and nothing was changed because of it.
+const SETS: [(&str, &str); 3] = [
+    ("own", include_str!("own.json")),
+    ("held out", include_str!("held_out.json")),
+    ("unseen", include_str!("unseen.json")),
+];
 const THIS_YEAR: i32 = 2026;
 
 pub(crate) async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, sample_dir: &Path) -> anyhow::Result<()> {
@@ -80,12 +88,21 @@ fn sample(dir: &Path) -> anyhow::Result<Vec<Track>> {
     Ok(tracks)
 }
 
-async fn find(index: &EmbeddedIndex, message: &str, limit: usize) -> anyhow::Result<Found> {
+/// Limits are kept before anything is ranked, so that one embedder is enough.
+pub(crate) async fn generated(embedder: Arc<dyn Embedder>, sample_dir: &Path) -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let index = EmbeddedIndex::open(dir.path(), embedder)?;
+    let changes: Vec<Change> = sample(sample_dir)?.into_iter().map(|track| Change::public(1, track)).collect();
+    index.apply(&changes).await?;
+    generated::evaluate(&index).await
+}
+
+pub(crate) async fn find(index: &EmbeddedIndex, message: &str, limit: usize) -> anyhow::Result<Found> {
     Ok(index.find(&SearchPlan::of(&query::parse(message, THIS_YEAR), limit)).await?)
 }
 
 async fn themes(name: &str, index: &EmbeddedIndex, own: &Own, tracks: &[Track]) -> anyhow::Result<()> {
-    for language in ["en", "de", "fr", "es"] {
+    for language in ["en", "de", "fr", "es", "pt", "ja", "ru"] {
         let mut values = Vec::new();
         for theme in &own.themes {
             let Some(message) = theme.by_language.get(language) else { continue };
@@ -96,8 +113,11 @@ async fn themes(name: &str, index: &EmbeddedIndex, own: &Own, tracks: &[Track]) 
             let ranked: Vec<String> = found.hits.iter().map(|hit| hit.track.id.to_string()).collect();
             values.push(Measure::Ndcg10.of(&ranked, &relevant));
         }
+        if values.is_empty() {
+            continue;
+        }
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        println!("{name:<26} themes, {language:<8} nDCG@10  {mean:>7.4}   {} queries", values.len());
+        println!("{name:<40} themes, {language:<8} nDCG@10  {mean:>7.4}   {} queries", values.len());
     }
     Ok(())
 }
@@ -111,14 +131,14 @@ async fn limits(name: &str, index: &EmbeddedIndex, own: &Own) -> anyhow::Result<
         violations += found.hits.iter().filter(|hit| !limited.admits(&hit.track)).count();
     }
     println!(
-        "{name:<26} limits           violations {violations} of {places} places, {empty} of {} without a result",
+        "{name:<40} limits           violations {violations} of {places} places, {empty} of {} without a result",
         own.limits.len()
     );
     Ok(())
 }
 
 impl Limited {
-    fn admits(&self, track: &Track) -> bool {
+    pub(crate) fn admits(&self, track: &Track) -> bool {
         let features = track.audio_features.as_ref();
         let within = |range: Option<(f64, f64)>, value: Option<f64>| {
             range.is_none_or(|(low, high)| value.is_some_and(|value| (low..=high).contains(&value)))
@@ -157,20 +177,20 @@ async fn calibration(name: &str, index: &EmbeddedIndex, own: &Own) -> anyhow::Re
     let n_below = on.iter().filter(|(score, _)| *score < threshold).count();
     let area = roc_area(on.iter().map(|(score, _)| *score), off.iter().map(|(score, _)| *score));
     println!(
-        "{name:<26} on/off topic     ROC area {area:.4}; off-topic above {threshold}: {} of {}; themes below: {} of {}",
+        "{name:<40} on/off topic     ROC area {area:.4}; off-topic above {threshold}: {} of {}; themes below: {} of {}",
         n_above,
         off.len(),
         n_below,
         on.len()
     );
     println!(
-        "{name:<26} reasons          {with_content} of {reasons} name a content word, a tag, a sound, a limit or a sentence"
+        "{name:<40} reasons          {with_content} of {reasons} name a content word, a tag, a sound, a limit or a sentence"
     );
     on.sort_by(|a, b| a.0.total_cmp(&b.0));
     off.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (what, list) in [("lowest themes", &on), ("highest off-topic", &off)] {
         let told: Vec<String> = list.iter().take(8).map(|(score, message)| format!("{score:.2} {message}")).collect();
-        println!("{name:<26} {what:<16} {}", told.join(" · "));
+        println!("{name:<40} {what:<16} {}", told.join(" · "));
     }
     Ok(())
 }

@@ -80,11 +80,16 @@ impl<E: Embedder> Embedder for Cached<E> {
     fn id(&self) -> EmbedderId {
         self.embedder.id()
     }
+
+    fn reads_other_languages(&self) -> bool {
+        self.embedder.reads_other_languages()
+    }
 }
 
 fn content_hash(text: &str, kind: Kind) -> ContentHash {
     let mark: &[u8] = match kind {
         Kind::Query => b"q",
+        Kind::OtherWords => b"o",
         Kind::Document => b"d",
     };
     Sha256::new().chain_update(mark).chain_update(text).finalize().into()

@@ -1,10 +1,13 @@
 //! Embedders: turn text into vectors. They are built in, on disk, or on another server.
 
 pub mod blend;
+pub mod bridge;
 pub mod cached;
 pub mod minilm;
 pub mod remote;
 pub mod table;
+mod unigram;
+pub mod usem3;
 pub mod wordpiece;
 
 use std::{fmt, path::Path, sync::Arc};
@@ -13,10 +16,12 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 pub use blend::Blend;
+pub use bridge::Bridge;
 pub use cached::Cached;
 pub use minilm::MiniLm;
 pub use remote::RemoteEmbedder;
 pub use table::StaticTable;
+pub use usem3::UseM3;
 
 /// Turns texts into unit vectors. The closer two texts are in meaning, the larger is the dot product of their
 /// vectors.
@@ -24,6 +29,10 @@ pub trait Embedder: Send + Sync {
     /// One vector per text, in order. A text without any known word has the zero vector.
     fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
     fn id(&self) -> EmbedderId;
+    /// Whether a query in another language than the documents is near to what means the same.
+    fn reads_other_languages(&self) -> bool {
+        false
+    }
 }
 
 impl<E: Embedder + ?Sized> Embedder for Arc<E> {
@@ -34,12 +43,18 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     fn id(&self) -> EmbedderId {
         (**self).id()
     }
+
+    fn reads_other_languages(&self) -> bool {
+        (**self).reads_other_languages()
+    }
 }
 
 /// Some models embed a query differently from a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Query,
+    /// A query in words that the library does not know: another language, most likely.
+    OtherWords,
     Document,
 }
 
@@ -77,12 +92,34 @@ impl EmbedError {
     }
 }
 
-/// The best embedder that needs no other server: the one on disk if it is there and valid, else the one in the
-/// binary.
+/// The best embedder that needs no other server: those on disk if they are there and valid, else the one in the binary.
 pub fn built_in(models_dir: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
     let table = StaticTable::built_in()?;
-    let Some(minilm) = MiniLm::find(models_dir)? else { return Ok(Arc::new(Cached::new(table))) };
-    Ok(Arc::new(Cached::new(Blend::new(minilm, table))))
+    let across = UseM3::find(models_dir)?;
+    Ok(match (MiniLm::find(models_dir)?, across) {
+        (None, None) => Arc::new(Cached::new(table)),
+        (None, Some(across)) => Arc::new(Cached::new(Bridge::new(table, across))),
+        (Some(minilm), None) => Arc::new(Cached::new(Blend::new(minilm, table))),
+        (Some(minilm), Some(across)) => Arc::new(Cached::new(Bridge::new(Blend::new(minilm, table), across))),
+    })
+}
+
+/// The vectors of queries, of which some are in words that the library does not know.
+pub(crate) async fn queries(
+    embedder: &dyn Embedder,
+    texts: &[String],
+    across: &[bool],
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let mut vectors = vec![Vec::new(); texts.len()];
+    for (kind, wanted) in [(Kind::Query, false), (Kind::OtherWords, true)] {
+        let places: Vec<usize> = (0..texts.len()).filter(|at| across[*at] == wanted).collect();
+        let asked: Vec<String> = places.iter().map(|at| texts[*at].clone()).collect();
+        if !asked.is_empty() {
+            let answered = embedder.embed(&asked, kind).await?;
+            places.into_iter().zip(answered).for_each(|(at, vector)| vectors[at] = vector);
+        }
+    }
+    Ok(vectors)
 }
 
 /// Scales to length one. A zero vector is not changed.

@@ -7,6 +7,7 @@ mod narrow;
 mod schema;
 mod search;
 mod snapshot;
+mod spelling;
 mod write;
 
 use std::{
@@ -29,7 +30,7 @@ use super::{
     vectors::Vectors,
     why::Asked,
 };
-use crate::embed::{Embedder, EmbedderId, Kind};
+use crate::embed::{self, Embedder, EmbedderId};
 use music::{DocumentId, Isrc, Track};
 use narrow::{Narrowed, narrow};
 use schema::{Fields, Note};
@@ -126,16 +127,49 @@ impl EmbeddedIndex {
     }
 
     async fn wordings(&self, plan: &SearchPlan) -> Result<Vec<Wording>, IndexError> {
-        let embedding = self.shared.embedder.embed(&plan.queries, Kind::Query);
+        let across = self.across(&plan.queries).await?;
+        let embedding = embed::queries(&*self.shared.embedder, &plan.queries, &across);
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
-        let wording =
-            |(text, vector): (&String, Vec<f32>)| Wording { text: text.clone(), vector, sounds: plan.sounds_of(text) };
-        Ok(plan.queries.iter().zip(vectors).map(wording).collect())
+        let wording = |((text, vector), is_across): ((&String, Vec<f32>), bool)| Wording {
+            text: text.clone(),
+            vector,
+            sounds: plan.sounds_of(text),
+            is_across,
+        };
+        Ok(plan.queries.iter().zip(vectors).zip(across).map(wording).collect())
+    }
+
+    /// Which queries are in words that the index does not know, if the embedder reads such words.
+    async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
+        if !self.shared.embedder.reads_other_languages() {
+            return Ok(vec![false; queries.len()]);
+        }
+        let (shared, queries) = (self.shared.clone(), queries.to_vec());
+        blocking(move || {
+            let snapshot = shared.current()?;
+            queries.iter().map(|query| spelling::is_in_other_words(&shared.fields, &snapshot, query)).collect()
+        })
+        .await
+    }
+
+    /// The plan with its first wording in words that the index knows, beside what was typed.
+    async fn spelled(&self, plan: &SearchPlan) -> Result<SearchPlan, IndexError> {
+        let (shared, mut plan) = (self.shared.clone(), plan.clone());
+        blocking(move || {
+            let snapshot = shared.current()?;
+            let first = plan.queries.first().map_or("", String::as_str);
+            if let Some(mended) = spelling::mended(&shared.fields, &snapshot, first)? {
+                plan.queries.push(mended);
+            }
+            Ok(plan)
+        })
+        .await
     }
 
     async fn look(&self, plan: &SearchPlan) -> Result<Found, IndexError> {
-        let wordings = self.wordings(plan).await?;
-        let (shared, plan) = (self.shared.clone(), plan.clone());
+        let plan = self.spelled(plan).await?;
+        let wordings = self.wordings(&plan).await?;
+        let shared = self.shared.clone();
         blocking(move || shared.find(&wordings, &plan)).await
     }
 }
@@ -190,16 +224,15 @@ impl Shared {
 
     fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
         let snapshot = self.current()?;
-        let search = self.search_in(&snapshot);
         let narrowed = narrow(&self.fields, &snapshot, plan)?;
         let undecided = narrowed.as_ref().map_or(0, |narrowed| narrowed.undecided);
-        let asked = plan.asked();
         if plan.asks_nothing() {
             return Ok(Found { is_total_exact: true, ..Found::default() });
         }
         if plan.has_no_words() {
-            return self.list(&snapshot, narrowed.as_ref(), plan, &asked);
+            return self.list(&snapshot, narrowed.as_ref(), plan, &plan.asked());
         }
+        let search = self.search_in(&snapshot);
         let candidates: Vec<Candidates<DocAddress>> = wordings
             .iter()
             .map(|wording| search.candidates(wording, narrowed.as_ref(), plan.limit))
@@ -209,7 +242,7 @@ impl Shared {
             .into_iter()
             .map(|key| Ok((key, snapshot.track(&self.fields, key)?)))
             .collect::<Result<_, IndexError>>()?;
-        let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &asked);
+        let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
         Ok(Found { undecided, ..found })
     }
 

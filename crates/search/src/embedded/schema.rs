@@ -6,7 +6,7 @@ use tantivy::{
     schema::{FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value},
 };
 
-use query::Feature;
+use query::{Feature, latin::with_latin};
 
 use super::super::{
     document,
@@ -17,7 +17,7 @@ use crate::embed::EmbedderId;
 use music::{DocumentId, Track, TrackId};
 
 /// Must be raised when the written format changes. An index of another version is built again.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
@@ -115,9 +115,9 @@ impl Fields {
             document.add_text(self.readers, reader);
         }
         document.add_text(self.track, track.id.to_string());
-        document.add_text(self.title, &track.title);
-        document.add_text(self.artist, &track.artist);
-        document.add_text(self.album, &track.album);
+        document.add_text(self.title, with_latin(&track.title));
+        document.add_text(self.artist, with_latin(&track.artist));
+        document.add_text(self.album, with_latin(&track.album));
         document.add_text(self.names, document::names(track));
         document.add_text(self.meaning, document::meaning(track));
         document.add_text(self.lyrics, track.lyrics.as_deref().unwrap_or_default());

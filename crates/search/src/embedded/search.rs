@@ -43,6 +43,8 @@ pub(super) struct Wording {
     pub(super) text: String,
     pub(super) vector: Vec<f32>,
     pub(super) sounds: Vec<SoundWish>,
+    /// It is in words that the index does not know.
+    pub(super) is_across: bool,
 }
 
 impl Search<'_> {
@@ -53,7 +55,7 @@ impl Search<'_> {
         narrowed: Option<&Narrowed>,
         limit: usize,
     ) -> Result<Candidates<DocAddress>, IndexError> {
-        let Wording { text, vector, sounds } = wording;
+        let Wording { text, vector, sounds, is_across } = wording;
         let n = CANDIDATES.max(2 * limit);
         let terms = self.terms(text);
         let (by_meaning, by_words) =
@@ -68,7 +70,11 @@ impl Search<'_> {
             let of = |side: &BTreeMap<DocAddress, f32>| side.get(&key).copied().unwrap_or_default();
             (key, Evidence { words: of(&words), similarity: of(&similarities), sound })
         };
-        Ok(Candidates::new(text, self.yardstick(vector), candidates.into_iter().map(evidence)))
+        Ok(Candidates::new(
+            (text, *is_across),
+            self.yardstick(vector, *is_across),
+            candidates.into_iter().map(evidence),
+        ))
     }
 
     /// Ranking by words or by meaning alone: the baseline for measurements.
@@ -106,9 +112,9 @@ impl Search<'_> {
         Ok(by_score(scored.collect(), usize::MAX))
     }
 
-    fn yardstick(&self, vector: &[f32]) -> Yardstick {
+    fn yardstick(&self, vector: &[f32], is_across: bool) -> Yardstick {
         let sample: Vec<f32> = self.snapshot.sample.iter().map(|other| dot(vector, other)).collect();
-        Yardstick::new(&sample)
+        Yardstick::of(&sample, is_across)
     }
 
     /// The requested features, per segment. They are read without loading the tracks.

@@ -44,7 +44,7 @@ pub struct QdrantIndex {
     seen_revision: AtomicI64,
 }
 
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Points per request: about a megabyte at 640 dimensions.
 const BATCH: usize = 256;
 const SAMPLE: u32 = 256;

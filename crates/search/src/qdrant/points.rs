@@ -13,6 +13,7 @@ use uuid::Builder;
 
 use query::{
     Feature,
+    latin::with_latin,
     words::{is_stop_word, telling_words, words},
 };
 
@@ -139,9 +140,9 @@ fn filterable(track: &Track) -> Payload {
         (TERMS, meaning.into()),
         ("kind", Value::from("track")),
         (RECORDING, track.id.to_string().into()),
-        ("artist", terms(&track.artist).into()),
-        ("title", terms(&track.title).into()),
-        ("album", terms(&track.album).into()),
+        ("artist", terms(&with_latin(&track.artist)).into()),
+        ("title", terms(&with_latin(&track.title)).into()),
+        ("album", terms(&with_latin(&track.album)).into()),
     ]);
     for feature in Feature::ALL {
         if let Some(value) = track.audio_features.as_ref().and_then(|features| feature.of(features)) {

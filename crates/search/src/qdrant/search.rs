@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
 use qdrant_client::qdrant::{
-    BatchResult, CountPointsBuilder, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder, QueryPoints,
-    QueryPointsBuilder, ScrollPointsBuilder, Value, VectorInput,
+    BatchResult, Condition, CountPointsBuilder, Filter, PayloadIncludeSelector, Query, QueryBatchPointsBuilder,
+    QueryPoints, QueryPointsBuilder, ScrollPointsBuilder, Value, VectorInput,
 };
 
-use query::features::{Feature, SoundWish, sound_fit};
+use query::{
+    features::{Feature, SoundWish, sound_fit},
+    stop::content_words,
+};
 
 use super::{
     super::{
@@ -20,7 +23,7 @@ use super::{
     narrow::Narrowed,
     points,
 };
-use crate::embed::Kind;
+use crate::embed;
 use music::{DocumentId, Track};
 
 const CANDIDATES: usize = 200;
@@ -30,13 +33,14 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
     if plan.has_no_words() {
         return list(index, plan, &narrowed).await;
     }
-    let embedding = index.embedder.embed(&plan.queries, Kind::Query);
+    let across = across(index, &plan.queries).await?;
+    let embedding = embed::queries(&*index.embedder, &plan.queries, &across);
     let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
-    let queries = plan.queries.iter().zip(&vectors);
+    let queries = plan.queries.iter().zip(&vectors).zip(across);
     let wordings: Vec<Wording> = queries
-        .map(|(text, vector)| {
+        .map(|((text, vector), is_across)| {
             let sounds = plan.sounds_of(text);
-            Wording { index, narrowed: &narrowed, limit: plan.limit, text, vector, sounds }
+            Wording { index, narrowed: &narrowed, limit: plan.limit, text, vector, sounds, is_across }
         })
         .collect();
     let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
@@ -46,6 +50,26 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
     let tracks: BTreeMap<DocumentId, Track> = tracks.into_iter().collect();
     let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
     Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
+}
+
+/// Which queries are in words that no name, tag or description has, if the embedder reads such words.
+async fn across(index: &QdrantIndex, queries: &[String]) -> Result<Vec<bool>, IndexError> {
+    if !index.embedder.reads_other_languages() {
+        return Ok(vec![false; queries.len()]);
+    }
+    try_join_all(queries.iter().map(|query| async move {
+        let content = content_words(query);
+        let known = content.iter().map(|content| async move {
+            let has_it = Condition::matches(points::TERMS, content.word.term.clone());
+            let filter = Filter::must([points::is_track(), points::is_first_chunk(), has_it]);
+            let request = CountPointsBuilder::new(&index.collection).filter(filter).exact(false);
+            let answer = index.client.ask(index.client.qdrant.count(request)).await?;
+            Ok::<bool, IndexError>(answer.result.is_some_and(|result| result.count > 0))
+        });
+        let known = try_join_all(known).await?;
+        Ok(2 * known.iter().filter(|is_known| **is_known).count() < content.len())
+    }))
+    .await
 }
 
 /// What is within the limits, when that is all that was asked for.
@@ -103,6 +127,7 @@ struct Wording<'a> {
     text: &'a str,
     vector: &'a [f32],
     sounds: Vec<SoundWish>,
+    is_across: bool,
 }
 
 /// What is known about the candidates so far.
@@ -134,7 +159,11 @@ impl Wording<'_> {
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
             (*id, evidence)
         };
-        Ok(Candidates::new(self.text, Yardstick::new(&sample), candidates.into_iter().map(evidence)))
+        Ok(Candidates::new(
+            (self.text, self.is_across),
+            Yardstick::of(&sample, self.is_across),
+            candidates.into_iter().map(evidence),
+        ))
     }
 
     /// Asks each side about the candidates that only the other side knew.

@@ -38,6 +38,19 @@ mod contract {
     crate::contract::contract_of!(super::fresh);
 }
 
+#[tokio::test]
+async fn typos_are_read_as_the_nearest_word() {
+    let fresh = fresh("").await;
+    crate::words::typos_are_read_as_the_nearest_word(&fresh.index).await;
+}
+
+#[tokio::test]
+async fn other_languages_are_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open(dir.path(), crate::words::bridged()).unwrap();
+    crate::words::other_languages_are_understood(&index).await;
+}
+
 async fn titles(index: &EmbeddedIndex, wish: &str) -> Vec<String> {
     index.search(&SearchPlan::new(wish, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }

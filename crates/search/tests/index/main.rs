@@ -7,3 +7,4 @@ mod embedded;
 mod qdrant;
 mod recorded;
 mod support;
+mod words;

@@ -61,6 +61,13 @@ async fn on_the_double(_: &str) -> Fresh {
     Fresh { index: connect(patient(settings(&double))).await.unwrap(), _double: Some(double) }
 }
 
+#[tokio::test]
+async fn other_languages_are_understood() {
+    let double = double().await;
+    let index = QdrantIndex::connect(patient(settings(&double)), crate::words::bridged()).await.unwrap();
+    crate::words::other_languages_are_understood(&index).await;
+}
+
 mod contract_on_the_double {
     crate::contract::contract_of!(super::on_the_double);
 }

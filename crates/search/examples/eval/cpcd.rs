@@ -1,0 +1,143 @@
+//! Conversations of people about playlists (CPCD): is a track they end up with among the first ten, asked by their words, by
+//! all they said so far, and by what a human helper typed?
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fs,
+    path::Path,
+    sync::Arc,
+};
+
+use anyhow::Context;
+use music::Track;
+use query::plan::Seed;
+use search::{Change, EmbeddedIndex, SearchPlan, TrackIndex, embed::Embedder};
+use serde::Deserialize;
+
+pub(crate) struct Conversations {
+    pub(crate) tracks: Vec<Track>,
+    pub(crate) turns: Vec<Turn>,
+    /// Versions of one recording have the same name.
+    pub(crate) same: HashMap<String, String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Turn {
+    #[serde(rename = "_id")]
+    pub(crate) id: String,
+    history: Vec<Said>,
+    pub(crate) user: String,
+    wizard_queries: Vec<String>,
+    liked_so_far: Vec<String>,
+    goal: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    user: String,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "_id")]
+    id: String,
+    title: String,
+    artists: Vec<String>,
+    #[serde(default)]
+    album: Option<String>,
+    same: String,
+}
+
+const THIS_YEAR: i32 = 2026;
+
+impl Conversations {
+    pub(crate) fn load(data_dir: &Path) -> anyhow::Result<Self> {
+        let dir = data_dir.join("cpcd-dev");
+        let (mut tracks, mut same) = (Vec::new(), HashMap::new());
+        for (n, line) in read(&dir.join("tracks.jsonl"))?.lines().enumerate() {
+            let line: Line = serde_json::from_str(line)?;
+            // The name of the recording is carried in the code that nothing searches.
+            let isrc = format!("ZZCPC26{n:05}");
+            tracks.push(serde_json::from_value(serde_json::json!({
+                "isrc": isrc, "title": line.title, "artist": line.artists.join(", "),
+                "album": line.album.unwrap_or_default()
+            }))?);
+            same.insert(isrc, line.same.clone());
+            same.insert(line.id, line.same);
+        }
+        let turns = read(&dir.join("turns.jsonl"))?;
+        let turns = turns.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<anyhow::Result<_>>()?;
+        Ok(Self { tracks, turns, same })
+    }
+
+    /// What a turn could find, as names of recordings.
+    pub(crate) fn wanted(&self, turn: &Turn) -> HashSet<&str> {
+        let liked: HashSet<&String> = turn.liked_so_far.iter().filter_map(|id| self.same.get(id)).collect();
+        let goal = turn.goal.iter().filter_map(|id| self.same.get(id));
+        goal.filter(|same| !liked.contains(same)).map(String::as_str).collect()
+    }
+
+    pub(crate) async fn index(&self, dir: &Path, embedder: Arc<dyn Embedder>) -> anyhow::Result<EmbeddedIndex> {
+        let index = EmbeddedIndex::open(dir, embedder)?;
+        for batch in self.tracks.chunks(512) {
+            let changes: Vec<Change> = batch.iter().map(|track| Change::public(1, track.clone())).collect();
+            index.apply(&changes).await?;
+        }
+        Ok(index)
+    }
+
+    async fn is_hit(&self, index: &EmbeddedIndex, queries: &[String], turn: &Turn) -> anyhow::Result<bool> {
+        let wanted = self.wanted(turn);
+        for query in queries {
+            let found = index.search(&asked(query)).await?;
+            let codes = found.iter().filter_map(|hit| hit.track.isrc.as_ref());
+            if codes.into_iter().any(|isrc| self.same.get(isrc.as_str()).is_some_and(|same| wanted.contains(&**same))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The search for a message as the product makes it; a seed that is no track of the index goes back to the words.
+pub(crate) fn asked(message: &str) -> SearchPlan {
+    let mut plan = query::parse(message, THIS_YEAR);
+    for seed in std::mem::take(&mut plan.seeds) {
+        if let Seed::Named(name) = seed {
+            plan.words = format!("{name} {}", plan.words).trim().to_owned();
+        }
+    }
+    SearchPlan::of(&plan, 10)
+}
+
+pub(crate) async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, data: &Conversations) -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let index = data.index(dir.path(), embedder).await?;
+    type Wording = fn(&Turn) -> Vec<String>;
+    let wordings: [(&str, Wording); 3] = [
+        ("user's words", |turn| vec![turn.user.clone()]),
+        ("all words so far", |turn| {
+            let said = turn.history.iter().map(|said| said.user.as_str()).chain([turn.user.as_str()]);
+            vec![said.collect::<Vec<_>>().join(". ")]
+        }),
+        ("helper's queries", |turn| turn.wizard_queries.clone()),
+    ];
+    for (by, wording) in wordings {
+        let asked: Vec<(&Turn, Vec<String>)> = data.turns.iter().map(|turn| (turn, wording(turn))).collect();
+        let asked: Vec<_> = asked.into_iter().filter(|(_, queries)| !queries.is_empty()).collect();
+        let mut of_conversation: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (turn, queries) in &asked {
+            let conversation = turn.id.split(':').next().unwrap_or_default();
+            let is_hit = data.is_hit(&index, queries, turn).await?;
+            of_conversation.entry(conversation).or_default().push(f64::from(u8::from(is_hit)));
+        }
+        let mean = |hits: &Vec<f64>| hits.iter().sum::<f64>() / hits.len() as f64;
+        let mean = of_conversation.values().map(mean).sum::<f64>() / of_conversation.len() as f64;
+        println!("{name:<26} cpcd-dev         hit@10   {mean:>7.4}   by {by}, {} turns", asked.len());
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+}

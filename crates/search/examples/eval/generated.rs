@@ -1,0 +1,114 @@
+//! Ten thousand generated wishes with limits in four languages: does a result ever break one?
+
+use search::EmbeddedIndex;
+
+use crate::own::{Limited, find};
+
+const N_WISHES: usize = 10_000;
+
+/// What a theme is called in English, German, French and Spanish.
+const THEMES: [[&str; 4]; 8] = [
+    ["songs about rain", "Lieder über den Regen", "des chansons sur la pluie", "canciones sobre la lluvia"],
+    ["the sea", "das Meer", "la mer", "el mar"],
+    ["sad songs", "traurige Lieder", "des chansons tristes", "canciones tristes"],
+    ["night", "Nacht", "la nuit", "la noche"],
+    ["something calm", "etwas Ruhiges", "quelque chose de calme", "algo tranquilo"],
+    ["dance music", "Tanzmusik", "de la musique pour danser", "música para bailar"],
+    ["summer songs", "Sommerlieder", "des chansons d'été", "canciones de verano"],
+    ["family", "Familie", "la famille", "la familia"],
+];
+
+pub(crate) async fn evaluate(index: &EmbeddedIndex) -> anyhow::Result<()> {
+    let mut dice = Dice(26);
+    let (mut violations, mut places, mut empty, mut shown) = (0, 0, 0, Vec::new());
+    for _ in 0..N_WISHES {
+        let wish = wish(&mut dice);
+        let found = find(index, &wish.query, 5).await?;
+        places += found.hits.len();
+        empty += usize::from(found.hits.is_empty());
+        let broken = found.hits.iter().filter(|hit| !wish.admits(&hit.track)).count();
+        violations += broken;
+        if broken > 0 && shown.len() < 5 {
+            shown.push(wish.query.clone());
+        }
+    }
+    println!(
+        "generated wishes: violations {violations} of {places} places, {empty} of {N_WISHES} without a result {}",
+        shown.join(" · ")
+    );
+    Ok(())
+}
+
+fn wish(dice: &mut Dice) -> Limited {
+    let tongue = dice.below(4);
+    let theme = THEMES[dice.below(THEMES.len())][tongue];
+    let mut wish = Limited::default();
+    let mut said = vec![theme.to_owned()];
+    let first = dice.below(5);
+    for maker in [first, (first + 1 + dice.below(4)) % 5].into_iter().take(1 + dice.below(2)) {
+        said.push(limit(dice, tongue, maker, &mut wish));
+    }
+    wish.query = said.join(", ");
+    wish
+}
+
+fn limit(dice: &mut Dice, tongue: usize, maker: usize, wish: &mut Limited) -> String {
+    match maker {
+        0 => {
+            let decade = 1960 + 10 * dice.below(7) as i32;
+            wish.years = Some((decade, decade + 9));
+            let (from, to) = (decade, decade + 9);
+            [
+                format!("from {from} to {to}"),
+                format!("zwischen {from} und {to}"),
+                format!("entre {from} et {to}"),
+                format!("entre {from} y {to}"),
+            ][tongue]
+                .clone()
+        }
+        1 => {
+            let bpm = 70 + 10 * dice.below(9);
+            wish.tempo = Some((0.0, bpm as f64 - 1e-9));
+            let under = ["under", "unter", "moins de", "menos de"][tongue];
+            format!("{under} {bpm} bpm")
+        }
+        2 => {
+            let minutes = 3 + dice.below(4);
+            wish.seconds = Some((0.0, 60.0 * minutes as f64 - 1e-9));
+            let words = [("under", "minutes"), ("unter", "Minuten"), ("moins de", "minutes"), ("menos de", "minutos")];
+            let (under, unit) = words[tongue];
+            format!("{under} {minutes} {unit}")
+        }
+        3 => {
+            let languages = [
+                ("fr", ["in French", "auf Französisch", "en français", "en francés"]),
+                ("es", ["in Spanish", "auf Spanisch", "en espagnol", "en español"]),
+                ("de", ["in German", "auf Deutsch", "en allemand", "en alemán"]),
+            ];
+            let (code, words) = languages[dice.below(languages.len())];
+            wish.language = Some(code.to_owned());
+            words[tongue].to_owned()
+        }
+        _ => {
+            let denied = [
+                ("piano", ["without piano", "ohne Klavier", "sans piano", "sin piano"]),
+                ("guitar", ["without guitar", "ohne Gitarre", "sans guitare", "sin guitarra"]),
+                ("drums", ["without drums", "ohne Schlagzeug", "sans batterie", "sin batería"]),
+                ("accordion", ["without accordion", "ohne Akkordeon", "sans accordéon", "sin acordeón"]),
+            ];
+            let (tag, words) = denied[dice.below(denied.len())];
+            wish.without.push(tag.to_owned());
+            words[tongue].to_owned()
+        }
+    }
+}
+
+/// Numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}

@@ -1,0 +1,121 @@
+//! Spelling: what a wording means when the library does not know one of its words. The nearest known word stands in
+//! for it, and two words that the library writes as one are joined.
+
+use query::{
+    stop::content_words,
+    words::{Word, telling_words, words},
+};
+use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
+
+use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
+
+/// A wording in words that the library knows, or `None` when it knows them all (or nothing near them).
+pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
+    let said = words(text);
+    let telling = telling_words(text);
+    let mut changes: Vec<(usize, usize, String)> = Vec::new();
+    for pair in said.windows(2) {
+        if let Some(joined) = joined(fields, snapshot, text, pair)? {
+            changes.push((pair[0].start, pair[1].end, joined));
+        }
+    }
+    for word in &telling {
+        let is_joined = changes.iter().any(|(from, to, _)| (*from..*to).contains(&word.start));
+        if !is_joined && let Some(near) = nearest(fields, snapshot, &word.term)? {
+            changes.push((word.start, word.end, near));
+        }
+    }
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    changes.sort_unstable();
+    let (mut mended, mut at) = (String::new(), 0);
+    for (from, to, word) in changes {
+        if from >= at {
+            mended.push_str(&text[at..from]);
+            mended.push_str(&word);
+            at = to;
+        }
+    }
+    mended.push_str(&text[at..]);
+    Ok(Some(mended))
+}
+
+/// Whether most words of a wording that carry meaning are in no name, tag or description: it is in another language.
+pub(super) fn is_in_other_words(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<bool, IndexError> {
+    let content = content_words(text);
+    let mut n_known = 0;
+    for word in content.iter().map(|content| &content.word) {
+        let term = Term::from_field_text(fields.meaning, &word.term);
+        n_known += usize::from(snapshot.searcher.doc_freq(&term)? > 0);
+    }
+    Ok(2 * n_known < content.len())
+}
+
+/// "Back street" is written "Backstreet" in a name: two words in one, if it is a long one that no text has apart.
+fn joined(fields: &Fields, snapshot: &Snapshot, text: &str, pair: &[Word]) -> Result<Option<String>, IndexError> {
+    const SHORTEST: usize = 6;
+    let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
+    let written = format!("{}{}", &text[pair[0].start..pair[0].end], &text[pair[1].start..pair[1].end]);
+    if between != " " || written.chars().count() < SHORTEST {
+        return Ok(None);
+    }
+    let Some(term) = words(&written).into_iter().next().map(|word| word.term) else { return Ok(None) };
+    let is_name = snapshot.searcher.doc_freq(&Term::from_field_text(fields.names, &term))? > 0;
+    Ok(is_name.then_some(written))
+}
+
+/// How many letters may be wrong in a word: none in a short one, which is soon another word.
+fn tolerance(term: &str) -> u8 {
+    match term.chars().count() {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    }
+}
+
+/// The known word with the fewest letters changed, the most common one of those. It begins with the same letter.
+fn nearest(fields: &Fields, snapshot: &Snapshot, term: &str) -> Result<Option<String>, IndexError> {
+    let searched = [fields.names, fields.meaning, fields.lyrics];
+    for field in searched {
+        if snapshot.searcher.doc_freq(&Term::from_field_text(field, term))? > 0 {
+            return Ok(None);
+        }
+    }
+    let has_digit = term.chars().any(|c| c.is_ascii_digit());
+    for distance in 1..=tolerance(term) {
+        let mut best: Option<(u64, String)> = None;
+        for field in searched.into_iter().filter(|_| !has_digit) {
+            for (known, n_docs) in within(snapshot, field, term, distance)? {
+                let is_better = best.as_ref().is_none_or(|(most, _)| n_docs > *most);
+                // What stems to something else would be looked for under another name.
+                if is_better && words(&known).first().is_some_and(|word| word.term == known) {
+                    best = Some((n_docs, known));
+                }
+            }
+        }
+        if let Some((_, known)) = best {
+            return Ok(Some(known));
+        }
+    }
+    Ok(None)
+}
+
+/// The words of a field within so many changed letters, and how many documents have each.
+fn within(snapshot: &Snapshot, field: Field, term: &str, distance: u8) -> Result<Vec<(String, u64)>, IndexError> {
+    let query = FuzzyTermQuery::new(Term::from_field_text(field, term), distance, true);
+    let initial = term.chars().next();
+    let mut found = Vec::new();
+    for reader in snapshot.searcher.segment_readers() {
+        let index = reader.inverted_index(field)?;
+        let mut near = index.terms().search(query.automaton()?).into_stream()?;
+        while near.advance() {
+            if let Ok(known) = std::str::from_utf8(near.key())
+                && known.chars().next() == initial
+            {
+                found.push((known.to_owned(), u64::from(near.value().doc_freq)));
+            }
+        }
+    }
+    Ok(found)
+}

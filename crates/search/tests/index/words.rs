@@ -1,0 +1,83 @@
+//! Words that are spelled otherwise than in the library: other scripts, emoji, other languages, typos.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use search::{
+    Hit, SearchPlan, TrackIndex,
+    embed::{Bridge, EmbedError, Embedder, EmbedderId, Kind, StaticTable},
+};
+
+use crate::support::{shelf, track, upserts};
+
+async fn best(index: &dyn TrackIndex, message: &str) -> Option<Hit> {
+    let plan = SearchPlan::of(&query::parse(message, 2026), 3);
+    index.search(&plan).await.unwrap().into_iter().next().filter(|hit| hit.score >= Hit::MATCHES_FROM)
+}
+
+pub(crate) async fn names_are_found_in_other_scripts(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    for (message, title) in
+        [("gruppa krovi", "Группа крови"), ("songs by Kino", "Группа крови"), ("Ансел Грей", "Tin Roof")]
+    {
+        assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
+    }
+}
+
+pub(crate) async fn emoji_are_words(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    for (message, title) in [("🏃💪", "Engine Room"), ("👶🌙", "Harbour Lights")] {
+        assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
+    }
+}
+
+/// An embedder that reads Russian by a dictionary, standing for the model that is fetched.
+struct Dictionary(StaticTable);
+
+impl Embedder for Dictionary {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        let read = |text: &String| text.replace("колыбельная", "lullaby").replace("корабль", "ships");
+        let texts: Vec<String> = texts.iter().map(read).collect();
+        Box::pin(async move { self.0.embed(&texts, kind).await })
+    }
+
+    fn id(&self) -> EmbedderId {
+        EmbedderId { model: "dictionary".into(), ..self.0.id() }
+    }
+}
+
+pub(crate) fn bridged() -> Arc<dyn Embedder> {
+    let table = StaticTable::built_in().unwrap();
+    Arc::new(Bridge::new(table.clone(), Dictionary(table)))
+}
+
+/// For an empty index of [`bridged`].
+pub(crate) async fn other_languages_are_understood(index: &dyn TrackIndex) {
+    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    for (message, title) in [
+        ("колыбельная корабль", "Harbour Lights"),
+        ("lullaby about ships", "Harbour Lights"),
+        ("folding boats", "Paper Boats"),
+    ] {
+        assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
+    }
+    // Neither side reads this.
+    assert_eq!(best(index, "აბრაკადაბრა").await, None);
+}
+
+/// For the embedded index, which has its words at hand.
+pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
+    let mut tracks = shelf();
+    tracks.push(track(9, "Larger Than Life", "Backstreet Boys", "A loud pop song about fame."));
+    index.apply(&upserts(&tracks, 1)).await.unwrap();
+    for (message, title) in [
+        ("harbuor ligths", "Harbour Lights"),
+        ("steel parrade", "Engine Room"),
+        ("back street boys", "Larger Than Life"),
+        ("thunderstrom", "Tin Roof"),
+    ] {
+        assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
+    }
+    // What is known is what is meant, and a short word is soon another one.
+    assert_eq!(best(index, "bots").await, None);
+}

@@ -1,8 +1,11 @@
 //! `/readyz` names the part that is away and stays ready without it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use axum::{Json, Router, extract::State, http::StatusCode, routing::post};
@@ -13,6 +16,11 @@ use crate::support::{TestApp, World};
 
 /// What `/readyz` says of one part, once it is as expected.
 async fn part_is(app: &TestApp, name: &str, ready: bool) -> Value {
+    let seen = tokio::time::timeout(Duration::from_secs(30), part_becomes(app, name, ready)).await;
+    seen.unwrap_or_else(|_| panic!("{name} does not become ready={ready}"))
+}
+
+async fn part_becomes(app: &TestApp, name: &str, ready: bool) -> Value {
     loop {
         let told = app.get("/readyz").await;
         assert_eq!((&told["ready"], &told["causes"]), (&json!(true), &json!([])), "an optional part fails nothing");

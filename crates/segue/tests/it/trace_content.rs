@@ -1,5 +1,7 @@
 //! What a trace holds: the prompt that was really sent, long content with its length and hash, every model call, counts.
 
+use std::time::Duration;
+
 use engine::{
     UserId,
     script::{calls, says},
@@ -123,13 +125,13 @@ async fn a_batch_tells_its_counts_and_its_timings() {
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
     let app = TestApp::start(World::new().await, [], &settings).await;
     with_sample(&app).await;
-    let asked = json!({"isrcs": ["XSGUE2600001", "XSGUE2600002", "XSGUE2699999", "not a code"]});
+    let asked = json!({"isrcs": ["XSGUE2600001", "XSGUE2600002", "XSGUE2600003", "XSGUE2699999", "not a code"]});
     assert_eq!(app.answer(Method::POST, "/api/tools/batchMetadata", Some(asked)).await.0, 200);
     app.app.stop().await;
     let spans = collector.spans();
     let batch = named(&spans, "tool-batchMetadata")[0];
     let counts = ["isrcCount", "foundCount", "notFoundCount"].map(|name| text(batch, &format!("metadata.{name}")));
-    assert_eq!(counts, ["4", "2", "2"]);
+    assert_eq!(counts, ["5", "3", "2"]);
     for name in ["durationMs", "qdrantDurationMs", "libraryCheckDurationMs"] {
         assert!(text(batch, &format!("metadata.{name}")).parse::<u64>().is_ok(), "{name}");
     }
@@ -148,7 +150,8 @@ async fn langfuse_and_another_collector_are_told_the_same() {
     let app = TestApp::start(World::new().await, [says("Hi.")], &settings).await;
     let frames = app.say("hello").await;
     let turn = frames[0]["turnId"].as_str().unwrap();
-    let told = [langfuse.trace(turn).await, other.trace(turn).await];
+    let told = async { [langfuse.trace(turn).await, other.trace(turn).await] };
+    let told = tokio::time::timeout(Duration::from_secs(30), told).await.expect("both are told");
     let ids = told.each_ref().map(|spans| spans.iter().map(|span| span.id.clone()).collect::<Vec<_>>());
     assert_eq!((ids[0].len(), &ids[0]), (2, &ids[1]));
     assert!(langfuse.headers()[0].contains_key("authorization") && !other.headers()[0].contains_key("authorization"));

@@ -145,8 +145,8 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
           </button>
         }
         items={[
-          { label: pinned ? 'Unpin' : 'Pin', icon: pinned ? PinOff : Pin, onSelect: () => void pin() },
           { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
+          { label: pinned ? 'Unpin' : 'Pin', icon: pinned ? PinOff : Pin, onSelect: () => void pin() },
           { label: 'Copy link', icon: Link2, onSelect: copyLink },
           { label: 'Save as Markdown', icon: FileText, onSelect: () => void save('md') },
           { label: 'Save as JSON', icon: FileJson, onSelect: () => void save('json') },

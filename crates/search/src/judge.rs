@@ -146,13 +146,14 @@ impl Judge {
         let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
-        if found.is_phrase {
+        let is_phrase = found.is_phrase || found.is_quoted;
+        if is_phrase {
             sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
         }
         let is_quotation = found.is_quoted || (found.is_phrase && self.terms.len() > 2);
         if self.is_off_topic && !is_quotation {
             sure *= OFF_TOPIC;
-        } else if !found.is_phrase {
+        } else if !is_phrase {
             sure *= 1.0 - ERRAND * self.errand;
         }
         (sure * (1.0 + SOUND * sound)).clamp(0.0, 1.0)

@@ -20,6 +20,9 @@ const AT_ONCE: usize = 4;
 
 type Track = (String, String);
 
+/// What a file can be found by.
+type Field = fn(&HomeFile) -> Option<&str>;
+
 /// Asks for everything, and says which share is found in the first fifty.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub(crate) async fn all(data: &Path, settings: &[(&'static str, String)], files: &[HomeFile]) -> anyhow::Result<()> {
@@ -27,7 +30,7 @@ pub(crate) async fn all(data: &Path, settings: &[(&'static str, String)], files:
     _ = rustls::crypto::ring::default_provider().install_default();
     let (client, (_server, url)) = (reqwest::Client::new(), serve(data, settings).await?);
     let readable: Vec<&HomeFile> = files.iter().filter(|file| file.kind != FileKind::Broken).collect();
-    let fields: [(&str, fn(&HomeFile) -> Option<&str>); 4] = [
+    let fields: [(&str, Field); 4] = [
         ("title", |file| Some(&file.title)),
         ("artist", |file| Some(&file.artist)),
         ("album", |file| Some(&file.album)),

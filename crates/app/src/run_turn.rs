@@ -259,11 +259,11 @@ pub(crate) async fn recorded(store: &Store, message: MessageId) -> Result<HashMa
 }
 
 fn last_step(events: &[Arc<Event>]) -> u32 {
-    let steps = events.iter().rev().filter_map(|event| match event.kind {
+    let last = events.iter().rev().find_map(|event| match event.kind {
         Kind::StepStarted { step, .. } => Some(step),
         _ => None,
     });
-    steps.into_iter().next().unwrap_or(0)
+    last.unwrap_or(0)
 }
 
 /// What was streamed stays.

@@ -200,11 +200,11 @@ impl App {
 }
 
 fn last_step(events: &[Arc<Event>]) -> u32 {
-    let steps = events.iter().rev().filter_map(|event| match event.kind {
+    let last = events.iter().rev().find_map(|event| match event.kind {
         Kind::StepStarted { step, .. } => Some(step),
         _ => None,
     });
-    steps.into_iter().next().unwrap_or(0)
+    last.unwrap_or(0)
 }
 
 pub(crate) fn failed(code: FailureCode, message: &str) -> End {

@@ -10,10 +10,7 @@ use engine::{CallId, Message, Model, Prompt, UserId, untrusted};
 use store::Purpose;
 use tracing::debug;
 
-use crate::{
-    metered::Meter,
-    observe::{Asides, Errand},
-};
+use crate::{metered::Meter, observe::Errand};
 
 /// A search has three seconds in all and needs well under one for itself.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -51,7 +48,7 @@ impl Wordings {
         let model: &dyn Model = paid.as_ref().map_or(model.as_ref(), |paid| paid);
         let errand = Errand { name: "rewording", owner: owner.clone(), call: Some(call) };
         let (asides, prompt) = (self.meter.as_ref().map(|meter| meter.asides.clone()), prompt(wish));
-        let asides = asides.unwrap_or_else(Asides::default);
+        let asides = asides.unwrap_or_default();
         let asked = asides.ask(model, &prompt, errand);
         let answer = match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Ok(answer)) => answer,

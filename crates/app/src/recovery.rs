@@ -154,7 +154,7 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
 async fn find<H: Host>(host: &H, dead: &DeadTurn) -> Result<Found, StoreError> {
     let message = MessageId(dead.message_id);
     Ok(Found {
-        events: from_rows(&*host.turns().store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
+        events: from_rows(&host.turns().store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
         journal: recorded(&*host.turns().store, message).await?,
         question: host.turns().store.question_of(message).await?,
     })

@@ -37,8 +37,11 @@ impl CallLeases {
     }
 }
 
+/// The turn is looked at too: a node that was paused before it opened the row has the token of the row, and not the turn.
 const CLAIM: &str = "UPDATE tool_calls SET status = 'settled'
-    WHERE id = $1 AND status = 'running' AND lease_token = $2 RETURNING id";
+    WHERE id = $1 AND status = 'running' AND lease_token = $2
+      AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message_id = tool_calls.message_id
+        AND NOT (turns.lease_token = $2 AND turns.status = 'running')) RETURNING id";
 const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
 
 /// A row as it is read.
@@ -159,7 +162,9 @@ impl Store {
     pub async fn begin_call(&self, call: &Call, title: &str, token: i64) -> Result<(), StoreError> {
         const SQL: &str =
             "INSERT INTO tool_calls (id, message_id, user_id, tool_name, title, parameters, status, lease_token, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8) ON CONFLICT (id) DO NOTHING";
+             SELECT $1, $2, $3, $4, $5, $6, 'running', $7, $8
+             WHERE NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $7 AND status = 'running'))
+             ON CONFLICT (id) DO NOTHING";
         self.call_leases.hold(call.id, token);
         self.write(SQL)
             .bind(call.id.0)
@@ -249,7 +254,7 @@ where
     E: From<StoreError>,
     F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
 {
-    let claim = statement(CLAIM, Mutant::SettleUnfenced, "lease_token = $2", "lease_token >= $2");
+    let claim = statement(CLAIM, Mutant::SettleUnfenced, "lease_token = $2", "lease_token >= $2 AND $2 >= 0");
     let claim = tx.query(claim).bind(call.0).bind(token);
     let claimed: Option<(Uuid,)> = claim.fetch_optional().await.map_err(StoreError::from)?;
     if claimed.is_none() {

@@ -46,11 +46,10 @@ impl Model for SimModel {
         let blocks = prompt.messages.iter().flat_map(|message| &message.content);
         let n_results = blocks.filter(|block| matches!(block, Block::ToolResult { .. })).count();
         let mut n_calls = 0;
-        let is_done = |calls: &[&str]| {
+        let mut is_done = |calls: &[&str]| {
             n_calls += calls.len();
             !calls.is_empty() && n_calls <= n_results
         };
-        let mut is_done = is_done;
         let step = script.iter().take_while(|(_, calls)| is_done(calls)).count();
         let (text, calls) = script[step].clone();
         let mark = mark.to_owned();

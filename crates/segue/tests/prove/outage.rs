@@ -9,12 +9,16 @@ use crate::{
     plan::{Found, Plan, with_lease},
     replies::wired,
     scenario::Seen,
+    signals::until,
     support::{Process, World, read_until_cut},
 };
 
-const LEASE_MS: u64 = 1500;
-/// One node is back so much later than the other: much less than a lease.
-const LATER: Duration = Duration::from_millis(300);
+/// The node that is back later must be able to renew within it, however busy the machine is.
+const LEASE_MS: u64 = 4000;
+/// One node is back so much later than the other: more than the time between two renewals, much less than a lease.
+const LATER: Duration = Duration::from_millis(1000);
+/// The node that is back first has stored something.
+const IS_BACK: &str = "SELECT 'one' FROM turns WHERE lease_until > now() OR ended_at IS NOT NULL";
 
 /// Turns run on both nodes when the database goes away for two leases, and comes back for one node first. It does not take
 /// what the other still has.
@@ -37,6 +41,7 @@ pub(crate) async fn two_nodes(plan: Plan) -> Found {
     late_wire.cut();
     tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
     wire.mend();
+    assert!(until(&world, IS_BACK, |rows| !rows.is_empty()).await, "the node that is back first goes on");
     tokio::time::sleep(LATER).await;
     late_wire.mend();
     let ended = futures::future::join_all(streams.into_iter().map(crate::support::Stream::rest)).await;

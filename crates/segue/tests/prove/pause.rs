@@ -73,6 +73,10 @@ async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: u
     };
     let (seen, was_paused, mut broken) = play_paused(scenario, &mut node, pause).await;
     broken.extend(check::broken(&other, &seen).await);
+    if !was_paused {
+        // It may stand still at any moment.
+        return (false, broken);
+    }
     let healthy = node.chat(serde_json::json!({"message": "plain", "agent": "tasks"})).await.rest().await;
     if healthy.last().is_none_or(|last| last["stopReason"] != "complete") {
         broken.push(format!("the node that woke up cannot answer: {:?}", healthy.last()));
@@ -95,6 +99,10 @@ async fn held_at(scenario: &Scenario, settings: &[(&'static str, String)], n: us
         Vec::new()
     };
     let (seen, was_paused, mut broken) = play_paused(scenario, &mut node, pause).await;
+    if !was_paused {
+        // It may stand still at any moment, and nothing was taken away.
+        return (false, broken);
+    }
     if let Some(before) = before.into_inner().unwrap() {
         // Its last attempt is made when it lets the turn go.
         if !said(&node, "A turn was let go").await {

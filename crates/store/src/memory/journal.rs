@@ -35,12 +35,23 @@ impl Calls {
         self.0.entry(call.id).or_insert(Row { message: call.message, token: NO_TURN, state });
     }
 
-    pub(crate) fn settle(&mut self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {
+    pub(crate) fn message_of(&self, call: CallId) -> Option<MessageId> {
+        self.0.get(&call)?.message
+    }
+
+    /// `is_held`: the turn of the call, if it has one, runs under this token.
+    pub(crate) fn settle(
+        &mut self,
+        call: CallId,
+        token: i64,
+        output: Value,
+        is_held: bool,
+    ) -> Result<Value, StoreError> {
         let closed = StoreError::Conflict("this call is already closed");
         let Some(row) = self.0.get_mut(&call) else { return Err(closed) };
         match &row.state {
             State::Settled(first) => Ok(first.clone()),
-            State::Running if row.token == token => {
+            State::Running if row.token == token && is_held => {
                 row.state = State::Settled(output.clone());
                 Ok(output)
             }

@@ -170,13 +170,18 @@ impl TurnStore for MemoryTurnStore {
 
     fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, ()> {
         self.change(|state, _| {
-            state.calls.begin(call, token);
+            if call.message.is_none_or(|message| state.turns.is_held(message, token)) {
+                state.calls.begin(call, token);
+            }
             Ok(())
         })
     }
 
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
-        self.change(|state, _| state.calls.settle(call, token, output))
+        self.change(|state, _| {
+            let is_held = state.calls.message_of(call).is_none_or(|message| state.turns.is_held(message, token));
+            state.calls.settle(call, token, output, is_held)
+        })
     }
 
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome> {

@@ -113,6 +113,12 @@ impl Turns {
         Ok(())
     }
 
+    /// Whether the turn of an answer runs under this token; an answer without a turn is held by no one else.
+    pub(crate) fn is_held(&self, answer: MessageId, token: i64) -> bool {
+        let turn = self.turns.values().find(|turn| turn.started.message == answer);
+        turn.is_none_or(|turn| turn.runs() && turn.token == token)
+    }
+
     pub(crate) fn question_of(&self, answer: MessageId) -> String {
         let turn = self.turns.values().find(|turn| turn.started.message == answer);
         turn.map(|turn| turn.question.clone()).unwrap_or_default()

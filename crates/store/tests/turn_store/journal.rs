@@ -139,3 +139,20 @@ async fn the_end_of_a_turn_closes_its_calls() {
 fn failed_as_interrupted() -> Outcome {
     Outcome::Failed(Failure::interrupted())
 }
+
+#[tokio::test]
+async fn a_node_that_lost_the_turn_opens_no_call() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), message("n1")).await;
+        subject.advance(LEASE * 2);
+        let dead = subject.dead(None).await;
+        assert_eq!(subject.take_over(&dead[0], "n2").await, Some(SECOND_TOKEN));
+        let (id, owner, message) = (CallId::new(), user("ana"), Some(started.message));
+        let call = Call { id, owner, message, name: "add_task".into(), input: Arc::new(json!({})) };
+        subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the store answers");
+        let settled = subject.store.settle_call(call.id, FIRST_TOKEN, json!({})).await;
+        assert!(matches!(settled, Err(StoreError::Conflict(_))), "{settled:?} on {}", subject.name);
+        assert_eq!(journal(subject, started.message).await, [], "on {}", subject.name);
+    })
+    .await;
+}

@@ -67,9 +67,15 @@ fn each_broken_promise_is_found() {
         ("is error with", |_, stored| stored.answers.get_mut("t1").unwrap().status = "error".into()),
         ("is stopped with", |_, stored| stored.answers.get_mut("t1").unwrap().status = "stopped".into()),
         ("is complete with", |_, stored| stored.answers.get_mut("t1").unwrap().text = "A one ".into()),
-        ("has acted 2 times", |_, stored| drop(stored.effects.insert("A".into(), 2))),
-        ("has acted 0 times", |_, stored| drop(stored.effects.remove("A"))),
-        ("no turn asked for C", |_, stored| drop(stored.effects.insert("C".into(), 1))),
+        ("has acted 2 times", |_, stored| {
+            stored.effects.insert("A".into(), 2);
+        }),
+        ("has acted 0 times", |_, stored| {
+            stored.effects.remove("A");
+        }),
+        ("no turn asked for C", |_, stored| {
+            stored.effects.insert("C".into(), 1);
+        }),
         ("is counted [3, 5]", |history, _| {
             let events = [event(3, "text_delta", "one "), event(5, "message_end", "")];
             history.push(read("ann", "t1", 2, &events));

@@ -2,7 +2,7 @@
 //! for it, and two words that the library writes as one are joined.
 
 use query::{
-    stop::content_words,
+    stop::{content_words, is_errand, is_plain_question},
     words::{Word, telling_words, words},
 };
 use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
@@ -11,6 +11,10 @@ use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
 
 /// A wording in words that the library knows, or `None` when it knows them all (or nothing near them).
 pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
+    // A mended word would hide that it is an errand: what is hardly about music is left as it is.
+    if is_errand(text) || is_plain_question(text) {
+        return Ok(None);
+    }
     let said = words(text);
     let telling = telling_words(text);
     let mut changes: Vec<(usize, usize, String)> = Vec::new();

@@ -80,4 +80,6 @@ pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
     }
     // What is known is what is meant, and a short word is soon another one.
     assert_eq!(best(index, "bots").await, None);
+    // "Printer" is an errand, whatever word of the library is near to the next one.
+    assert_eq!(best(index, "printer thunderstrom").await, None);
 }

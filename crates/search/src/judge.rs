@@ -219,7 +219,7 @@ mod tests {
     fn a_line_that_sounds_like_an_errand_finds_its_song() {
         let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
         let sure = |query: &str| {
-            let judge = Judge::new(query);
+            let judge = Judge::new(query, false);
             judge.confidence(&judge.compare(&song), 1.0, 0.0)
         };
         assert!(sure("she carried the letter over the forecast to Aleida") > 0.5);

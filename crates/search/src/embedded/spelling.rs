@@ -11,7 +11,7 @@ use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
 
 /// A wording in words that the library knows, or `None` when it knows them all (or nothing near them).
 pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
-    // Mended, "wifi" is a wife: what is hardly about music is left as it is.
+    // A mended word would hide that it is an errand: what is hardly about music is left as it is.
     if is_errand(text) || is_plain_question(text) {
         return Ok(None);
     }

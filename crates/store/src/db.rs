@@ -141,6 +141,8 @@ impl Tx {
 
 impl Store {
     pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
         Ok(match &self.db {
             // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
             Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),

@@ -29,7 +29,7 @@ pub fn arm(n: i64, does: Does) {
     LEFT.store(n, Ordering::SeqCst);
 }
 
-/// A place where the process may end: before a statement, before a commit, after a commit.
+/// A place where the process may end: before a transaction, before a statement, before a commit, after a commit.
 pub(crate) fn reached() {
     if LEFT.load(Ordering::Relaxed) > 0 && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
         if DOES.get() != Some(&Does::Pause) {

@@ -180,8 +180,7 @@ export async function importFiles(files: File[]): Promise<ImportAnswer> {
 export const useOpenEntries = () =>
   useQuery({
     queryKey: ['library', 'open'],
-    queryFn: async ({ signal }) =>
-      (await getPages<OpenList>('/api/library/unmatched?limit=200', signal)).flatMap(({ entries }) => entries),
+    queryFn: async ({ signal }) => (await getPages<OpenList>('/api/library/unmatched?limit=200', signal)).flatMap(({ entries }) => entries),
   });
 
 export const chooseRecording = (entry: string, isrc: string) => post(`/api/library/unmatched/${entry}`, { isrc });

@@ -41,6 +41,10 @@ export type ItemId = string;
  * What was done, for taking it back. That of a tool call is the id of the call.
  */
 export type UndoId = string;
+/**
+ * How far a decision reaches.
+ */
+export type ConsentScope = 'once' | 'conversation';
 export type Decision = 'refuse' | 'once' | 'conversation';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
@@ -448,6 +452,10 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
+export interface Change {
+  pinned?: boolean | null;
+  title?: string | null;
+}
 /**
  * A playlist after an edit.
  */
@@ -476,6 +484,10 @@ export interface ChangedPlaylist {
 export interface PlaylistTrackResult {
   album: string;
   artist: string;
+  /**
+   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * `/api/artwork?url=`.
+   */
   artworkUrl?: string | null;
   /**
    * Seconds.
@@ -622,26 +634,10 @@ export interface Detail {
   field: string;
   message: string;
 }
-export interface EditPlaylistOutput {
-  action: 'rename' | 'add' | 'remove' | 'move';
+export interface Done {
+  track: LibraryEntry;
   /**
-   * What was added, removed or moved.
-   */
-  changed: {
-    artist: string;
-    /**
-     * Where it is now, or was before it was removed; from 1.
-     */
-    position: number;
-    title: string;
-  }[];
-  durationMs: number;
-  id: string;
-  summary: string;
-  title: string;
-  trackCount: number;
-  /**
-   * For `POST /api/undo/{id}`.
+   * For `POST /api/tracks/merges/{undoId}/undo`.
    */
   undoId: string;
 }
@@ -694,6 +690,29 @@ export interface LibraryEntry {
   trackId: TrackId;
   trackNumber?: number | null;
   year?: number | null;
+}
+export interface EditPlaylistOutput {
+  action: 'rename' | 'add' | 'remove' | 'move';
+  /**
+   * What was added, removed or moved.
+   */
+  changed: {
+    artist: string;
+    /**
+     * Where it is now, or was before it was removed; from 1.
+     */
+    position: number;
+    title: string;
+  }[];
+  durationMs: number;
+  id: string;
+  summary: string;
+  title: string;
+  trackCount: number;
+  /**
+   * For `POST /api/undo/{id}`.
+   */
+  undoId: string;
 }
 /**
  * The body of every error response.
@@ -940,43 +959,6 @@ export interface StepProgress {
    * Tracks for which it will be done, now or when an earlier step has ended.
    */
   waiting: number;
-}
-/**
- * A track, and what it is to this listener at the time of the call.
- */
-export interface LibraryEntry {
-  addedAt: string;
-  album: string;
-  artist: string;
-  artworkUrl?: string | null;
-  /**
-   * Seconds.
-   */
-  duration?: number | null;
-  genre?: string | null;
-  inLibrary: boolean;
-  isIndexed: boolean;
-  /**
-   * Part of the sample library.
-   */
-  isSample?: boolean;
-  /**
-   * Empty where neither a file nor the catalogue tells.
-   */
-  isrc: string;
-  lastPlayedAt?: string | null;
-  /**
-   * How often a history says it was played.
-   */
-  plays: number;
-  tidalId?: string | null;
-  title: string;
-  /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
-   */
-  trackId: TrackId;
-  trackNumber?: number | null;
-  year?: number | null;
 }
 export interface ListPlaylistsOutput {
   durationMs: number;

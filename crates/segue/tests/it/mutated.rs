@@ -177,6 +177,7 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{album_id}", "251380836")
             .replace("{playlist_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{item_id}", &uuid::Uuid::now_v7().to_string())
+            .replace("{merge_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{undo_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{entry_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{consent_id}", &uuid::Uuid::now_v7().to_string())

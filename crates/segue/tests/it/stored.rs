@@ -98,7 +98,7 @@ async fn the_columns_and_indexes_of_the_seeds_are_there() {
     for wanted in ["conversations", "messages"] {
         assert!(indexes.contains(wanted), "{indexes}");
     }
-    assert!(indexes.contains("(user_id, updated_at)"), "conversations by user: {indexes}");
+    assert!(indexes.contains("(user_id, pinned, updated_at)"), "conversations by user: {indexes}");
     assert!(indexes.contains("(conversation_id, position)"), "messages by conversation: {indexes}");
     if is_postgres {
         let kind = "SELECT data_type::text FROM information_schema.columns

@@ -122,9 +122,11 @@ impl Scenario {
                 seen.direct.push(("created", done.is_some_and(|response| response.status().is_success())));
             }
             Does::Imports => {
-                let url = format!("{}/api/library/import?name=a.csv", server.url);
+                let url = format!("{}/api/library/import?name=imported.csv", server.url);
                 let body = "title,artist,isrc\nOne,Someone,QZAAA2400001\nTwo,Someone,QZAAA2400002\n";
-                let _ = reqwest::Client::new().post(url).body(body).send().await;
+                let done = reqwest::Client::new().post(url).body(body).send().await;
+                // Such a file is a playlist, named after the file.
+                seen.direct.push(("imported", done.is_ok_and(|response| response.status().is_success())));
             }
             Does::Drains => {
                 let body = json!({"message": "slow", "agent": "tasks"});
@@ -148,7 +150,7 @@ impl Scenario {
 
 /// Fills the library of the playlist.
 pub(crate) async fn fill(server: &Process) {
-    server.import("a.csv", format!("title,artist,isrc\nOne,Someone,{ISRC}\n")).await;
+    server.import("a.csv", format!("Title;Artist;ISRC\nOne;Someone;{ISRC}\n")).await;
 }
 
 /// Only the AI SDK's protocol has a request for that.

@@ -56,7 +56,8 @@ async def _():
         finally:
             server.kill()
             server.wait()
-    sys.stderr.write(ran.stdout[-4000:])
+    # The failures come before the summary.
+    sys.stderr.write(ran.stdout[max(ran.stdout.find(" FAILURES "), 0):][:8000])
     assert ran.returncode == 0, ran.stdout[-1200:]
     print("   ", re.search(r"\d+ generated.*", ran.stdout).group(0), flush=True)
 

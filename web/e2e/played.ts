@@ -129,7 +129,7 @@ export async function withImport(page: Page) {
     open = OPEN;
     return route.fulfill({ status: 201, json: REPORT });
   });
-  await page.route('**/api/library/unmatched', (route) => route.fulfill({ json: { entries: open } }));
+  await page.route(/\/api\/library\/unmatched(\?|$)/, (route) => route.fulfill({ json: { entries: open } }));
   await page.route('**/api/library/unmatched/*', (route) => {
     const id = new URL(route.request().url()).pathname.split('/').at(-1);
     done.push([route.request().method(), id?.slice(-1), route.request().postData()].filter(Boolean).join(' '));

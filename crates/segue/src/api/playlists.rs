@@ -37,7 +37,10 @@ pub(super) fn routes() -> Routes {
             .patch_with(change, |op| op.summary("Rename or describe a playlist"))
             .delete_with(delete, |op| op.summary("Delete a playlist")),
         )
-        .api_route("/api/playlists/{playlist_id}/restore", post_with(restore, |op| op.summary("Undo a deletion")))
+        .api_route(
+            "/api/playlists/{playlist_id}/restore",
+            post_with(restore, |op| op.summary("Undo a deletion").response::<204, ()>()),
+        )
         .api_route(
             "/api/playlists/{playlist_id}/duplicate",
             post_with(duplicate, |op| op.summary("Copy a playlist").response::<201, Json<ChangedPlaylist>>()),

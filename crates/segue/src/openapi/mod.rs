@@ -148,7 +148,9 @@ fn mcp_operation() -> Value {
         "requestBody": {"required": true, "content": {"application/json": {"schema": message}}},
         "responses": {
             "200": {"description": "The answer", "content": {"application/json": {"schema": message}}},
-            "202": {"description": "A notification was taken"},
+            "202": {"description": "The notification was accepted"},
+            // The MCP library answers with plain text and no media type, authentication with JSON.
+            "4XX": {"description": "The request was rejected; the body contains the reason"},
         },
     })
 }
@@ -165,10 +167,9 @@ fn finish(path: &str, method: &str, group: &str, operation: &mut Value) {
     let responses = operation["responses"].as_object_mut().expect("responses are an object");
     let body = json!({"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}});
     responses.remove("default");
-    responses.insert(
-        "4XX".into(),
-        json!({"description": "The request was rejected; the body contains the reason", "content": body}),
-    );
+    responses
+        .entry("4XX")
+        .or_insert(json!({"description": "The request was rejected; the body contains the reason", "content": body}));
     responses.insert("5XX".into(), json!({"description": "The server or a service it needs failed; the body contains the reason", "content": body}));
     if !responses.keys().any(|status| status.starts_with('2')) {
         let (status, description) = if method == "delete" { ("204", "Done") } else { ("200", "Done") };

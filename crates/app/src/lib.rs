@@ -120,18 +120,12 @@ impl App {
         config::plant_mutant()?;
         let node = Node::claim(&config.data_dir)
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
-        let store =
-            Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
-        store.complete_migration().await.context("the database cannot be brought up to date")?;
-        let store = store.with_lease(config.lease);
+        let store = open_store(&config).await?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
         let spawned = TaskTracker::new();
-        let limits = TokenLimits {
-            per_day: config.turn_limits.tokens_per_day,
-            background_per_day: config.background_tokens_per_day,
-        };
+        let limits = token_limits(&config);
         let asides = Asides::default();
         let meter = Meter { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() };
         let models = Models::new(&config, model).context("the models cannot be set up")?;
@@ -173,9 +167,7 @@ impl App {
             readiness: Arc::new(Readiness::new()),
         });
         #[cfg(debug_assertions)]
-        if let Some(n) = config::point("SEGUE_CRASH_AT_START") {
-            store::failpoint::arm(n, store::failpoint::Does::Abort);
-        }
+        arm_crash_at_start();
         app.start_background_work();
         if app.node.is_reborn && app.config.takes_turns {
             recovery::take_dead_turns(&app, Some(&app.node.name)).await;
@@ -413,6 +405,24 @@ impl App {
     /// Runs `work` to its end: stopping waits for it.
     pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.spawned.spawn(work)
+    }
+}
+
+fn token_limits(config: &Config) -> TokenLimits {
+    TokenLimits { per_day: config.turn_limits.tokens_per_day, background_per_day: config.background_tokens_per_day }
+}
+
+async fn open_store(config: &Config) -> anyhow::Result<Store> {
+    let store =
+        Store::open(&config.database_url, config.database_pool).await.context("the database cannot be opened")?;
+    store.complete_migration().await.context("the database cannot be brought up to date")?;
+    Ok(store.with_lease(config.lease))
+}
+
+#[cfg(debug_assertions)]
+fn arm_crash_at_start() {
+    if let Some(n) = config::point("SEGUE_CRASH_AT_START") {
+        store::failpoint::arm(n, store::failpoint::Does::Abort);
     }
 }
 

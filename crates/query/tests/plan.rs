@@ -285,6 +285,7 @@ fn ten_thousand_wishes_with_known_limits_are_read_exactly() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn ordinary_themes_and_titles_have_no_limit() {
     let mut misread = Vec::new();
     for theme in [

@@ -159,6 +159,7 @@ fn escaped(text: &str) -> String {
 }
 
 #[tokio::test]
+#[allow(clippy::too_many_lines, reason = "the values for every parameter of a path are a table")]
 async fn mutated_requests_never_break_the_server() {
     let n_requests = std::env::var("SEGUE_FUZZ_REQUESTS").map_or(N_REQUESTS, |text| text.parse().unwrap());
     let app = TestApp::shared([], &[]).await;

@@ -94,25 +94,7 @@ impl Scenario {
                     ask(server, "tasks", question, conversation, &mut seen).await;
                 }
             }
-            Does::Stops => {
-                let body = json!({"message": "slow", "agent": "tasks"});
-                let Some(response) = post(server, "/api/chat/stream", body).await else { return seen };
-                seen.question = Some("slow");
-                let stop = async {
-                    tokio::time::sleep(Duration::from_millis(60)).await;
-                    let listed = get(server, "/api/conversations").await?;
-                    let id = listed["conversations"][0]["id"].as_str()?.to_owned();
-                    let stream = reqwest::get(format!("{}/api/conversations/{id}/stream", server.url)).await.ok()?;
-                    let mut events = Vec::new();
-                    let reading = read_until_cut(stream, &mut events);
-                    let _ = tokio::time::timeout(Duration::from_millis(50), reading).await;
-                    let turn = events.first()?["turnId"].as_str()?.to_owned();
-                    let stopped = post(server, &format!("/api/turns/{turn}/stop"), json!({})).await?;
-                    Some(stopped.status().is_success())
-                };
-                let ((), stopped) = tokio::join!(read_until_cut(response, &mut seen.events), stop);
-                seen.is_stopped = stopped == Some(true);
-            }
+            Does::Stops => stop(server, &mut seen).await,
             Does::CallsDirectly => {
                 let done = post(server, "/api/tools/add_task", json!({"title": "direct"})).await;
                 seen.direct.push(("direct", done.is_some_and(|response| response.status().is_success())));
@@ -146,6 +128,27 @@ impl Scenario {
         }
         seen
     }
+}
+
+/// Asks for a slow answer and stops it when it has begun.
+async fn stop(server: &Process, seen: &mut Seen) {
+    let body = json!({"message": "slow", "agent": "tasks"});
+    let Some(response) = post(server, "/api/chat/stream", body).await else { return };
+    seen.question = Some("slow");
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        let listed = get(server, "/api/conversations").await?;
+        let id = listed["conversations"][0]["id"].as_str()?.to_owned();
+        let stream = reqwest::get(format!("{}/api/conversations/{id}/stream", server.url)).await.ok()?;
+        let mut events = Vec::new();
+        let reading = read_until_cut(stream, &mut events);
+        let _ = tokio::time::timeout(Duration::from_millis(50), reading).await;
+        let turn = events.first()?["turnId"].as_str()?.to_owned();
+        let stopped = post(server, &format!("/api/turns/{turn}/stop"), json!({})).await?;
+        Some(stopped.status().is_success())
+    };
+    let ((), stopped) = tokio::join!(read_until_cut(response, &mut seen.events), stop);
+    seen.is_stopped = stopped == Some(true);
 }
 
 /// Fills the library of the playlist.

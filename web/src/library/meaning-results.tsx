@@ -22,7 +22,7 @@ export function MeaningResults({ q }: { q: string }) {
       </p>
       <ol className="track-box">
         {data.tracks.map((track) => (
-          <TrackRow key={track.isrc} track={track} />
+          <TrackRow key={track.trackId} track={track} />
         ))}
       </ol>
     </>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useTracks, type TrackFilter } from '../api/queries';
 import type { LibraryEntry, LibrarySort } from '../api/types';
 import { Artwork, coverOf } from '../music/artwork';
+import { nameOf } from '../music/ownership';
 import { clock, count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
@@ -65,7 +66,7 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
           if (!track) return null;
           return (
             <li
-              key={track.isrc}
+              key={track.trackId}
               aria-setsize={total}
               aria-posinset={row.index + 1}
               style={{ height: ROW_PX, transform: `translateY(${row.start - top}px)` }}
@@ -121,7 +122,7 @@ function usePlace({ at, top, page, loaded, more, fetchMore, onMoved }: Place): v
 
 function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
   return (
-    <button type="button" className="library-row" onClick={() => onOpen(track.isrc)}>
+    <button type="button" className="library-row" onClick={() => onOpen(nameOf(track))}>
       <Artwork seed={coverOf(track)} url={track.artworkUrl} />
       <span className="track-names">
         <span className="track-title" dir="auto">

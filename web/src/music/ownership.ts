@@ -7,28 +7,34 @@ import { toast, toastError } from '../ui/toast';
 const since = new Map<string, boolean>();
 const listeners = new Set<() => void>();
 
-export function setOwned(isrc: string, owned: boolean): void {
-  since.set(isrc, owned);
+export function setOwned(name: string, owned: boolean): void {
+  since.set(name, owned);
   listeners.forEach((listener) => listener());
 }
 
 interface Listed {
   isrc: string;
+  /** Absent in answers of version 0.1. */
+  trackId?: string;
   title: string;
   inLibrary: boolean;
 }
 
+/** What the server knows a track by: its code, or its own id where it has no code. */
+export const nameOf = ({ isrc, trackId }: Pick<Listed, 'isrc' | 'trackId'>): string => isrc || trackId || '';
+
 /** `old`: the list is from an earlier visit, so the server is asked once. */
-export function useOwned({ isrc, inLibrary }: Listed, old = false): boolean {
-  const changed = useSyncExternalStore(subscribe, () => since.get(isrc));
+export function useOwned(track: Listed, old = false): boolean {
+  const name = nameOf(track);
+  const changed = useSyncExternalStore(subscribe, () => since.get(name));
   const { data } = useQuery({
-    queryKey: ['owned', isrc],
-    queryFn: async ({ signal }) => (await getTrack(isrc, signal)).inLibrary,
-    enabled: old && isrc !== '' && changed === undefined,
+    queryKey: ['owned', name],
+    queryFn: async ({ signal }) => (await getTrack(name, signal)).inLibrary,
+    enabled: old && name !== '' && changed === undefined,
     staleTime: 300_000,
     retry: false,
   });
-  return changed ?? data ?? inLibrary;
+  return changed ?? data ?? track.inLibrary;
 }
 
 /** Adding and removing one track, each with its way back. */
@@ -36,11 +42,12 @@ export function useOwnership(track: Listed, old = false) {
   const owned = useOwned(track, old);
   const [busy, setBusy] = useState(false);
   const changed = useChanged();
-  const { isrc, title } = track;
+  const { title } = track;
+  const name = nameOf(track);
 
   const become = async (now: boolean, write: () => Promise<unknown>) => {
     await write();
-    setOwned(isrc, now);
+    setOwned(name, now);
     changed('library');
   };
   const act = async (now: boolean, write: () => Promise<unknown>, back: () => Promise<unknown>) => {
@@ -60,14 +67,14 @@ export function useOwnership(track: Listed, old = false) {
     add: () =>
       act(
         true,
-        () => addTrack(isrc),
-        () => removeTrack(isrc),
+        () => addTrack(name),
+        () => removeTrack(name),
       ),
     remove: () =>
       act(
         false,
-        () => removeTrack(isrc),
-        () => restoreTrack(isrc),
+        () => removeTrack(name),
+        () => restoreTrack(name),
       ),
   };
 }

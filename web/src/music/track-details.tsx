@@ -6,12 +6,13 @@ import type { IndexedTrackResult } from '../api/types';
 import { SkeletonRows } from '../ui/states';
 import { AddButton } from './add-button';
 import { Features } from './features';
+import { nameOf } from './ownership';
 import './track-details.css';
 
 /** Lists tell little about a track; what is known beyond that is fetched when someone opens it. */
 export function TrackDetails({ track: listed, withAdd = true }: { track: IndexedTrackResult; withAdd?: boolean }) {
-  const known = listed.interpretation != null || listed.audioFeatures != null || listed.isrc === '';
-  const { data: fetched, isPending } = useTrack(known ? null : listed.isrc);
+  const known = listed.interpretation != null || listed.audioFeatures != null || nameOf(listed) === '';
+  const { data: fetched, isPending } = useTrack(known ? null : nameOf(listed));
   // The listing wins: its flags were true when the agent saw them.
   const track = { ...fetched, ...listed };
   return (
@@ -40,7 +41,9 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
           {track.releaseDate && track.isrc && ' · '}
           {track.isrc && <span title="The international code of this recording">ISRC {track.isrc}</span>}
         </span>
-        {withAdd && !track.inLibrary && track.isrc !== '' && <AddButton title={track.title} owned={false} what={{ isrc: track.isrc }} />}
+        {withAdd && !track.inLibrary && nameOf(track) !== '' && (
+          <AddButton title={track.title} owned={false} what={{ isrc: nameOf(track) }} />
+        )}
       </p>
     </div>
   );

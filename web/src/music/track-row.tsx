@@ -8,7 +8,7 @@ import { Menu, type MenuItem } from '../ui/menu';
 import { lazyPage } from '../ui/lazy-page';
 import { Artwork, coverOf } from './artwork';
 import { strengthOf, whyLine } from './match';
-import { useOwnership } from './ownership';
+import { nameOf, useOwnership } from './ownership';
 import { TrackDetails } from './track-details';
 import './track-row.css';
 
@@ -104,10 +104,10 @@ interface ActionProps {
 
 function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }: ActionProps) {
   const ask = useAsk();
-  const { title, artist, isrc } = track;
+  const { title, artist } = track;
   const { owned, busy, add, remove } = ownership;
   const more = () => ask(`More like “${title}” by ${artist}`);
-  const known = isrc !== '';
+  const known = nameOf(track) !== '';
   return (
     <span className="track-actions">
       {owned || !known ? (

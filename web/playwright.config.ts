@@ -63,8 +63,8 @@ export default defineConfig({
     { name: 'page', testIgnore: 'frames.spec.ts' },
     { name: 'frames', testMatch: 'frames.spec.ts', dependencies: ['page'] },
   ],
-  // A second chance on the build machine; a test that needed it is reported as flaky.
-  retries: process.env.CI ? 1 : 0,
+  // The suite shares its machine with the other tests. A test that needed a second try is reported as flaky.
+  retries: 2,
   timeout: 45_000,
   expect: { timeout: 10_000 },
   reporter: [['list']],

@@ -244,3 +244,33 @@ test('an agent changes a playlist, and the card takes it back', async ({ page })
   await card.getByRole('link', { name: 'Open the playlist' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'The agent’s list' })).toBeVisible();
 });
+
+test('a list that was asked for before a deletion does not show what was deleted', async ({ page }) => {
+  const [title, other] = [`Gone ${token()}`, `Stays ${token()}`];
+  await open(page, other, 1);
+  await open(page, title, 1);
+  await page.reload();
+  const gate = () => {
+    let open = () => {};
+    const passed = new Promise<void>((done) => (open = done));
+    return { open, passed };
+  };
+  const [listed, deleted] = [gate(), gate()];
+  // The list is read before the deletion, and arrives after it.
+  await page.route(/\/api\/playlists\?/, async (route) => {
+    const response = await route.fetch();
+    listed.open();
+    await deleted.passed;
+    await route.fulfill({ response }).catch(() => {});
+  });
+  await page.route(/\/api\/playlists\/[0-9a-f-]+$/, async (route) => {
+    if (route.request().method() !== 'DELETE') return route.fallback();
+    await listed.passed;
+    await route.fulfill({ response: await route.fetch() });
+  });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText(`Deleted “${title}”`)).toBeVisible();
+  deleted.open();
+  await expect(page.getByRole('link', { name: new RegExp(other) })).toBeVisible();
+  await expect(page.getByRole('link', { name: new RegExp(title) })).toHaveCount(0);
+});

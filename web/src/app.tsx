@@ -36,17 +36,17 @@ export function App() {
     >
       <QueryClientProvider client={queries}>
         <SessionsContext value={sessions}>
-          <Door onSignedIn={() => sessions.clear()}>
+          <SignInGate onSignedIn={() => sessions.clear()}>
             <Pages />
-          </Door>
+          </SignInGate>
         </SessionsContext>
       </QueryClientProvider>
     </ErrorBoundary>
   );
 }
 
-/** Shows the sign-in page as soon as the server says it does not know us, and the house again afterwards. */
-function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn: () => void }) {
+/** Shows the sign-in page as soon as the server answers 401, and the pages again after the sign-in. */
+function SignInGate({ children, onSignedIn }: { children: React.ReactNode; onSignedIn: () => void }) {
   const [signedOut, setSignedOut] = useState(false);
   const { data: about } = useAbout();
   const { data: me, isPending, failureCount } = useMe();
@@ -55,7 +55,7 @@ function Door({ children, onSignedIn }: { children: React.ReactNode; onSignedIn:
   const issuer = about?.signIn;
   const isKnown = me !== undefined && !signedOut;
   useEffect(() => (issuer && isKnown ? keepSignedIn(issuer, () => setSignedOut(true)) : undefined), [issuer, isKnown]);
-  // Before the first answer nobody knows whose house this is; a server that does not answer at all may have an old friend waiting.
+  // Before the first answer it is unknown whether a sign-in is needed; while the server does not answer, the page shows what it has.
   if (!signedOut) return isPending && failureCount === 0 ? null : <Owned by={me?.id}>{children}</Owned>;
 
   const enter = () => {
@@ -155,7 +155,7 @@ function newQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        // Asking again helps when nobody answered, not when the answer was no.
+        // A retry helps when there was no answer, not when the answer was a refusal.
         retry: (failures, error) => error instanceof Unreachable || (failures < 3 && !(error instanceof ApiError && error.status < 500)),
         retryDelay: (failures) => Math.min(8_000, 500 * 2 ** failures),
       },

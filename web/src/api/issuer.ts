@@ -35,7 +35,7 @@ export async function signInWith(issuer: Issuer): Promise<{ attempt: Attempt; ex
   }
 }
 
-/** The token, or null where nobody is signed in. */
+/** The token, or null without a session at the issuer. */
 async function fetchToken(url: string): Promise<string | null> {
   const response = await fetch(url, { credentials: 'include', headers: { accept: 'application/json' } });
   if (response.status === 401 || response.status === 403) return null;

@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import { useCallback } from 'react';
 import { ApiError, getJson, getPages, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
+import { refresh } from './refresh';
 import type {
   About,
   AlbumList,
@@ -28,7 +29,7 @@ export function useChanged(): (kind: Kind) => void {
   const queries = useQueryClient();
   return useCallback(
     (kind) => {
-      void queries.invalidateQueries({ queryKey: [kind] });
+      void refresh(queries, [kind]);
       announce({ kind });
     },
     [queries],

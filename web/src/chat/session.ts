@@ -273,7 +273,7 @@ export class Session {
   private afterTurn(): void {
     if (this.state.conversationId) this.events.onTurnEnd(this.state.conversationId);
     void this.settleMessages();
-    // After an error the queue waits: firing more questions at a broken service helps nobody.
+    // After an error the queue waits: more questions to a failing service would fail too.
     if (this.state.messages.at(-1)?.status !== 'error') this.sendNext();
   }
 

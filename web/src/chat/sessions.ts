@@ -2,6 +2,7 @@
 import { createContext, useContext, useEffect, useSyncExternalStore } from 'react';
 import type { QueryClient } from '@tanstack/react-query';
 import { announce, onNews } from '../api/news';
+import { refresh } from '../api/refresh';
 import type { AgentId } from '../api/types';
 import { Session } from './session';
 
@@ -14,7 +15,7 @@ export class Sessions {
   private draft: Session | null = null;
   private running = new Set<string>();
   private listeners = new Set<() => void>();
-  /** Set by whoever shows the new conversation, to move the address bar along. */
+  /** Set by the page that shows the new conversation, to move the address bar along. */
   onOpened: (session: Session, id: string) => void = () => undefined;
 
   constructor(private queries: QueryClient) {
@@ -106,7 +107,7 @@ export class Sessions {
   }
 
   private refresh(kind: 'tasks' | 'playlists' | 'conversations'): void {
-    void this.queries.invalidateQueries({ queryKey: [kind] });
+    void refresh(this.queries, [kind]);
     announce({ kind });
   }
 }
@@ -135,7 +136,7 @@ export function useNews(queries: QueryClient): void {
   useEffect(
     () =>
       onNews((news) => {
-        if (!('conversationId' in news)) void queries.invalidateQueries({ queryKey: [news.kind] });
+        if (!('conversationId' in news)) void refresh(queries, [news.kind]);
       }),
     [queries],
   );

@@ -22,7 +22,7 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
   const shown = useMemo(() => messages.filter((message, index) => !isRepeat(messages, index, message)), [messages]);
   const justSent = turn !== null && turn.messageId === null;
   useEffect(() => {
-    // Whoever sends something wants to see it, wherever they were reading.
+    // A sent message is scrolled into view, wherever its author was reading.
     if (justSent) toNewest();
   }, [justSent, toNewest]);
   const last = shown.at(-1);

@@ -41,7 +41,7 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: LibrarySort; o
   );
 }
 
-/** The server lists the newest first; a shelf of albums is short enough to be put in order here. */
+/** The server lists the newest first; a list of albums is short enough to be sorted here. */
 function sorted(albums: AlbumEntry[], sort: LibrarySort): AlbumEntry[] {
   if (sort === 'added') return albums;
   const key = sort === 'artist' ? 'artist' : 'title';

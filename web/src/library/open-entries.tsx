@@ -1,4 +1,4 @@
-// What imports left open: which recording was meant, and what nobody knows yet.
+// What imports left open: which recording was meant, and what no catalogue knows yet.
 import { Download, RotateCw, X } from 'lucide-react';
 import { useState } from 'react';
 import { chooseRecording, forgetEntry, lookAgain, rememberEntry, useChanged, useOpenEntries } from '../api/queries';

@@ -2,7 +2,7 @@
 let waiting: Promise<File[]> | null = null;
 
 export function leaveForImport(files: Promise<File[]>): void {
-  // Whoever takes them handles a failure; until then it is not an unhandled one.
+  // The page that takes the files handles a failure; until then it must not count as unhandled.
   files.catch(() => undefined);
   waiting = files;
 }

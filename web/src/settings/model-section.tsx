@@ -4,6 +4,7 @@ import { Check, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { explain, post } from '../api/client';
 import { useModels } from '../api/models';
+import { refresh } from '../api/refresh';
 import type { Active, Server } from '../api/types';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast } from '../ui/toast';
@@ -57,7 +58,7 @@ function Servers({ active, servers }: { active: Active; servers: Server[] }) {
       setProblem(explain(error));
     } finally {
       setBusy(null);
-      await Promise.all(['models', 'about'].map((queryKey) => queries.invalidateQueries({ queryKey: [queryKey] })));
+      await Promise.all(['models', 'about'].map((queryKey) => refresh(queries, [queryKey])));
     }
   };
   return (

@@ -32,7 +32,7 @@ export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; iss
   );
 }
 
-/** Whoever is signed in at the issuer comes in at once; everyone else is shown the way there. */
+/** A session at the issuer signs in at once; without one, the page links to the issuer. */
 function IssuerDoor({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => void }) {
   const [attempt, setAttempt] = useState<Attempt | 'asking'>('asking');
   const comeIn = useRef(onSignedIn);

@@ -1,4 +1,4 @@
-//! What a node does with a turn, whoever answers: run it, store its end before anyone sees it, or let it go.
+//! What a node does with a turn: run it, store its end before a client sees it, or release it to another node.
 //!
 //! `App` is such a node. The simulation of the tests is another: the same code, over a store in memory.
 

@@ -19,7 +19,7 @@ use search::{
 };
 use store::{INDEX_LEASE, Store, StoreError, TrackChange};
 
-/// Other processes may write tracks too; nobody tells us, so we look.
+/// Other processes may write tracks too, without a notice: the table is read at this interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Several renewals may fail before a claim is lost.
 const RENEWALS_PER_LEASE: i32 = 5;
@@ -32,7 +32,7 @@ pub(crate) struct Indexing {
     remedy: Arc<str>,
     /// What nodes that share the index call it: one of them fills it at a time. An embedded one belongs to its process.
     shared_as: Option<String>,
-    /// Held while the database is read: whoever waits for the index and what keeps it up would do the same twice.
+    /// Held while the database is read, so that a waiting request and the background task do not read the same changes twice.
     reading: Arc<Mutex<()>>,
     /// The embeddings server, where one is set.
     remote_embedder: Option<Arc<dyn Embedder>>,
@@ -271,7 +271,7 @@ async fn embedder(config: &Config) -> anyhow::Result<(Arc<dyn Embedder>, Option<
     Ok((Arc::new(Cached::new(remote.clone())), Some(remote)))
 }
 
-/// Those that may have fed the index before this one and need nobody else, the likeliest first: the index of one of
+/// Those that may have fed the index before this one and need no other server, the likeliest first: the index of one of
 /// them serves while another is made.
 fn earlier_embedders(config: &Config, wanted: &EmbedderId) -> anyhow::Result<Vec<Arc<dyn Embedder>>> {
     let mut earlier: Vec<Arc<dyn Embedder>> = Vec::new();

@@ -313,7 +313,7 @@ impl App {
     }
 }
 
-/// Whoever asks for numbers wants them most when something is slow: what does not answer soon is left out.
+/// Metrics are needed most while a part is slow: a part that does not answer soon is left out.
 async fn soon<T>(asked: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::from_secs(2), asked).await.ok()
 }

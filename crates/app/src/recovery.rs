@@ -26,7 +26,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const MAX_TAKEOVERS: i64 = 2;
 
 /// Whether this node has been in touch with the database for as long as a lease lasts. After an outage every lease has
-/// run out: nobody takes a turn before its node had the time to renew it.
+/// run out: no node takes a turn before its node had the time to renew it.
 struct Touch {
     last_renewed: Instant,
     since: Instant,

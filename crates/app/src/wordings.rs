@@ -28,7 +28,7 @@ const INSTRUCTIONS: &str = "You help a music search that compares words and mean
 #[derive(Clone)]
 pub struct Wordings {
     model: Option<Arc<dyn Model>>,
-    /// None: nobody pays, as in a test.
+    /// `None` in tests: no user is charged.
     meter: Option<Meter>,
     known: Arc<Mutex<HashMap<String, Vec<String>>>>,
 }

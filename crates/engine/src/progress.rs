@@ -246,7 +246,7 @@ impl Progress {
         self.n_texts
     }
 
-    /// The events that close what is open, for a turn that nobody continues: every call gets the outcome the journal
+    /// The events that close what is open, for a turn that no node continues: every call gets the outcome the journal
     /// knows, or "Interrupted". A call that was never shown is shown first.
     pub fn closing(&self, title_of: impl Fn(&str) -> String) -> Vec<Kind> {
         let text = self.open_text.iter().map(|(block, text)| Kind::TextDone { block: *block, text: text.clone() });

@@ -107,7 +107,7 @@ impl Failure {
         Self { error, retryable, was_retried: false, duration_ms: 0, consent_id: None, cause }
     }
 
-    /// A call that was stopped, or that nobody knows the end of.
+    /// A call that was stopped, or whose outcome is unknown.
     pub fn interrupted() -> Self {
         Self::new("Interrupted", true)
     }
@@ -513,7 +513,7 @@ impl AnyTool for Foreign {
         ToolError::Unavailable { message, retryable: true }
     }
 
-    /// Whoever offers the tool checks its input.
+    /// The server that offers the tool validates its input.
     fn check(&self, _: &Value) -> Result<(), ToolError> {
         Ok(())
     }

@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Keeps how tries ended, and lets the next steps begin, in one transaction. What this node no longer holds is
-    /// passed over: whoever holds it now will settle it.
+    /// passed over: the node that holds the lease now settles it.
     pub async fn settle_steps(
         &self,
         step: Step,

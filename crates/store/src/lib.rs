@@ -232,7 +232,7 @@ const SESSION: [(&str, &str); 2] = [("idle_in_transaction_session_timeout", "5s"
 async fn open_postgres(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let options = PgConnectOptions::from_str(url)?.application_name("segue").options(SESSION);
     let pool = postgres_pool(pool_size).connect_with(options.clone()).await?;
-    // Text that people read while it is written: a power cut may take its last moments, so nobody waits for the disk.
+    // Text that people read while it is written: a power cut may take its last moments, so the commit does not wait for the disk.
     let log = postgres_pool(1).connect_lazy_with(options.options([("synchronous_commit", "off")]));
     Ok(Db::Postgres { pool, log })
 }

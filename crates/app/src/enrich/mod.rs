@@ -1,7 +1,7 @@
 //! Ingestion: how a track of a library becomes one that can be found by meaning, and what is done when that is hard.
 //!
 //! The steps of a track and their results are rows of the database. Whatever dies, a step whose result is kept is never
-//! done again; a step that was begun is begun anew by whoever is left.
+//! done again; a step that was begun is started again by another node.
 
 mod describe;
 mod extract;

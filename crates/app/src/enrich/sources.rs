@@ -48,7 +48,7 @@ fn client<C>(
     new: fn(&str, Rate) -> anyhow::Result<C>,
 ) -> anyhow::Result<Option<Arc<C>>> {
     let Some(url) = url else { return Ok(None) };
-    // Whoever runs the service on this machine need not be spared by us.
+    // A service on this machine is the operator's own: it needs no rate limit.
     let rate = if is_on_this_machine(url) { Rate::UNLIMITED } else { published };
     Ok(Some(Arc::new(new(url, rate)?)))
 }

@@ -13,7 +13,7 @@ use music::DocumentId;
 use sources::reccobeats;
 use store::{Claimed, Ending, LEASE, Step, StoreError};
 
-/// Other nodes schedule steps too, and leases run out: nobody tells us, so we look.
+/// Other nodes schedule steps too, and leases expire, without a notice: the table is read at this interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Within its lease, or another node would do the step a second time.

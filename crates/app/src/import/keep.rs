@@ -217,7 +217,7 @@ pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &
         let source = known.filter(|_| !is_from_file).map_or(from_file.as_str(), |known| known.source.as_ref());
         provenance.insert(field.to_owned(), source.to_owned());
     };
-    // A line written title first was turned round by whoever matched it, so the catalogue's words are the right ones.
+    // A line written title first was reversed by the matcher, so the catalogue's words are the right ones.
     let is_turned = entry.either_way && known.is_some();
     let has_names = !entry.title.is_empty() && !entry.artists.is_empty() && !is_turned;
     say("title", has_names);

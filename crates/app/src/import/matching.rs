@@ -77,7 +77,7 @@ pub struct Scored {
     pub reason: String,
 }
 
-/// From here on nobody needs to be asked.
+/// From this confidence on, no further catalogue is asked.
 const SURE: f64 = 0.85;
 /// From here on it is worth asking.
 const POSSIBLE: f64 = 0.5;

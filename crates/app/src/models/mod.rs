@@ -57,7 +57,7 @@ pub enum ChosenBy {
     /// A setting: a flag, the environment or the file.
     Settings,
     Operator,
-    /// Nobody: the built-in one.
+    /// No one has chosen: the built-in model answers.
     Default,
 }
 

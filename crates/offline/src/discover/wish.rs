@@ -211,7 +211,7 @@ fn among(whose: Whose, wish: Wish) -> Wish {
     }
 }
 
-/// Whoever names the catalogue wants it asked, whatever the words sound like.
+/// A message that names the catalogue is a search of the catalogue, whatever else it says.
 fn on_tidal(wish: Wish) -> Wish {
     match wish {
         Wish::Mood { query, limit, .. } => Wish::MoodOnTidal { query, limit },

@@ -247,7 +247,7 @@ fn asks_about(language: &Language, clause: &str, heard: &Heard<TaskVerb>) -> boo
     }
 }
 
-/// The list a question is about when no pattern knows it. Reading a list harms nobody.
+/// The list a question is about when no pattern knows it. Reading a list changes nothing.
 fn question(language: &Language, clause: &str) -> Option<Filter> {
     if !language.is_question(clause) && !language.is_question(language.bare(clause)) {
         return None;

@@ -1,4 +1,4 @@
-//! The tools over a list and a shelf in memory, as strict about their input as the real ones.
+//! The tools over a task list and a library in memory, as strict about their input as the real ones.
 
 use std::sync::{Arc, Mutex};
 

@@ -56,7 +56,7 @@ impl Client {
         self.within(self.timeout, call)
     }
 
-    /// For what nobody waits for: a batch of points, an index over a field of many.
+    /// For background requests: a batch of points, an index over a field of many.
     pub(super) fn ask_patiently<'a, T>(
         &'a self,
         call: impl Future<Output = Result<T, QdrantError>> + 'a,

@@ -63,7 +63,7 @@ impl QdrantIndex {
         Ok(index.find_collection().await?.map(|_| index))
     }
 
-    /// Asks nobody yet: the server may come later.
+    /// Sends no request yet: the server may start later.
     pub fn new(settings: QdrantSettings, embedder: Arc<dyn Embedder>) -> Result<Self, IndexError> {
         let id = embedder.id();
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
@@ -96,7 +96,7 @@ impl QdrantIndex {
                 "collection {name} has other vectors than ours; delete it or set another server"
             )));
         }
-        // Whoever made the collection may have been stopped before it came to the fields.
+        // The node that created the collection may have stopped before it created the field indexes.
         for (field, kind) in points::indexed_fields().filter(|(field, _)| !info.payload_schema.contains_key(*field)) {
             let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
             self.client.ask_patiently(self.client.qdrant.create_field_index(request)).await?;
@@ -199,7 +199,7 @@ impl QdrantIndex {
         found.iter().map(|point| points::document(&point.payload)).collect()
     }
 
-    /// A collection that someone deleted is made again, empty: whoever keeps the index up fills it from the database.
+    /// A collection that someone deleted is made again, empty: the synchronisation fills it from the database.
     async fn describe(&self) -> Result<IndexInfo, IndexError> {
         if !self.is_prepared.load(Ordering::Relaxed) {
             self.prepare().await?;

@@ -8,14 +8,14 @@ use search::{Change, Filter, Hit, Scope, SearchPlan, TrackIndex, scope};
 
 pub(crate) use crate::words::{emoji_are_words, names_are_found_in_other_scripts};
 
-use crate::support::{deletion, document, shelf, track, upserts, with_lyrics, with_sound};
+use crate::support::{deletion, document, small_library, track, upserts, with_lyrics, with_sound};
 
 async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
 pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     for (wish, title) in [
         ("something quiet for falling asleep", "Harbour Lights"),
         ("workout music with power", "Engine Room"),
@@ -34,7 +34,7 @@ pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
 }
 
 pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let best = async |wish: &str| index.search(&SearchPlan::new(wish, 1)).await.unwrap()[0].score;
     for good in ["lullaby about ships coming home", "Paper Boats by Mira Voss", "кино группа крови"] {
         let score = best(good).await;
@@ -47,7 +47,7 @@ pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
 }
 
 pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let why = |hits: Vec<Hit>| hits[0].why.clone();
     let rain = why(index.search(&SearchPlan::new("Plates set for the dead in the rain", 1)).await.unwrap());
     assert_eq!(rain.lyric.as_deref(), Some("I set a plate for you again"));
@@ -57,7 +57,7 @@ pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
 }
 
 pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let feature =
         |feature, min, max| Filter { features: vec![FeatureRange { feature, min, max }], ..Filter::default() };
     let only =
@@ -153,7 +153,7 @@ pub(crate) async fn limits_in_words_are_kept_exactly(index: &dyn TrackIndex) {
 }
 
 pub(crate) async fn what_is_denied_is_neither_found_nor_a_reason(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let plan = SearchPlan::of(&query::parse("songs of home without lullaby", 2026), 10);
     for hit in index.search(&plan).await.unwrap() {
         assert_ne!(hit.track.title, "Harbour Lights");
@@ -163,7 +163,7 @@ pub(crate) async fn what_is_denied_is_neither_found_nor_a_reason(index: &dyn Tra
 
 pub(crate) async fn what_is_like_a_track_is_not_the_track(index: &dyn TrackIndex) {
     let calm = with_sound(track(21, "Slow Run", "Steel Parade", "Pounding music for running, but gently."), 0.4, 120.0);
-    index.apply(&upserts(&[shelf(), vec![calm]].concat(), 1)).await.unwrap();
+    index.apply(&upserts(&[small_library(), vec![calm]].concat(), 1)).await.unwrap();
     let seed = index.get(&[document(2)]).await.unwrap().remove(0);
     let plan = SearchPlan::like(&seed, &query::parse("like Engine Room but calmer", 2026), 10);
     let titles = found(index, plan).await;
@@ -234,7 +234,7 @@ pub(crate) async fn a_scope_holds_for_lists_totals_and_what_is_undecided(index: 
 }
 
 pub(crate) async fn more_wordings_find_more(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let plan = SearchPlan::new("folding boats", 2).also(["pounding anthem for running".into()]);
     assert_eq!(found(index, plan).await, ["Paper Boats", "Engine Room"]);
 }
@@ -254,7 +254,7 @@ pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn Tr
 }
 
 pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let rewritten = with_lyrics(track(8, "Paper Boats", "Mira Voss", "Now about volcanoes."), "Lava, lava");
     index.apply(&upserts(std::slice::from_ref(&rewritten), 20)).await.unwrap();
     index.apply(&[deletion(1, 21), deletion(404, 22)]).await.unwrap();
@@ -263,8 +263,8 @@ pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIn
     assert_eq!(index.get(&[document(8), document(1)]).await.unwrap(), [rewritten]);
     assert_eq!(found(index, SearchPlan::new("volcanoes lava", 1)).await, ["Paper Boats"]);
     assert!(!found(index, SearchPlan::new("lullaby ships harbour", 10)).await.contains(&"Harbour Lights".into()));
-    index.apply(&[deletion(8, 23), upserts(&shelf()[7..], 24).remove(0)]).await.unwrap();
-    assert_eq!(index.get(&[document(8)]).await.unwrap(), shelf()[7..], "the last change of a batch counts");
+    index.apply(&[deletion(8, 23), upserts(&small_library()[7..], 24).remove(0)]).await.unwrap();
+    assert_eq!(index.get(&[document(8)]).await.unwrap(), small_library()[7..], "the last change of a batch counts");
 }
 
 pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) {

@@ -13,7 +13,7 @@ use search::{
 };
 use tempfile::TempDir;
 
-use crate::support::{Better, Truth, deletion, document, shelf, takes_over, track, upserts};
+use crate::support::{Better, Truth, deletion, document, small_library, takes_over, track, upserts};
 
 struct Fresh {
     index: EmbeddedIndex,
@@ -60,7 +60,7 @@ async fn what_was_written_is_there_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let before = {
         let index = open(&dir).unwrap();
-        index.apply(&upserts(&shelf(), 1)).await.unwrap();
+        index.apply(&upserts(&small_library(), 1)).await.unwrap();
         index.search(&SearchPlan::new("boats on the river", 5)).await.unwrap()
     };
     let index = open(&dir).unwrap();
@@ -72,7 +72,7 @@ async fn what_was_written_is_there_after_a_restart() {
 async fn catching_up_reads_only_what_is_new_and_a_lost_index_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let truth = Truth::default();
-    *truth.changes.lock().unwrap() = upserts(&shelf(), 1);
+    *truth.changes.lock().unwrap() = upserts(&small_library(), 1);
     let index = open(&dir).unwrap();
     assert_eq!(catch_up(&index, &truth).await.unwrap(), 8);
     truth.changes.lock().unwrap().push(deletion(2, 9));
@@ -89,12 +89,12 @@ async fn catching_up_reads_only_what_is_new_and_a_lost_index_is_made_again() {
 async fn a_damaged_index_is_made_again() {
     for damage in ["meta.json", "vectors.i16"] {
         let dir = tempfile::tempdir().unwrap();
-        open(&dir).unwrap().apply(&upserts(&shelf(), 1)).await.unwrap();
+        open(&dir).unwrap().apply(&upserts(&small_library(), 1)).await.unwrap();
         let home = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(home.join(damage), "not what it was").unwrap();
         let index = open(&dir).unwrap();
         assert_eq!(index.info().await.unwrap().revision, 0, "{damage}");
-        let truth = Truth { changes: upserts(&shelf(), 1).into() };
+        let truth = Truth { changes: upserts(&small_library(), 1).into() };
         catch_up(&index, &truth).await.unwrap();
         assert_eq!(titles(&index, "folding boats").await[0], "Paper Boats");
     }
@@ -104,11 +104,11 @@ async fn a_damaged_index_is_made_again() {
 async fn a_second_process_reads_along_and_takes_over_when_the_first_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     let first = open(&dir).unwrap();
-    first.apply(&upserts(&shelf()[..4], 1)).await.unwrap();
+    first.apply(&upserts(&small_library()[..4], 1)).await.unwrap();
     let second = open(&dir).unwrap();
     assert!(!second.info().await.unwrap().writable);
     assert!(matches!(second.apply(&[deletion(1, 99)]).await, Err(IndexError::ReadOnly)));
-    first.apply(&upserts(&shelf()[4..], 5)).await.unwrap();
+    first.apply(&upserts(&small_library()[4..], 5)).await.unwrap();
     assert_eq!(titles(&second, "folding boats").await[0], "Paper Boats", "what the owner writes is seen");
     drop(first);
     second.apply(&[deletion(8, 9)]).await.unwrap();
@@ -133,7 +133,7 @@ async fn a_score_does_not_depend_on_the_size_of_the_library() {
     for n_others in [10, 400] {
         let dir = tempfile::tempdir().unwrap();
         let index = open(&dir).unwrap();
-        let mut tracks = shelf();
+        let mut tracks = small_library();
         tracks.extend(
             (100..100 + n_others)
                 .map(|n| track(n, &format!("Number {n}"), "Counter", &format!("The one about item{n}x."))),
@@ -148,9 +148,9 @@ async fn a_score_does_not_depend_on_the_size_of_the_library() {
 async fn vectors_of_unchanged_text_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let index = open(&dir).unwrap();
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let before = index.memory_bytes();
-    let mut same_words = shelf();
+    let mut same_words = small_library();
     same_words.iter_mut().for_each(|track| track.artwork_url = Some("https://example.org/cover.jpg".into()));
     for round in 0..5 {
         index.apply(&upserts(&same_words, 100 + round * 10)).await.unwrap();
@@ -176,7 +176,7 @@ async fn many_small_writes_keep_every_track_findable() {
 #[tokio::test]
 async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
     let dir = tempfile::tempdir().unwrap();
-    let truth = Truth { changes: upserts(&shelf(), 1).into() };
+    let truth = Truth { changes: upserts(&small_library(), 1).into() };
     let before = open(&dir).unwrap();
     catch_up(&before, &truth).await.unwrap();
     let better = || EmbeddedIndex::open(dir.path(), Arc::new(Better(StaticTable::built_in().unwrap()))).unwrap();

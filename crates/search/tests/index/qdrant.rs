@@ -18,7 +18,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::support::{Better, Truth, shelf, takes_over, track, upserts};
+use crate::support::{Better, Truth, small_library, takes_over, track, upserts};
 
 struct Fresh {
     index: QdrantIndex,
@@ -92,7 +92,7 @@ mod contract_on_the_server {
 
 /// A better embedder's collection beside the one there was, on one server.
 async fn replaces(settings: QdrantSettings) {
-    let truth = Truth { changes: upserts(&shelf(), 1).into() };
+    let truth = Truth { changes: upserts(&small_library(), 1).into() };
     let better: Arc<dyn Embedder> = Arc::new(Better(StaticTable::built_in().unwrap()));
     assert!(QdrantIndex::find(settings.clone(), table()).await.unwrap().is_none());
     catch_up(&connect(settings.clone()).await.unwrap(), &truth).await.unwrap();
@@ -123,13 +123,13 @@ async fn scores_do_not_depend_on_who_filled_the_collection() {
     let double = double().await;
     let (searching, filling) =
         (connect(patient(settings(&double))).await.unwrap(), connect(patient(settings(&double))).await.unwrap());
-    filling.apply(&upserts(&shelf()[..1], 1)).await.unwrap();
+    filling.apply(&upserts(&small_library()[..1], 1)).await.unwrap();
     searching.info().await.unwrap();
     searching.search(&SearchPlan::new("folding boats", 3)).await.unwrap();
     let more: Vec<_> = (100..200)
         .map(|n| track(n, &format!("Boat {n}"), "Counter", "Paper boats, folded by hand on a river."))
         .collect();
-    filling.apply(&upserts(&[shelf(), more].concat(), 2)).await.unwrap();
+    filling.apply(&upserts(&[small_library(), more].concat(), 2)).await.unwrap();
     searching.info().await.unwrap();
     let fresh = connect(patient(settings(&double))).await.unwrap();
     let plan = SearchPlan::new("children at the river", 10);
@@ -144,7 +144,7 @@ async fn failure(index: &QdrantIndex) -> IndexError {
 async fn every_outage_is_an_error_that_says_what_it_is() {
     let double = double().await;
     let index = connect(settings(&double)).await.unwrap();
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     double.set_mood(Mood::Silent);
     assert!(matches!(failure(&index).await, IndexError::Slow(_)));
     double.set_mood(Mood::Overloaded);
@@ -197,7 +197,7 @@ async fn a_write_may_take_longer_than_a_search() {
     let double = double().await;
     let index = connect(settings(&double)).await.unwrap();
     double.set_mood(Mood::SlowToWrite);
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     assert_eq!(index.info().await.unwrap().n_tracks, 8);
 }
 

@@ -34,8 +34,8 @@ pub(crate) fn with_lyrics(mut track: Track, lyrics: &str) -> Track {
     track
 }
 
-/// A small shelf in which each wish of the tests has one right answer.
-pub(crate) fn shelf() -> Vec<Track> {
+/// A small library in which each query of the tests has one right answer.
+pub(crate) fn small_library() -> Vec<Track> {
     vec![
         with_sound(
             track(1, "Harbour Lights", "Mira Voss", "A calm lullaby about ships coming home at night."),
@@ -94,7 +94,7 @@ impl TrackSource for Truth {
     }
 }
 
-/// What must hold while a better embedder's index takes the place of one that holds the shelf.
+/// What must hold while a better embedder's index takes the place of one that holds the library.
 pub(crate) async fn takes_over(before: Arc<dyn Successor>, wanted: Arc<dyn Successor>, truth: &Truth) {
     let boats = async |live: &LiveIndex| live.search(&SearchPlan::new("folding boats", 1)).await.unwrap().remove(0);
     // As if stopped in the middle: one change was read when both are opened.

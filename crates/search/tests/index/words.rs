@@ -8,7 +8,7 @@ use search::{
     embed::{Bridge, EmbedError, Embedder, EmbedderId, Kind, StaticTable},
 };
 
-use crate::support::{shelf, track, upserts};
+use crate::support::{small_library, track, upserts};
 
 async fn best(index: &dyn TrackIndex, message: &str) -> Option<Hit> {
     let plan = SearchPlan::of(&query::parse(message, 2026), 3);
@@ -16,7 +16,7 @@ async fn best(index: &dyn TrackIndex, message: &str) -> Option<Hit> {
 }
 
 pub(crate) async fn names_are_found_in_other_scripts(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     for (message, title) in
         [("gruppa krovi", "Группа крови"), ("songs by Kino", "Группа крови"), ("Ансел Грей", "Tin Roof")]
     {
@@ -25,7 +25,7 @@ pub(crate) async fn names_are_found_in_other_scripts(index: &dyn TrackIndex) {
 }
 
 pub(crate) async fn emoji_are_words(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     for (message, title) in [("🏃💪", "Engine Room"), ("👶🌙", "Harbour Lights")] {
         assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
     }
@@ -53,7 +53,7 @@ pub(crate) fn bridged() -> Arc<dyn Embedder> {
 
 /// For an empty index of [`bridged`].
 pub(crate) async fn other_languages_are_understood(index: &dyn TrackIndex) {
-    index.apply(&upserts(&shelf(), 1)).await.unwrap();
+    index.apply(&upserts(&small_library(), 1)).await.unwrap();
     for (message, title) in [
         ("колыбельная корабль", "Harbour Lights"),
         ("lullaby about ships", "Harbour Lights"),
@@ -67,7 +67,7 @@ pub(crate) async fn other_languages_are_understood(index: &dyn TrackIndex) {
 
 /// For the embedded index, which has its words at hand.
 pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
-    let mut tracks = shelf();
+    let mut tracks = small_library();
     tracks.push(track(9, "Larger Than Life", "Backstreet Boys", "A loud pop song about fame."));
     index.apply(&upserts(&tracks, 1)).await.unwrap();
     for (message, title) in [

@@ -21,7 +21,7 @@ use crate::{
     router::{AppState, Routes},
 };
 
-/// For whoever is not signed in yet.
+/// Routes without authentication: sign-in and sign-up.
 pub(crate) fn public_routes() -> Routes {
     Routes::new()
         .api_route(

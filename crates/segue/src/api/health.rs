@@ -19,7 +19,7 @@ pub(crate) fn routes() -> Routes {
         .api_route("/readyz", get_with(readyz, |op| op.summary("Ready, or why not")))
 }
 
-/// Only for the operator: what people ask for is nobody else's business, not even as a number.
+/// Only for the operator: what users ask for is private, even as a count.
 pub(crate) fn operator_routes() -> Routes {
     Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Numbers for Prometheus")))
 }

@@ -44,7 +44,7 @@ pub(crate) fn routes() -> Routes {
         .merge(track_merges::routes())
 }
 
-/// For whoever is not signed in (yet).
+/// Routes without authentication.
 pub(crate) fn public_routes() -> Routes {
     Routes::new().merge(about::public_routes()).merge(accounts::public_routes())
 }

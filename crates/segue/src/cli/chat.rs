@@ -142,7 +142,7 @@ impl Session {
             let decision = if std::io::stdin().is_terminal() && next.is_none() {
                 ask_person()?
             } else {
-                eprintln!("Refused: nobody was there to allow it.");
+                eprintln!("Refused: a call needs consent, and stdin is not a terminal.");
                 Decision::Refuse
             };
             next = self.app.decide(&self.owner, id, decision).await?.or(next);

@@ -114,7 +114,7 @@ impl Still {
     }
 }
 
-/// A bar for each step; nothing where nobody looks.
+/// A bar for each step, on a terminal only.
 struct Bars {
     bars: Vec<(Step, ProgressBar)>,
 }

@@ -37,7 +37,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     if app.config.sample && app::sample::offer(app.library(), owner.as_ref()).await? {
         info!("The sample library is loaded; remove it with 'segue sample --remove' or in the page");
     }
-    // Before anyone knows that we are here: a signal that nobody hears yet would kill.
+    // Before the address is logged: a signal without a handler would kill the process.
     let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.models.active().id(), app.database_kind());
     let models = app.models.clone();
@@ -49,7 +49,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let leaving = async {
         signals.received().await;
         info!("Leaving: no new turns, running ones may finish");
-        // Whoever asks meanwhile is answered: that we are leaving, or how their turn goes on.
+        // Requests are still answered meanwhile: new turns with 503, running turns with their stream.
         tokio::select! {
             () = app.drain() => {}
             () = signals.received() => {

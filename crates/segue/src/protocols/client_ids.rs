@@ -1,7 +1,7 @@
 //! Names that clients choose, for chats and for messages, and which of ours they mean.
 //!
 //! A client may name its chat before the first message. Our id for it is derived from the owner and the name, so the
-//! same name finds the same conversation again, and nobody's name can reach someone else's.
+//! same name finds the same conversation again, and a name of one user never reaches a conversation of another.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub(crate) fn routes() -> Routes {
     Routes::new().route(PATH, get(metadata)).route(&format!("{PATH}/mcp"), get(metadata))
 }
 
-/// Nothing in `local` mode: whoever gets here needs no token, and a client that read of one would go looking for it.
+/// 404 in `local` mode: no token is needed there, and a client that reads about one would ask for it.
 async fn metadata(State(state): State<Arc<AppState>>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
     let config = &state.app.config;
     let base = match (config.auth, base_of(&headers)) {

@@ -1,4 +1,4 @@
-//! The log of a turn: saved by whoever holds the lease, once, in order, and closed by its end.
+//! The log of a turn: saved by the holder of the lease, once, in order, and closed by its end.
 
 use engine::TurnId;
 use store::{Durability, Ended, FIRST_TOKEN, Save, Saved};

@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
     ask::all(&data, &settings, &files).await
 }
 
-/// Nobody is asked: no catalogue, no lyrics, no features, no model.
+/// No service is asked: no catalogue, no lyrics, no features, no model.
 fn offline() -> Vec<(&'static str, String)> {
     let off = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL", "SEGUE_SAMPLE"];
     let mut settings: Vec<_> = off.into_iter().map(|name| (name, "off".to_owned())).collect();

@@ -835,8 +835,8 @@ mod tests {
         let file = |xdg: Option<&str>, home: Option<&str>| {
             default_file(|name| if name == "HOME" { home } else { xdg }.map(str::to_owned))
         };
-        assert_eq!(file(Some("xdg"), Some("ann")), Some("xdg/segue/segue.toml".into()));
-        assert_eq!(file(None, Some("ann")), Some("ann/.config/segue/segue.toml".into()));
+        assert_eq!(file(Some("/xdg"), Some("/ann")), Some("/xdg/segue/segue.toml".into()));
+        assert_eq!(file(None, Some("/ann")), Some("/ann/.config/segue/segue.toml".into()));
         assert_eq!(file(Some("relative"), None), None);
     }
 }

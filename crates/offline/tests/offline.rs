@@ -155,6 +155,16 @@ fn in_runtime<T>(work: impl Future<Output = T>) -> T {
     runtime.block_on(work)
 }
 
+/// Found by the property below. The second message repeats the question without reading the list again.
+#[tokio::test(start_paused = true)]
+async fn a_pronoun_after_a_repeated_question_deletes_nothing() {
+    let mut world = World::new(&MODEL, Agent::Tasks, Tidal::On, &TASKS);
+    for message in ["delete delete", "", "them"] {
+        world.say(message).await;
+    }
+    assert_eq!(world.tasks().len(), TASKS.len());
+}
+
 /// Whether a message says which task: by a word of its title, or by its place.
 fn points_at(message: &str, title: &str) -> bool {
     let (message, title) = (message.to_lowercase(), title.to_lowercase());

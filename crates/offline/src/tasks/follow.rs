@@ -87,8 +87,9 @@ fn chosen(language: &Language, last: &Exchange, asked_about: &[Command], answer:
     if is_all && !options.is_empty() {
         let every: Vec<_> = (1..=options.len()).map(|place| place.to_string()).collect();
         let aimed = asked_about.iter().find_map(|command| command.aimed_at(&every.join(" ")))?;
-        // "Them" after the whole list is the whole list, and deleting that is asked about first.
-        let is_whole_list = tasks_listed(last).count() == options.len();
+        // "Them" after the whole list is the whole list, and deleting that is asked about first. A list that the last
+        // exchange did not read counts as whole.
+        let is_whole_list = tasks_listed(last).count() <= options.len();
         let deletes = matches!(aimed, Command::Delete(_));
         return Some(if deletes && is_whole_list { Command::DeleteAll } else { aimed });
     }

@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest bench-library try-model eval fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest bench-library try-model eval train-topic fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building a part of it would rebuild shared dependencies with other features.
@@ -59,6 +59,11 @@ bench: setup-test web/dist/index.html
 eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
+
+## Fit the line between daily life and music to the sentences in crates/search/training; writes assets/topic.txt.
+train-topic: setup
+	$(CARGO) build --release --quiet --workspace --example train_topic
+	$(RELEASE)/examples/train_topic
 
 ## Measure search speed, recall and memory at 10k, 100k and 1M synthetic tracks.
 bench-index: setup

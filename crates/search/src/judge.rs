@@ -1,6 +1,6 @@
 //! How well one track answers a query, read from the track itself: the same for both engines and for libraries of any size.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::collections::HashSet;
 
 use music::Track;
 use query::{
@@ -8,7 +8,7 @@ use query::{
     words::{Word, words, words_among},
 };
 
-use super::{document, fuse::dot, why::table};
+use super::{document, topic::daily_life};
 
 /// A query as judging needs it, prepared once for all candidates.
 pub(crate) struct Judge {
@@ -18,32 +18,18 @@ pub(crate) struct Judge {
     all_terms: Vec<String>,
     /// A question about the world, or an errand.
     is_off_topic: bool,
-    /// 0 to 1: how near the words are to errands rather than to what songs are about.
+    /// 0 to 1: how surely the message is about daily life rather than about music.
     errand: f32,
     /// The query is in words that the library does not know, and the similarity is of an embedder that reads them.
     is_across: bool,
 }
 
-/// What songs are about, and what daily life is about: the built-in table says which of the two a message is nearer to.
-const ABOUT_SONGS: &str = "love heart night rain sea summer winter sad happy lonely dance dream longing joy grief tender angry home family \
-    friends memory childhood guitar piano voice singing lullaby anthem folk punk river mountains dawn city street kiss goodbye hope freedom \
-    growing old mother father dog church fire driving running sleeping party morning";
-const ABOUT_ERRANDS: &str = "tax invoice printer forecast appointment dentist pharmacy password account insurance mortgage wifi router laptop battery driver \
-    download install update software programming server database email meeting schedule deadline homework passport visa permit ticket flight hotel \
-    parking recipe pizza calories groceries shop policy refund receipt stock price rates kilometres convert translate election president capital \
-    symptoms medicine vaccine membership bill bank phone electricity tariff museum opening hours error number define spell compare cancel renew document address";
-/// The difference at which a message begins to be about an errand, and at which it surely is.
-const ERRAND_FROM: f32 = 0.03;
-const ERRAND_TO: f32 = 0.15;
+/// The probability at which a message begins to count as one about daily life, and at which it surely is one.
+const DAILY_LIFE_FROM: f32 = 0.4;
+const DAILY_LIFE_TO: f32 = 0.8;
 
 fn errand(query: &str) -> f32 {
-    static ANCHORS: LazyLock<Option<[Vec<f32>; 2]>> = LazyLock::new(|| {
-        Some([ABOUT_ERRANDS, ABOUT_SONGS].map(|text| table().map(|table| table.vector(text)).unwrap_or_default()))
-    });
-    let (Some([errands, songs]), Some(table)) = (ANCHORS.as_ref(), table()) else { return 0.0 };
-    let vector = table.vector(query);
-    let nearer = dot(&vector, errands) - dot(&vector, songs);
-    ((nearer - ERRAND_FROM) / (ERRAND_TO - ERRAND_FROM)).clamp(0.0, 1.0)
+    ((daily_life(query) - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM)).clamp(0.0, 1.0)
 }
 
 /// What a track has of the query.
@@ -172,7 +158,7 @@ const PHRASE: f32 = 0.6;
 /// Half of the words are much less than half of a match.
 const PARTIAL: f32 = 1.8;
 const OFF_TOPIC: f32 = 0.2;
-const ERRAND: f32 = 0.5;
+const ERRAND: f32 = 0.7;
 const SOUND: f32 = 0.15;
 
 /// The terms that stand together in the lyrics: those of the two neighbouring lines that have most of them.

@@ -11,6 +11,7 @@ pub mod live;
 pub mod qdrant;
 mod simd;
 mod tokenizers;
+mod topic;
 pub mod vectors;
 pub mod why;
 

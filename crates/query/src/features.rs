@@ -1,4 +1,4 @@
-//! Audio features: ranges to filter by, and the words of a query that speak about sound.
+//! Audio features: ranges for filters, and the words of a query that describe sound.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -19,7 +19,7 @@ pub enum Feature {
     Valence,
 }
 
-/// Both ends are included; a track whose feature is unknown is outside of every range.
+/// Both ends are included. A track with an unknown value is outside every range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeatureRange {
     pub feature: Feature,
@@ -80,7 +80,7 @@ impl Feature {
 pub struct SoundWish {
     pub feature: Feature,
     pub side: Side,
-    /// "Calmer": compared with a seed, or with what was shown before.
+    /// "Calmer": relative to a seed, or to the results that were shown before.
     pub is_relative: bool,
 }
 
@@ -99,12 +99,12 @@ impl Side {
     }
 }
 
-/// What a query says about sound, if anything. One wish per feature: the first counts.
+/// The wishes about sound in a query. Of several wishes about one feature, the first is used.
 pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
     crate::plan::parse(query, 2000).sounds
 }
 
-/// What one word says about sound, by its exact form: `driving` is a sound, `drive` is not.
+/// The wish in one word, by its exact form: `driving` describes a sound, `drive` does not.
 pub(crate) fn sound_word(word: &str) -> Option<SoundWish> {
     static BY_WORD: LazyLock<HashMap<&'static str, SoundWish>> = LazyLock::new(|| {
         let spelled = |table: &'static [(&'static str, Feature, Side)], is_relative: bool| {
@@ -185,7 +185,7 @@ const SPOKEN: &[(&str, Feature, Side)] = &[
     ),
 ];
 
-/// Forms that compare.
+/// Comparative forms.
 const COMPARED: &[(&str, Feature, Side)] = &[
     ("calmer quieter softer gentler mellower ruhiger leiser sanfter entspannter", Energy, Low),
     ("louder harder wilder heavier lauter harter energischer", Energy, High),
@@ -197,9 +197,9 @@ const COMPARED: &[(&str, Feature, Side)] = &[
 ];
 
 impl SoundWish {
-    /// From -1 (the opposite) to 1 (just so).
+    /// From -1 (the opposite) to 1 (exactly as wished).
     fn fit(self, value: f64) -> f32 {
-        // Beats per minute: 60 is as slow and 180 as fast as words mean it.
+        // Beats per minute: "slow" means 60 and "fast" means 180.
         let share = if self.feature == Tempo { (value - 60.0) / 120.0 } else { value };
         let high = 2.0 * share.clamp(0.0, 1.0) as f32 - 1.0;
         match self.side {
@@ -213,13 +213,13 @@ impl SoundWish {
     }
 }
 
-/// How well a sound fits all wishes, -1 to 1; 0 when nothing was wished or nothing is known.
+/// How well the features of a track fit all wishes, from -1 to 1; 0 without wishes or without known features.
 pub fn sound_fit(wishes: &[SoundWish], value: impl Fn(Feature) -> Option<f64>) -> f32 {
     let fits = wishes.iter().filter_map(|wish| Some(wish.fit(value(wish.feature)?)));
     fits.sum::<f32>() / wishes.len().max(1) as f32
 }
 
-/// The features that fit, as a listener reads them: `low energy (0.12)`.
+/// The features that fit the wishes, for display: `low energy (0.12)`.
 pub fn fitting_features(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> Vec<String> {
     let Some(features) = features else { return Vec::new() };
     let fits = |wish: &&SoundWish| wish.feature.of(features).is_some_and(|value| wish.fit(value) > 0.2);

@@ -1,4 +1,4 @@
-//! Wishes with known limits are read exactly; ordinary themes and titles have none.
+//! Limits in messages are parsed exactly, and ordinary themes and titles have no limits.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ fn read(text: &str) -> Plan {
     parse(text, THIS_YEAR)
 }
 
-/// A sequence of numbers that looks random and is the same in every run.
+/// A deterministic sequence of pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -65,7 +65,7 @@ const THEMES: &[(Tongue, &[&str])] = &[
     (Es, &["una noche de lluvia", "canciones tristes", "música para estudiar", "algo suave"]),
 ];
 
-/// One limit in words, and what it must be read as.
+/// Writes one limit in words and adds the expected value to `limits`.
 fn years(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     let a = 1950 + dice.below(60) as i32;
     let b = a + 1 + dice.below(15) as i32;
@@ -256,7 +256,7 @@ const MAKERS: [Maker; 11] =
     [years, tempo, duration, language, vocals, explicit, ownership, count, per_artist, key, denied];
 
 #[test]
-fn ten_thousand_wishes_with_known_limits_are_read_exactly() {
+fn the_limits_of_ten_thousand_generated_messages_are_parsed_exactly() {
     let mut dice = Dice(19);
     for _ in 0..10_000 {
         let (tongue, themes) = dice.one(THEMES);
@@ -370,7 +370,7 @@ fn ordinary_themes_and_titles_have_no_limit() {
 }
 
 #[test]
-fn words_for_years_are_read() {
+fn years_in_words_are_parsed() {
     for (message, from, to) in [
         ("nineties", Some(1990), Some(1999)),
         ("from the 90s", Some(1990), Some(1999)),
@@ -396,7 +396,7 @@ fn words_for_years_are_read() {
 }
 
 #[test]
-fn names_of_artists_and_albums_end_where_they_end() {
+fn the_names_of_artists_and_albums_are_parsed_without_the_words_around_them() {
     for (message, artist, album) in [
         ("sad songs by Hesper Lindqvale from 2019", Some("Hesper Lindqvale"), None),
         ("songs by radiohead in english", Some("radiohead"), None),
@@ -413,7 +413,7 @@ fn names_of_artists_and_albums_end_where_they_end() {
 }
 
 #[test]
-fn denials_leave_the_words_and_turn_the_sound() {
+fn denials_are_removed_from_the_words_and_reverse_the_sound() {
     for (message, denied, words) in [
         ("rain songs that are not melancholy", &["melancholy"][..], "rain songs"),
         ("no drums or bass", &["drums", "bass"], ""),
@@ -436,7 +436,7 @@ fn denials_leave_the_words_and_turn_the_sound() {
 }
 
 #[test]
-fn seeds_are_told_from_comparisons() {
+fn seeds_are_distinguished_from_comparisons() {
     let named = |name: &str| Seed::Named(name.into());
     for (message, seed, words) in [
         ("like Negative Split but calmer", named("Negative Split"), ""),
@@ -459,7 +459,7 @@ fn seeds_are_told_from_comparisons() {
 }
 
 #[test]
-fn what_was_applied_is_json_for_chips() {
+fn the_applied_limits_are_json_for_chips() {
     let plan = read("sad songs in French from the 90s under 3 minutes");
     let chips = serde_json::to_value(&plan.applied).unwrap();
     assert_eq!(

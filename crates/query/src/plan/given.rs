@@ -1,4 +1,4 @@
-//! Limits that were given as fields: they count like those in words, and are told like them.
+//! Limits that a caller passes as fields. They are applied and reported like the limits in words.
 
 use super::{
     Applied, AppliedKind, Limits, Plan, label,
@@ -8,7 +8,7 @@ use super::{
 use music::identity::fold;
 
 impl Plan {
-    /// Adds limits. Two ranges of one kind become the narrower one; what the words say already is told once.
+    /// Adds limits. Two ranges of one kind are intersected. A limit that is also in the words is reported once.
     pub fn limit_to(&mut self, given: &Limits) {
         let limits = [
             given.years.map(Limit::Years),
@@ -49,7 +49,7 @@ impl Plan {
     }
 }
 
-/// The ISO 639-1 code that a text means: the code itself, or a language's name.
+/// The ISO 639-1 code of a text that is a code or the name of a language.
 pub fn language_code(text: &str) -> Option<String> {
     let text = fold(text);
     let is_code = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -62,7 +62,7 @@ mod tests {
     use crate::plan::{YearRange, parse};
 
     #[test]
-    fn given_limits_join_those_in_words_and_are_told_once() {
+    fn limits_in_fields_and_in_words_are_combined_and_reported_once() {
         let mut plan = parse("the sea from the 90s", 2026);
         let years = Some(YearRange { from: Some(1990), to: Some(1999) });
         let given =

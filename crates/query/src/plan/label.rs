@@ -1,4 +1,4 @@
-//! Labels: what was understood, in plain English for a chip.
+//! Labels: each understood limit in plain English, for a chip.
 
 use super::{
     languages::language_name,
@@ -54,7 +54,7 @@ fn years(range: YearRange) -> String {
 }
 
 fn number_range(range: NumberRange, written: impl Fn(f64) -> String) -> String {
-    // The number before 180 is "under 180"; it is never written out.
+    // "Under 180" is stored as the largest number below 180, and shown as "under 180".
     let is_strict = |end: f64| end.fract() != 0.0 && (end - end.round()).abs() < 1e-6;
     match (range.min, range.max) {
         (Some(min), Some(max)) => format!("{}–{}", written(min), written(max)),

@@ -157,8 +157,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// A hit with a lower score does not really match. `make eval` measures how many themes score below it and how
-    /// many sentences about daily life score above it.
+    /// A hit with a lower score is not a match. `make eval` measures how many themes score below it and how many
+    /// sentences about daily life score above it.
     pub const MATCHES_FROM: f32 = query::MATCHES_FROM;
 }
 
@@ -212,7 +212,7 @@ pub enum IndexError {
     #[error("the index is empty and is being filled from the database")]
     Filling,
     /// The URL or key belongs to another server or collection. The operator must correct the settings.
-    #[error("the index is not one of ours: {0}")]
+    #[error("the index does not match the settings: {0}")]
     WrongSchema(String),
     /// Another process owns the files and writes; this process only reads.
     #[error("the index is written by another process")]

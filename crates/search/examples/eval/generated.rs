@@ -1,4 +1,4 @@
-//! Ten thousand generated wishes with limits in four languages: does a result ever break one?
+//! Ten thousand generated queries with limits in four languages: counts the results that violate a limit.
 
 use search::EmbeddedIndex;
 
@@ -6,7 +6,7 @@ use crate::own::{Limited, find};
 
 const N_WISHES: usize = 10_000;
 
-/// What a theme is called in English, German, French and Spanish.
+/// The themes in English, German, French and Spanish.
 const THEMES: [[&str; 4]; 8] = [
     ["songs about rain", "Lieder über den Regen", "des chansons sur la pluie", "canciones sobre la lluvia"],
     ["the sea", "das Meer", "la mer", "el mar"],
@@ -33,7 +33,7 @@ pub(crate) async fn evaluate(index: &EmbeddedIndex) -> anyhow::Result<()> {
         }
     }
     println!(
-        "generated wishes: violations {violations} of {places} places, {empty} of {N_WISHES} without a result {}",
+        "generated queries: violations {violations} of {places} places, {empty} of {N_WISHES} without a result {}",
         shown.join(" · ")
     );
     Ok(())
@@ -103,7 +103,7 @@ fn limit(dice: &mut Dice, tongue: usize, maker: usize, wish: &mut Limited) -> St
     }
 }
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {

@@ -43,7 +43,7 @@ pub(super) struct Wording {
     pub(super) text: String,
     pub(super) vector: Vec<f32>,
     pub(super) sounds: Vec<SoundWish>,
-    /// It is in words that the index does not know.
+    /// Whether it is in words that the index does not know.
     pub(super) is_across: bool,
 }
 

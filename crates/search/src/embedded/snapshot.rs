@@ -65,7 +65,7 @@ impl Snapshot {
             for doc in reader.doc_ids_alive() {
                 for slot in columns.slots(doc) {
                     let owner =
-                        self.owners.get_mut(slot as usize).context("a document names a vector that is not there")?;
+                        self.owners.get_mut(slot as usize).context("a document refers to a vector that does not exist")?;
                     *owner = DocAddress::new(segment as u32, doc);
                     self.live.insert(slot);
                 }

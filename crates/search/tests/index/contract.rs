@@ -1,4 +1,4 @@
-//! What every index promises. Each promise is a function of an empty index; backends run all of them.
+//! The contract of every index. Each test is a function of an empty index, and every backend runs all of them.
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     }
 }
 
-/// Tracks of which each lacks something, for limits.
+/// Tracks that each lack some data, for the tests of limits.
 fn dated() -> Vec<Track> {
     let fact = |n: u32, title: &str, artist: &str, change: fn(&mut Track)| {
         let mut track = track(n, title, artist, "A song about the sea, with drums.");
@@ -112,7 +112,7 @@ fn dated() -> Vec<Track> {
     ]
 }
 
-/// The titles, how many match, and how many cannot be judged.
+/// The titles, the number of matches, and the number of undecided tracks.
 async fn within(index: &dyn TrackIndex, message: &str) -> (Vec<String>, usize, usize) {
     let found = index.find(&SearchPlan::of(&query::parse(message, 2026), 10)).await.unwrap();
     let mut titles: Vec<String> = found.hits.into_iter().map(|hit| hit.track.title).collect();
@@ -167,7 +167,7 @@ pub(crate) async fn what_is_like_a_track_is_not_the_track(index: &dyn TrackIndex
     let seed = index.get(&[document(2)]).await.unwrap().remove(0);
     let plan = SearchPlan::like(&seed, &query::parse("like Engine Room but calmer", 2026), 10);
     let titles = found(index, plan).await;
-    assert_eq!(titles, ["Slow Run", "Harbour Lights"], "less energy than the seed, and known to have it");
+    assert_eq!(titles, ["Slow Run", "Harbour Lights"], "only tracks with a known energy below that of the seed");
 }
 
 pub(crate) async fn a_scope_shows_own_documents_and_hides_the_rest(index: &dyn TrackIndex) {
@@ -222,7 +222,7 @@ pub(crate) async fn a_scope_holds_for_lists_totals_and_what_is_undecided(index: 
         (titles.join(", "), found.total, found.undecided)
     };
     let all = Filter::default;
-    // The track of which nothing is known is Bob's: Ann is not told that there is one.
+    // The undecided track belongs to Bob, so Ann's count does not include it.
     assert_eq!(seen("the sea from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
     assert_eq!(seen("from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
     assert_eq!(seen("from the 90s", "bob", all()).await, ("Wordless Tide".into(), 1, 1));
@@ -274,7 +274,7 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
     index.apply(&[]).await.unwrap();
 }
 
-/// Runs every promise on a fresh index from `$fresh`, each as its own test with these attributes.
+/// Makes a test with these attributes for every function of the contract, each with a new index from `$fresh`.
 macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why

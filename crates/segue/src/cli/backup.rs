@@ -1,4 +1,4 @@
-//! `segue backup` and `segue restore`: a whole copy of the database, and back.
+//! `segue backup` and `segue restore`: copy the database to a file, and replace it by a backup.
 
 use std::{path::PathBuf, process::ExitCode};
 

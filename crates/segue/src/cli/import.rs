@@ -1,4 +1,4 @@
-//! `segue import`: a library from the files people have, with a report.
+//! `segue import`: imports files into a library and prints a report.
 
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// List them as CSV
     #[arg(long, requires = "open")]
     csv: bool,
-    /// How long to ask catalogues; `segue ingest` or the server asks about the rest
+    /// How many seconds to search catalogues; `segue ingest` or the server searches for the rest
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     patience: u64,
     #[command(flatten)]
@@ -74,7 +74,7 @@ async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<Ex
         writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(&answer)?)?;
     } else if answer.added > 0 {
         eprintln!(
-            "{} tracks are new. A running server indexes them by itself; otherwise run: segue ingest",
+            "{} tracks are new. A running server indexes them automatically; otherwise run: segue ingest",
             answer.added
         );
     }

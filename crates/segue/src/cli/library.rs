@@ -1,4 +1,4 @@
-//! `segue library`: folders that are kept in step.
+//! `segue library`: folders that are synchronised with a library.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{terminal::Told, whose::Whose};
 use crate::telemetry;
 
-/// Keep folders of audio files in step with a library
+/// Synchronise folders of audio files with a library
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -23,7 +23,7 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Scan a folder, and keep it in step from now on
+    /// Scan a folder, and synchronise it from now on
     Add {
         /// A folder of audio files
         #[arg(value_name = "DIR")]
@@ -31,7 +31,7 @@ enum Action {
         #[command(flatten)]
         how: How,
     },
-    /// List the folders that are kept in step
+    /// List the synchronised folders
     List(How),
     /// Scan every folder now
     Sync(How),

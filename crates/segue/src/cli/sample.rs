@@ -12,7 +12,7 @@ use crate::telemetry;
 /// Load or remove the sample library: three hundred invented tracks to try everything with
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Remove it; it does not come back
+    /// Remove it; it is not loaded again automatically
     #[arg(long)]
     remove: bool,
     /// Print the counts as JSON
@@ -35,7 +35,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
 async fn remove(app: &App, owner: &UserId) -> anyhow::Result<Told> {
     let n_removed = app.library().remove_sample(owner).await?;
     app.catch_up().await?;
-    let text = format!("The sample library is removed; {n_removed} of its tracks left the library");
+    let text = format!("The sample library is removed; {n_removed} of its tracks were removed from the library");
     Ok(Told { text, json: json!({"removed": n_removed}) })
 }
 

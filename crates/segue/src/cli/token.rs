@@ -1,4 +1,4 @@
-//! `segue token`: a bearer token for scripts.
+//! `segue token`: creates a bearer token for scripts.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::terminal::Told;
 use crate::auth::{TOKEN_PREFIX, keys::Key};
 
-/// Print a bearer token for scripts; it is shown only now
+/// Create a bearer token for scripts; it is shown only once
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The name of the account that the token signs in
@@ -31,7 +31,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
         AuthMode::Local => {
             eprintln!("Note: with SEGUE_AUTH=local no token is needed; this one is for SEGUE_AUTH=accounts.")
         }
-        AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt tokens come from your issuer"),
+        AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt, your token issuer creates the tokens"),
     }
     let name = &args.user;
     let admin = Admin::open(&config).await?;

@@ -1,4 +1,4 @@
-//! `segue user`: who may sign in.
+//! `segue user`: manages accounts.
 
 use std::{io::IsTerminal, process::ExitCode};
 
@@ -87,7 +87,7 @@ async fn add(accounts: &Accounts, name: &str) -> anyhow::Result<Told> {
     Ok(Told { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
-/// Asked twice at a terminal; the first line of anything else.
+/// At a terminal, prompts twice. Otherwise reads the first line of stdin.
 fn new_password() -> anyhow::Result<String> {
     if !std::io::stdin().is_terminal() {
         let mut line = String::new();
@@ -95,7 +95,7 @@ fn new_password() -> anyhow::Result<String> {
         return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
     }
     let password = rpassword::prompt_password("Password: ")?;
-    anyhow::ensure!(password == rpassword::prompt_password("Again: ")?, "the two are not the same");
+    anyhow::ensure!(password == rpassword::prompt_password("Again: ")?, "the two passwords differ");
     Ok(password)
 }
 
@@ -119,6 +119,6 @@ async fn invite(accounts: &Accounts) -> anyhow::Result<Told> {
     let key = Key::new("invite_")?;
     let expires_at = Utc::now() + TimeDelta::days(INVITATION_DAYS);
     accounts.invite(&key.hash, expires_at).await?;
-    eprintln!("The invitation is good for one account, for {INVITATION_DAYS} days.");
+    eprintln!("The invitation is valid for one account and for {INVITATION_DAYS} days.");
     Ok(Told { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })
 }

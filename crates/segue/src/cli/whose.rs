@@ -16,7 +16,7 @@ pub(super) struct Whose {
 }
 
 impl Whose {
-    /// An unknown name is an error: a command that guessed would write into a library that no one can sign in to.
+    /// An unknown name is an error. A guessed user id would create a library without an account.
     pub(super) async fn id(&self, auth: AuthMode, accounts: &Accounts) -> anyhow::Result<UserId> {
         let named = self.user.as_deref();
         match (auth, named) {
@@ -40,6 +40,6 @@ fn choose<'a>(accounts: &'a [Account], named: Option<&str>) -> anyhow::Result<&'
         }
         (None, [only]) => Ok(only),
         (None, []) => anyhow::bail!("there is no account yet; add one with 'segue user add NAME'"),
-        (None, several) => anyhow::bail!("there are {} accounts; say which with --user NAME", several.len()),
+        (None, several) => anyhow::bail!("there are {} accounts; choose one with --user NAME", several.len()),
     }
 }

@@ -135,7 +135,7 @@ pub enum FailureCode {
 
 impl Kind {
     /// Whether the event has its own `seq`. The other events only frame steps and text blocks, for the protocols that
-/// need frames.
+    /// need frames.
     pub fn is_numbered(&self) -> bool {
         !matches!(
             self,

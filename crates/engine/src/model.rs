@@ -173,7 +173,7 @@ pub trait Model: Send + Sync {
     }
 
     /// `None` if the context size is unknown or irrelevant. Then prompts are not shortened, and missing usage is not
-/// estimated.
+    /// estimated.
     fn window(&self) -> Option<Window> {
         None
     }

@@ -346,7 +346,7 @@ impl Run<'_, '_> {
     }
 
     /// Appends the answer so far to the prompt. If the answer ends with text, a reply was cut off, and the model is
-/// asked to continue it.
+    /// asked to continue it.
     fn write_answer_so_far(&mut self) {
         let messages = &mut self.turn.prompt.messages;
         messages.truncate(self.n_before);

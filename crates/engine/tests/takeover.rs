@@ -170,7 +170,8 @@ impl Model for Reader {
             n_calls <= n_results && !calls.is_empty()
         });
         let (text, calls) = self.script[n_steps.count()];
-        let rest = text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("the cut text is a prefix of the reply");
+        let rest =
+            text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("the cut text is a prefix of the reply");
         let words = rest.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())).collect::<Vec<_>>();
         let calls = calls.iter().map(|(name, input)| Delta::ToolCall {
             name: (*name).to_owned(),
@@ -287,7 +288,11 @@ async fn a_turn_that_is_cut_at_any_position_ends_like_one_that_is_not_cut() {
         assert_eq!(finished.end, End::Answered(StopReason::Complete), "state {n}");
         let effects: Vec<_> = disk.effects.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(effects, ["c", "d", "e"], "state {n}: every effect once");
-        assert_eq!(found(&disk).content(), finished.content, "state {n}: the stored content equals the streamed content");
+        assert_eq!(
+            found(&disk).content(),
+            finished.content,
+            "state {n}: the stored content equals the streamed content"
+        );
         let stored: Vec<_> = finished
             .content
             .clone()
@@ -346,10 +351,7 @@ async fn stop_deadline_and_steps_hold_across_a_takeover() {
         stopped.cancel.cancel();
         let world = World::at(state.clone());
         let (finished, asked) = turn(&world, stopped).await;
-        assert!(
-            asked.is_empty() && world.disk().effects.len() == state.effects.len(),
-            "state {n}: no new effect"
-        );
+        assert!(asked.is_empty() && world.disk().effects.len() == state.effects.len(), "state {n}: no new effect");
         let end = if is_answered { StopReason::Complete } else { StopReason::Stopped };
         // Only the end of the last step is missing, so the stop comes too late.
         let is_replied = state.events.iter().filter(|kind| matches!(kind, Kind::Replied { .. })).count() == 3;

@@ -68,15 +68,11 @@ impl Fake {
     }
 
     fn note(&self, what: &str) {
-        self.log
-            .lock()
-            .expect("the lock is not poisoned")
-            .push(format!("{} {what}", self.started.elapsed().as_secs()));
+        self.log.lock().expect("the lock is not poisoned").push(format!("{} {what}", self.started.elapsed().as_secs()));
     }
 
     async fn call(&self, input: Input) -> Result<Output, ToolError> {
-        let attempt =
-            self.attempts.lock().expect("the lock is not poisoned").pop_front().unwrap_or(Attempt::Works);
+        let attempt = self.attempts.lock().expect("the lock is not poisoned").pop_front().unwrap_or(Attempt::Works);
         self.note(&format!("{} begins", input.name));
         let result = match attempt {
             Attempt::Works => Ok(()),

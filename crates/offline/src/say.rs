@@ -1,4 +1,4 @@
-//! What we say, in each language.
+//! The phrases of the answers, in each language.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::language::words::Tongue;
 
 macro_rules! phrases {
     ($($name:ident,)*) => {
-        /// A sentence of ours; `{}` is filled in order.
+        /// A phrase; each `{}` is replaced in order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum Phrase { $($name,)* }
@@ -127,7 +127,7 @@ impl Phrases {
         for line in data.lines() {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 current = serde_json::from_value(Value::from(name)).ok();
-                debug_assert!(current.is_some(), "there is no phrase {name}");
+                debug_assert!(current.is_some(), "unknown phrase {name}");
             } else if let (Some(phrase), Some((code, text))) = (current, line.split_once(": "))
                 && let Some(tongue) = Tongue::parse(code)
             {
@@ -137,10 +137,10 @@ impl Phrases {
         Self(phrases)
     }
 
-    /// The phrase in a language, with its gaps filled.
+    /// The phrase in a language, with its placeholders replaced.
     pub(crate) fn say(&self, tongue: Tongue, phrase: Phrase, gaps: &[&str]) -> String {
         let text = self.0.get(&phrase).and_then(|texts| texts.get(&tongue));
-        let mut pieces = text.expect("every phrase is written in every language").split("{}");
+        let mut pieces = text.expect("every phrase exists in every language").split("{}");
         let mut said = pieces.next().unwrap_or_default().to_owned();
         for (piece, gap) in pieces.zip(gaps.iter().chain(std::iter::repeat(&""))) {
             said.push_str(gap);
@@ -150,7 +150,7 @@ impl Phrases {
     }
 }
 
-/// Words from a tool or a person on one line, without the marks that would format them.
+/// Text from a tool or a user as one line, without Markdown marks.
 pub(crate) fn plain(text: &str) -> String {
     let text = text.replace(['*', '`', '<', '>'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -181,10 +181,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_phrase_is_written_in_every_language_with_the_same_gaps() {
+    fn every_phrase_exists_in_every_language_with_the_same_placeholders() {
         let phrases = Phrases::new(include_str!("say.txt"));
         for phrase in ALL {
-            let texts = phrases.0.get(phrase).unwrap_or_else(|| panic!("{phrase:?} is not written"));
+            let texts = phrases.0.get(phrase).unwrap_or_else(|| panic!("{phrase:?} has no text"));
             let n_gaps: Vec<_> = Tongue::ALL.iter().map(|tongue| texts[tongue].matches("{}").count()).collect();
             assert!(n_gaps.iter().all(|n| *n == n_gaps[0]), "{phrase:?}: {n_gaps:?}");
         }

@@ -22,7 +22,7 @@ pub(crate) struct Judge {
     /// From 0 to 1: whether the words are closer to errands than to the themes of songs.
     errand: f32,
     /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
-/// language.
+    /// language.
     is_across: bool,
 }
 

@@ -149,7 +149,9 @@ async fn with_fault(
             next.run(request).await
         }
         Some(QdrantFault::KeyRejected) => Status::unauthenticated("Invalid API key or JWT").into_http(),
-        Some(QdrantFault::OtherProtocol) => ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response(),
+        Some(QdrantFault::OtherProtocol) => {
+            ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response()
+        }
         None | Some(QdrantFault::DiskFull | QdrantFault::SlowWrites) => next.run(request).await,
     }
 }

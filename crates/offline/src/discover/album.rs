@@ -1,4 +1,4 @@
-//! What is on an album: one seen before, or one the catalogue finds.
+//! The tracks of an album that was listed before or that the catalogue finds.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn track_list(voice: &Voice, output: &Value) -> String {
     format!("{head}\n{}", show::lines(voice, &tracks.iter().collect::<Vec<_>>()))
 }
 
-/// An album listed before: by place, by "it" or by title.
+/// An album that was listed before: by position, by "it" or by title.
 fn known_album(voice: &Voice, scene: &Scene, words: &str) -> Option<Album> {
     let albums = shown_albums(scene);
     if voice.language.words.is("pronoun", &folded(words).join(" ")) {

@@ -1,4 +1,4 @@
-//! The Discover agent: moods to the index, names to the catalogue, and what follows from what was found.
+//! The Discover agent: searches the index for moods and the catalogue for names, and handles follow-up requests.
 
 mod album;
 mod edit;
@@ -69,7 +69,7 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
 
 const COMPARED: usize = 4;
 
-/// The wish, with "yes" after our own question and bare places filled in.
+/// The wish in a message. "Yes" after a question and bare positions are resolved from the conversation.
 fn understood(voice: &Voice, scene: &Scene) -> Wish {
     let language = voice.language;
     let message = language.bare(&scene.now.wish);
@@ -91,8 +91,7 @@ fn understood(voice: &Voice, scene: &Scene) -> Wish {
     }
 }
 
-/// Titles that the listener has put in quotes before, in the order they came: where no list was shown, "these songs" are
-/// those.
+/// Titles that the user has put in quotes before, in order. If no list was shown, "these songs" refers to them.
 fn mentioned(scene: &Scene) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for exchange in &scene.earlier {
@@ -106,13 +105,13 @@ fn mentioned(scene: &Scene) -> Vec<String> {
     titles
 }
 
-/// Whether "these" are the listener's own, and not those of the last list.
+/// Whether "these" refers to titles of the user and not to the last list.
 fn says_i_mentioned(scene: &Scene) -> bool {
     let words = folded(&scene.now.wish).join(" ");
     ["i mentioned", "i named", "i listed"].iter().any(|own| words.contains(own))
 }
 
-/// What stands in quotes. An apostrophe inside a word is none.
+/// The texts in quotes. An apostrophe inside a word is not a quote.
 fn quoted(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -170,7 +169,8 @@ fn mood(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>) -> Step
     }
 }
 
-/// A mood among one's own tracks, or among the others: many are asked for, so that enough are left.
+/// A mood among the user's own tracks, or among the others. Many results are requested, so that enough remain after the
+/// filter.
 fn mood_among(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>, whose: Whose) -> Step {
     const MANY: usize = 50;
     let Some(output) = scene.now.output("semanticSearch") else { return mood(voice, scene, query, Some(MANY)) };
@@ -182,14 +182,14 @@ fn mood_among(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>, w
     Step::says(show::search(voice, query, &found, limit))
 }
 
-/// Whether the catalogue is worth asking: there, and not known to be switched off.
+/// Whether to search the catalogue: the tool exists, and no call has reported that it is not configured.
 fn has_tidal(scene: &Scene) -> bool {
     let is_off = |error: &str| error.contains("not configured") || error.contains("not set up");
     let said_off = scene.earlier.iter().any(|exchange| exchange.error("tidalSearch").is_some_and(is_off));
     scene.has("tidalSearch") && !said_off
 }
 
-/// The catalogue first; when it fails or has nothing, the index.
+/// Searches the catalogue first, and the index if the catalogue fails or finds nothing.
 fn catalogue(
     voice: &Voice,
     scene: &Scene,
@@ -220,7 +220,7 @@ fn catalogue(
     }
 }
 
-/// What to say before searching the index because the catalogue cannot help; None if it was not asked yet.
+/// The remark before a search of the index if the catalogue failed or found nothing; `None` if it was not searched yet.
 fn instead_of_tidal(voice: &Voice, scene: &Scene, query: &str) -> Option<String> {
     if !scene.has("tidalSearch") {
         return Some(voice.say(Phrase::SearchIndex, &[&plain(query)]));
@@ -258,7 +258,7 @@ fn mix(voice: &Voice, scene: &Scene, query: &str, artist: &str) -> Step {
     Step::says(said)
 }
 
-/// The same search again, for what was not read out yet.
+/// Repeats the search for results that were not listed yet.
 fn more(voice: &Voice, scene: &Scene) -> Step {
     const MORE: usize = 50;
     let is_search = |name: &str| matches!(name, "semanticSearch" | "tidalSearch");
@@ -290,7 +290,7 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     }
     let twist = twist(&scene.now.wish);
     if seeds.is_empty() {
-        // The search finds the track by its name, and keeps "calmer" as a limit against it.
+        // The search finds the track by its name, and applies "calmer" as a limit relative to it.
         let query = twist.map_or_else(|| which.to_owned(), |twist| format!("like {which} but {twist}"));
         return mix(voice, scene, &query, which);
     }
@@ -314,13 +314,13 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     }
 }
 
-/// What is to be different: "like X but calmer".
+/// The wanted difference: "like X but calmer".
 fn twist(message: &str) -> Option<&str> {
     let twist = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| message.split_once(turn));
     twist.map(|(_, twist)| trimmed(twist)).filter(|twist| !twist.is_empty())
 }
 
-/// Results of this turn must not change what the words meant when it began.
+/// The conversation before this turn, so that results of this turn do not change the meaning of the words.
 fn earlier_meant(voice: &Voice, scene: &Scene, which: &str) -> Vec<Track> {
     let now: Vec<_> = tracks_of(&scene.now);
     let before = scene.earlier.iter().flat_map(tracks_of);
@@ -367,7 +367,7 @@ fn details(voice: &Voice, scene: &Scene, which: &str, aspect: Aspect) -> Step {
     }
 }
 
-/// The tracks of these names, or the step that finds them out.
+/// The tracks with these names, or the step that finds them.
 fn known_or_searched(voice: &Voice, scene: &Scene, names: &[String]) -> Result<Vec<Track>, Step> {
     let mut found: Vec<Track> = Vec::new();
     let mut unknown = Vec::new();
@@ -422,7 +422,7 @@ fn batch(voice: &Voice, scene: &Scene, codes: Vec<String>) -> Step {
     }
 }
 
-/// Which of the tracks shown last are in the library: what the tools said of them, and no new search.
+/// Which of the tracks shown last are in the library, according to earlier results, without a new search.
 fn own_these(voice: &Voice, scene: &Scene) -> Step {
     let these = shown(scene);
     if these.is_empty() {
@@ -435,7 +435,7 @@ fn own_these(voice: &Voice, scene: &Scene) -> Step {
     Step::says(format!("{}\n{}", voice.say(Phrase::InLibrary, &[]), show::lines(voice, &owned)))
 }
 
-/// The playlists, if there is a tool that lists them; where they are, if not.
+/// Lists the playlists if there is a tool for it; otherwise says where to find them.
 fn playlists(voice: &Voice, scene: &Scene) -> Step {
     if let Some(error) = scene.now.error("list_playlists") {
         return failed(voice, error);

@@ -1,4 +1,4 @@
-//! Playlists: of a mood, or of what was just found.
+//! New playlists: for a mood, or from the tracks that were just found.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
     scene::Scene,
 };
 
-/// Search first, then suggest what really fits.
+/// Searches first, then suggests the tracks that match.
 pub(crate) fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<String>, limit: Option<usize>) -> Step {
     const LENGTH: usize = 12;
     if is_pointing(voice, about) {
@@ -77,7 +77,7 @@ fn playlist_done(voice: &Voice, scene: &Scene) -> Step {
     let Some(called) = scene.now.calls.iter().find(|called| called.name == "suggestPlaylist") else {
         return Step::says(voice.say(Phrase::AskMood, &[]));
     };
-    // What was saved, which may be less than what was suggested; what is known about it came from the searches.
+    // Lists the saved tracks, which may be fewer than suggested. Their details come from the searches.
     let saved = scene.now.output("suggestPlaylist").map(tracks).unwrap_or_default();
     let known: Vec<_> =
         scene.backwards().flat_map(tracks_of).filter(|track| track.short_description.is_some()).collect();

@@ -1,4 +1,4 @@
-//! Later turns refine: "no, something louder", "without the sad ones", "older", "in French" change the last search.
+//! Refinements: "no, something louder", "without the sad ones", "older", "in French" change the last search.
 
 use query::{
     features::{Side, SoundWish},
@@ -18,7 +18,7 @@ use crate::{
     scene::Scene,
 };
 
-/// What a message changes of the last search, if it says nothing else.
+/// The changes to the last search, if the message contains nothing else.
 pub(crate) fn change(scene: &Scene) -> Option<String> {
     last_query(scene)?;
     let message = without_no(&scene.now.wish);
@@ -34,7 +34,7 @@ pub(crate) fn change(scene: &Scene) -> Option<String> {
         .then(|| message.to_owned())
 }
 
-/// Years count from here only in "older than 20 years", which the tool reads again with the year it is.
+/// Any year works here: only "older than 20 years" depends on it, and the tool parses that phrase again.
 const THIS_YEAR: i32 = 2026;
 const MOST_WORDS: usize = 8;
 
@@ -66,7 +66,7 @@ fn is_filler(word: &str) -> bool {
     )
 }
 
-/// "No, something louder": the no is about the results, not about loudness.
+/// Removes a leading "no": in "no, something louder" it rejects the results and does not deny loudness.
 fn without_no(message: &str) -> &str {
     let message = message.trim();
     let rest = ["no,", "nah,", "hmm,", "no -", "nein,", "non,", "ok,"].into_iter().find_map(|no| {
@@ -94,7 +94,7 @@ pub(crate) fn refine(voice: &Voice, scene: &Scene, change: &str) -> Step {
     mood(voice, scene, &query, None)
 }
 
-/// "Older" than everything that was shown, as words that the search keeps exactly.
+/// Converts "older" to an exact limit in words, relative to all shown tracks.
 fn limit(shift: Shift, shown: &[Track]) -> Option<String> {
     let years = || shown.iter().filter_map(Track::year);
     let seconds = || shown.iter().filter_map(|track| track.duration).map(|seconds| seconds.round() as u64);

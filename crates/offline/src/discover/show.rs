@@ -1,4 +1,4 @@
-//! How tracks and albums are told: numbered lists, details, comparisons. Only what tools returned is ever named.
+//! Text about tracks and albums: numbered lists, details, comparisons. It names only tracks that tools returned.
 
 use super::tracks::{Album, Features, Track};
 use crate::{
@@ -7,9 +7,9 @@ use crate::{
     say::{Phrase, plain, strong},
 };
 
-/// Below this a result shares little with the query. Scores are comparable between queries.
+/// A result with a lower score has little in common with the query. Scores are comparable between queries.
 pub(crate) const WEAK: f64 = query::MATCHES_FROM as f64;
-/// How many results are read out; the card has the rest.
+/// Maximum number of results in the text; the card shows all.
 const READ_OUT: usize = 8;
 const READ_OUT_WEAK: usize = 3;
 
@@ -34,7 +34,7 @@ pub(crate) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<
     }
 }
 
-/// The answer to a search for a name in the index: only what bears the name fits it.
+/// The answer to a search for a name in the index: only tracks with this name fit.
 pub(crate) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Option<usize>) -> String {
     let wanted = folded(name);
     let bears_it = |track: &&Track| {
@@ -61,7 +61,7 @@ pub(crate) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit
     if !albums.is_empty() {
         said.push_str(&format!("\n\n{}", voice.say(Phrase::Albums, &[])));
         for (at, album) in albums.iter().take(n).enumerate() {
-            // Only one list of an answer is numbered, so that "the second one" points at one line.
+            // An answer has only one numbered list, so that "the second one" is unambiguous.
             let mark = if tracks.is_empty() { format!("{}.", at + 1) } else { "-".to_owned() };
             let year = album.release_date.as_deref().and_then(|date| date.get(..4));
             let year = year.map_or_else(String::new, |year| format!(" ({})", plain(year)));
@@ -88,7 +88,7 @@ fn naming(voice: &Voice, track: &Track) -> String {
     format!("{} {} {}", strong(&track.title), by(voice.tongue), plain(&track.artist))
 }
 
-/// What is known about each track.
+/// The details of each track.
 pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
     let each = tracks.iter().map(|track| {
         let mut said = naming(voice, track);
@@ -117,7 +117,7 @@ fn clock(seconds: f64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-/// The first lines of the lyrics; the card has them all.
+/// The first lines of the lyrics; the card shows all.
 pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
     const LINES: usize = 4;
     let each = tracks.iter().map(|track| match track.lyrics.as_deref().filter(|lyrics| !lyrics.trim().is_empty()) {
@@ -131,7 +131,7 @@ pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
     each.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Each track, then where the first two differ in sound.
+/// Each track, then the differences in sound between the first two.
 pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
     let mut said = details(voice, tracks);
     let [first, second, ..] = tracks else { return said };

@@ -1,4 +1,4 @@
-//! A message to the Discover agent as one wish.
+//! Parses a message to the Discover agent into one wish.
 
 use super::edit::Edit;
 use crate::language::{
@@ -11,24 +11,24 @@ use music::Isrc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wish {
-    /// A mood, a theme, an occasion: the index.
+    /// A mood, a theme or an occasion, to search in the index.
     Mood {
         query: String,
         limit: Option<usize>,
         whose: Whose,
     },
-    /// A mood, but asked of the catalogue.
+    /// A mood, to search in the catalogue.
     MoodOnTidal {
         query: String,
         limit: Option<usize>,
     },
-    /// A name: the catalogue.
+    /// A name, to search in the catalogue.
     Name {
         query: String,
         kind: Kind,
         limit: Option<usize>,
     },
-    /// A mood by someone, or someone's like: both.
+    /// A mood by an artist, or music like an artist's, to search in both.
     Mix {
         query: String,
         name: String,
@@ -36,7 +36,7 @@ pub(crate) enum Wish {
     AlbumTracks(String),
     More,
     MoreLike(String),
-    /// By their names or places.
+    /// By their names or positions.
     Compare(Vec<String>),
     CompareThese,
     Details {
@@ -53,9 +53,9 @@ pub(crate) enum Wish {
     OwnThese,
     Playlists,
     LibrarySize,
-    /// Changing a playlist that is there.
+    /// A change of an existing playlist.
     Edit(Edit),
-    /// The same, in words that do not tell what.
+    /// The same, without a clear change.
     ToPlaylist,
     /// A change to the last search: "something louder", "without the sad ones".
     Refine(String),
@@ -65,7 +65,7 @@ pub(crate) enum Wish {
     Talk(Talk),
 }
 
-/// Among which tracks.
+/// The tracks to search among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     Any,
@@ -73,7 +73,7 @@ pub(crate) enum Whose {
     NotMine,
 }
 
-/// What to look for in the catalogue.
+/// The kind of result from the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tracks,
@@ -87,7 +87,7 @@ pub(crate) enum Aspect {
     Lyrics,
 }
 
-/// The last sentence that asks for something; "Hi!" and "thanks" count when nothing else was said.
+/// The wish in the last sentence with a request. "Hi!" and "thanks" count only if there is no other sentence.
 pub(crate) fn wish(language: &Language, message: &str) -> Wish {
     let mut sentences = sentences(message);
     let all = sentences.len();
@@ -97,7 +97,7 @@ pub(crate) fn wish(language: &Language, message: &str) -> Wish {
         return talk.map_or(if all == 0 { Wish::Vague } else { Wish::Talk(Talk::Greet) }, Wish::Talk);
     }
     let wishes: Vec<_> = sentences.iter().map(|sentence| one(language, sentence, NESTING)).collect();
-    // "I just moved out. Something about home?": the first sentence sets the scene, the last asks.
+    // "I just moved out. Something about home?": the first sentence is context, the last one is the request.
     let plain = wishes.iter().rposition(|wish| !matches!(wish, Wish::Vague | Wish::Talk(_)));
     wishes.into_iter().nth(plain.unwrap_or(0)).unwrap_or(Wish::Vague)
 }
@@ -106,7 +106,7 @@ fn is_passing(talk: Talk) -> bool {
     matches!(talk, Talk::Greet | Talk::Thanks | Talk::Bye)
 }
 
-/// "find me | 5 | happy songs about | summer": how many shells a wish may have.
+/// Maximum nesting of a wish: "find me | 5 | happy songs about | summer".
 const NESTING: usize = 4;
 
 fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
@@ -190,7 +190,7 @@ fn place(language: &Language, text: &str) -> Option<i64> {
     }
 }
 
-/// What follows "find me": a wish of its own, or plain words.
+/// Parses the text after "find me": another wish, or plain words.
 fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
     let (limit, rest) = counted(language, raw);
     let is_shell = nesting > 0 && language.music(rest).is_some_and(|heard| heard.meaning != MusicVerb::Search);
@@ -205,13 +205,13 @@ fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
 fn among(whose: Whose, wish: Wish) -> Wish {
     match wish {
         Wish::Mood { query, limit, .. } => Wish::Mood { query, limit, whose },
-        // "running" may be anybody's name; among one's own songs it is what they are like.
+        // "running" may be a name; among the user's own songs it is a mood.
         Wish::Name { query, limit, kind: Kind::Both } => Wish::Mood { query, limit, whose },
         other => other,
     }
 }
 
-/// A message that names the catalogue is a search of the catalogue, whatever else it says.
+/// A message that mentions the catalogue is a search of the catalogue.
 fn on_tidal(wish: Wish) -> Wish {
     match wish {
         Wish::Mood { query, limit, .. } => Wish::MoodOnTidal { query, limit },
@@ -222,7 +222,7 @@ fn on_tidal(wish: Wish) -> Wish {
 
 const QUOTES: [char; 5] = ['"', '“', '„', '«', '\''];
 
-/// Words without a verb: a mood if one of them is known to be one, else somebody's or something's name.
+/// Words without a verb: a mood if one of them is a known mood, else the name of an artist or a track.
 fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     const LONGEST_NAME: usize = 5;
     let (limit, rest) = counted(language, text);
@@ -243,7 +243,7 @@ fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     Wish::Mood { query: trimmed(rest).to_owned(), limit, whose: Whose::Any }
 }
 
-/// "five songs …", "some good …": how many, and the rest.
+/// Splits "five songs …", "some good …" into the number and the rest.
 fn counted<'t>(language: &Language, text: &'t str) -> (Option<usize>, &'t str) {
     const MOST: usize = 50;
     let words = words(text);
@@ -251,7 +251,7 @@ fn counted<'t>(language: &Language, text: &'t str) -> (Option<usize>, &'t str) {
     let number = rest.first().filter(|_| rest.len() > 1).and_then(|word| language.words.number(&word.folded));
     let limit = number.filter(|number| (1..=MOST).contains(number));
     let rest = if limit.is_some() { language.words.without_leads(&rest[1..]) } else { rest };
-    // Quotes tell names from moods, so they are kept.
+    // Quotes are kept, because they distinguish names from moods.
     let from = rest.first().map_or(0, |word| word.start);
     let to = rest.last().map_or(text.len(), |word| word.end);
     (limit, &text[from..to])
@@ -265,7 +265,7 @@ fn theme(language: &Language, x: &str) -> Wish {
     Wish::Mood { query: trimmed(query).to_owned(), limit, whose: Whose::Any }
 }
 
-/// "songs by X"; "of" and "from" also lead to moods: "songs of hope", "something from the eighties".
+/// "songs by X". After "of" and "from" a mood may follow too: "songs of hope", "something from the eighties".
 fn by_artist(language: &Language, x: &str) -> Wish {
     let is_lower = !x.chars().any(char::is_uppercase);
     if is_lower && folded(x).iter().any(|word| language.words.is("mood", word)) {
@@ -274,7 +274,7 @@ fn by_artist(language: &Language, x: &str) -> Wish {
     Wish::Name { query: x.to_owned(), kind: Kind::Tracks, limit: None }
 }
 
-/// "X by Y": a song by its singer, or a mood by a singer.
+/// "X by Y": a song or a mood by an artist.
 fn song_by(language: &Language, x: &str, y: &str) -> Wish {
     let (limit, x) = counted(language, x);
     let words = folded(x);
@@ -288,7 +288,7 @@ fn song_by(language: &Language, x: &str, y: &str) -> Wish {
     Wish::Name { query, kind: Kind::Tracks, limit }
 }
 
-/// "something like X": X is a song or a singer, unless it tells of a mood at length.
+/// "something like X": X is a song or an artist, unless it is a long description of a mood.
 fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
     let turn = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| x.split_once(turn));
     let (which, _) = turn.unwrap_or((x, ""));
@@ -301,7 +301,7 @@ fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
 }
 
 fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
-    // "Add that to the road trip playlist" is about a playlist that is there, and none of that name is made.
+    // "Add that to the road trip playlist" refers to an existing playlist and does not create one.
     const EDITS: [&str; 16] = [
         "add", "put", "save", "remove", "delete", "move", "rename", "take", "fuge", "loesche", "losche", "ajoute",
         "supprime", "anade", "quita", "include",
@@ -320,7 +320,7 @@ fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
     Wish::Playlist { about, title, limit }
 }
 
-/// The recording codes in a message. A code ends in seven digits, which tells it from a word of twelve letters.
+/// The ISRCs in a message. A code ends in seven digits, so a word of twelve letters is not a code.
 pub(crate) fn isrcs(message: &str) -> Vec<String> {
     let codes = message.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
     let codes = codes.filter_map(|word| word.parse::<Isrc>().ok());

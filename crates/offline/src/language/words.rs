@@ -1,10 +1,10 @@
-//! The words we know, by what they are for (`grammar/words.txt`).
+//! Known words by their role (`grammar/words.txt`).
 
 use std::collections::{HashMap, HashSet};
 
 use super::text::{Likeness, Word, fold, folded, likeness};
 
-/// The languages we answer in.
+/// The languages of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Tongue {
     En,
@@ -75,13 +75,13 @@ impl Words {
         self.sets.get(set).is_some_and(|words| words.contains(word))
     }
 
-    /// The same with a typo allowed.
+    /// The same, with a typo allowed.
     pub(crate) fn is_nearly(&self, set: &str, word: &str) -> bool {
         let alike = |known: &String| likeness(known, word) >= Likeness::Near;
         self.is(set, word) || word.len() >= 5 && self.sets.get(set).is_some_and(|words| words.iter().any(alike))
     }
 
-    /// The form a task would use: "bought" is "buy".
+    /// The basic form of a verb: "bought" becomes "buy".
     pub(crate) fn lemma<'a>(&'a self, word: &'a str) -> &'a str {
         self.value("lemma", word).unwrap_or(word)
     }
@@ -97,7 +97,7 @@ impl Words {
         self.value("number", word).and_then(|number| number.parse().ok())
     }
 
-    /// A place in a list: "second" is 2, "last" is -1, "3rd" is 3.
+    /// A position in a list: "second" is 2, "last" is -1, "3rd" is 3.
     pub(crate) fn place(&self, word: &str) -> Option<i64> {
         if let Some(place) = self.value("place", word) {
             return place.parse().ok();
@@ -113,18 +113,18 @@ impl Words {
         self.values.get(map).and_then(|values| values.get(word)).copied()
     }
 
-    /// The wish without greetings, "please" and "could you" around it. Something is always left.
+    /// The words without "please", "could you" and greetings around them. At least one word remains.
     pub(crate) fn bare<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         let words = without_heads(words, &self.heads);
         without_tails(words, &self.tails)
     }
 
-    /// What is searched, without "some", "a few" and "good" before it.
+    /// The search words without "some", "a few" and "good" before them.
     pub(crate) fn without_leads<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         without_heads(words, &self.leads)
     }
 
-    /// The language a text is probably written in, if its little words tell.
+    /// The probable language of a text, if its function words show it.
     pub(crate) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
         let votes = |tongue: Tongue| {
             let known = self.tongues.get(&tongue);

@@ -89,7 +89,7 @@ fn is_meant(rule: Rule, tokens: &[Token], at: usize, taken: usize) -> bool {
             ) || is_new_clause
         }
         // "In French" is a limit only if the message ends there or continues with another limit: "in French gardens" is a
-// place.
+        // place.
         Rule::Language | Rule::NotLanguage => {
             let names_song = tokens[at..at + taken].iter().any(|token| is_sung(&token.word));
             let after_song = !is_new_clause && MUSIC_NOUNS.contains(&before) || is_sung(before);

@@ -53,8 +53,9 @@ impl RemoteEmbedder {
             let words: String = text.chars().take(200).collect();
             return Err(EmbedError::Setup(format!("the embeddings server refused ({status}): {words}")));
         }
-        let response: Response = serde_json::from_str(&text)
-            .map_err(|error| EmbedError::Setup(format!("the response of the embeddings server cannot be parsed: {error}")))?;
+        let response: Response = serde_json::from_str(&text).map_err(|error| {
+            EmbedError::Setup(format!("the response of the embeddings server cannot be parsed: {error}"))
+        })?;
         response.into_vectors(texts.len(), self.dims)
     }
 
@@ -112,7 +113,9 @@ impl Response {
         let complete = self.data.len() == n_texts && self.data.iter().enumerate().all(|(at, one)| one.index == at);
         let width = if dims > 0 { dims } else { self.data.first().map_or(0, |one| one.embedding.len()) };
         if !complete || width == 0 || self.data.iter().any(|one| one.embedding.len() != width) {
-            return Err(EmbedError::Setup("the number or the length of the vectors from the embeddings server is wrong".into()));
+            return Err(EmbedError::Setup(
+                "the number or the length of the vectors from the embeddings server is wrong".into(),
+            ));
         }
         let mut vectors: Vec<Vec<f32>> = self.data.into_iter().map(|one| one.embedding).collect();
         vectors.iter_mut().for_each(|vector| normalize(vector));

@@ -244,7 +244,8 @@ struct Floats<'f> {
 
 impl Floats<'_> {
     fn take(&mut self, n: usize) -> anyhow::Result<Vec<f32>> {
-        let bytes = self.file.get(self.at..self.at + 4 * n).context("the model file has fewer weights than expected")?;
+        let bytes =
+            self.file.get(self.at..self.at + 4 * n).context("the model file has fewer weights than expected")?;
         self.at += 4 * n;
         let (cells, _) = bytes.as_chunks::<4>();
         Ok(cells.iter().map(|cell| f32::from_le_bytes(*cell)).collect())

@@ -28,7 +28,10 @@ impl VectorFile {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let vectors = Self { file, dims };
         if vectors.file.metadata()?.len() < vectors.offset(n_slots) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the vector file is shorter than the index expects"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the vector file is shorter than the index expects",
+            ));
         }
         Ok(vectors)
     }

@@ -109,7 +109,11 @@ async fn a_second_process_reads_and_takes_over_after_the_first_has_ended() {
     assert!(!second.info().await.unwrap().writable);
     assert!(matches!(second.apply(&[deletion(1, 99)]).await, Err(IndexError::ReadOnly)));
     first.apply(&upserts(&small_library()[4..], 5)).await.unwrap();
-    assert_eq!(titles(&second, "folding boats").await[0], "Paper Boats", "the second process sees the writes of the owner");
+    assert_eq!(
+        titles(&second, "folding boats").await[0],
+        "Paper Boats",
+        "the second process sees the writes of the owner"
+    );
     drop(first);
     second.apply(&[deletion(8, 9)]).await.unwrap();
     let info = second.info().await.unwrap();

@@ -203,7 +203,7 @@ async fn a_write_may_take_longer_than_a_search() {
 
 #[tokio::test]
 async fn an_address_without_a_server_is_an_outage() {
-let no_server = QdrantSettings::new("http://127.0.0.1:9", None);
+    let no_server = QdrantSettings::new("http://127.0.0.1:9", None);
     assert!(matches!(connect(no_server).await, Err(IndexError::Away(_))));
 }
 

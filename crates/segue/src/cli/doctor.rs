@@ -136,7 +136,10 @@ async fn index(config: &Config) -> [Finding; 2] {
         Ok(status) => status,
         Err(error) => {
             let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them to use the built-in ones";
-            return [bad("index", format!("{error:#}; {how}")), bad("embedder", "not checked, because the index cannot be opened")];
+            return [
+                bad("index", format!("{error:#}; {how}")),
+                bad("embedder", "not checked, because the index cannot be opened"),
+            ];
         }
     };
     let embedder = if status.has_better_embedder {
@@ -173,7 +176,9 @@ async fn outside_server(server: &OutsideServer) -> Finding {
     match mcp_client::n_offered(server).await {
         Ok(0) => bad("mcp", format!("{name} answers, but offers no allowed tool; see `tools` in [mcp.{name}]")),
         Ok(n_tools) => good("mcp", format!("{name} offers {n_tools} tools")),
-        Err(error) => bad("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that the server runs")),
+        Err(error) => {
+            bad("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that the server runs"))
+        }
     }
 }
 

@@ -82,7 +82,9 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &Args) -> anyhow::Result<I
         }
         if stalled.for_too_long(&status) {
             bars.finish();
-            eprintln!("Some sources do not answer. The tracks are indexed with the known data; run this command again later.");
+            eprintln!(
+                "Some sources do not answer. The tracks are indexed with the known data; run this command again later."
+            );
             return Ok(status);
         }
         // Other nodes make progress without a notification, so the status is read at least once per second.

@@ -72,7 +72,10 @@ fn call_for(text: &str) -> (&'static str, Value) {
     }
 }
 
-async fn answer(State(state): State<Arc<Mutex<(Option<ModelFault>, Duration)>>>, Json(request): Json<Value>) -> Response {
+async fn answer(
+    State(state): State<Arc<Mutex<(Option<ModelFault>, Duration)>>>,
+    Json(request): Json<Value>,
+) -> Response {
     let (fault, pace) = *state.lock().unwrap();
     match fault {
         Some(ModelFault::Overloaded) => {

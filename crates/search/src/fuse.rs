@@ -35,7 +35,7 @@ const PER_SPREAD: f32 = 1.0;
 /// The weight of the sound, in the same unit.
 const PER_SOUND: f32 = 1.5;
 
-/// The share of the multilingual half in the length of a document's vector.
+/// The length of the multilingual half of a document's unit vector.
 const ACROSS_GREATEST: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
 /// Weight of the default distribution, as a number of tracks. It stabilises the estimate for a small library.

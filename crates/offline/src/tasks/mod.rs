@@ -182,7 +182,7 @@ impl<'a> Work<'a> {
     fn find(&mut self, text: &str) {
         let (language, tasks) = (self.voice.language, &self.listed.tasks);
         let words = content(language, text);
-        // One matching word is enough, because a question should rather list too many tasks than too few.
+        // One matching word is enough, because a list of too many tasks is better than one of too few.
         let mentions = |task: &&Task| {
             words
                 .iter()

@@ -139,7 +139,8 @@ impl EmbeddedIndex {
         Ok(plan.queries.iter().zip(vectors).zip(across).map(wording).collect())
     }
 
-    /// For each query, whether it is in words that the index does not know and that the embedder supports.
+    /// For each query, whether it is in words that the index does not know. Always false if the embedder supports no other
+/// languages.
     async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
         if !self.shared.embedder.reads_other_languages() {
             return Ok(vec![false; queries.len()]);

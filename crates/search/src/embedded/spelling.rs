@@ -56,8 +56,8 @@ pub(super) fn is_in_other_words(fields: &Fields, snapshot: &Snapshot, text: &str
     Ok(2 * n_known < content.len())
 }
 
-/// Joins two words, such as "back street" for "Backstreet", if the joined word is long and the library contains only the
-/// joined form.
+/// Joins two words, such as "back street" for "Backstreet", if the joined word has at least six letters and occurs in a
+/// name.
 fn joined(fields: &Fields, snapshot: &Snapshot, text: &str, pair: &[Word]) -> Result<Option<String>, IndexError> {
     const SHORTEST: usize = 6;
     let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();

@@ -70,12 +70,12 @@ pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
         }
     }
     if !dropped.is_empty() {
-        notes.push(told_dropped(spec, &dropped));
+        notes.push(dropped_note(spec, &dropped));
     }
     Repaired { input: Value::Object(repaired), notes }
 }
 
-fn told_dropped(spec: &ToolSpec, dropped: &[String]) -> String {
+fn dropped_note(spec: &ToolSpec, dropped: &[String]) -> String {
     let known = schema::properties(&spec.input_schema).map(|properties| properties.keys().cloned().collect::<Vec<_>>());
     let known = known.filter(|known| !known.is_empty()).map_or("no fields".into(), |known| known.join(", "));
     let dropped: Vec<_> =

@@ -164,7 +164,7 @@ impl Run<'_, '_> {
                     if is_answer {
                         self.review(step);
                     }
-                    self.tell(Kind::StepDone { step, usage, is_cut: false });
+                    self.record(Kind::StepDone { step, usage, is_cut: false });
                     Ok(())
                 }
             };
@@ -178,7 +178,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn tell(&mut self, kind: Kind) {
+    fn record(&mut self, kind: Kind) {
         self.progress.apply(&kind);
         (self.emit)(kind);
     }
@@ -188,15 +188,15 @@ impl Run<'_, '_> {
         let closing = self.progress.closing(|name| toolbox.title(name));
         let (steps, blocks): (Vec<_>, Vec<_>) =
             closing.into_iter().partition(|kind| matches!(kind, Kind::StepDone { .. }));
-        blocks.into_iter().for_each(|kind| self.tell(kind));
+        blocks.into_iter().for_each(|kind| self.record(kind));
         if is_timeout {
-            self.tell_results();
+            self.add_results();
         }
         for mut kind in steps {
             if let Kind::StepDone { usage, .. } = &mut kind {
                 *usage = self.cut_usage.take().unwrap_or(*usage);
             }
-            self.tell(kind);
+            self.record(kind);
         }
     }
 
@@ -223,7 +223,7 @@ impl Run<'_, '_> {
     }
 
     /// Adds the summaries of the tool results to the answer of a turn that timed out after its tools had run.
-    fn tell_results(&mut self) {
+    fn add_results(&mut self) {
         let summaries: Vec<_> = self.progress.content().iter().filter_map(summary_of).collect();
         if !summaries.is_empty() {
             self.say(&format!(
@@ -235,7 +235,7 @@ impl Run<'_, '_> {
 
     /// Adds text to the end of the answer.
     fn say(&mut self, text: &str) {
-        remark(self.progress.n_texts(), text).into_iter().for_each(|kind| self.tell(kind));
+        remark(self.progress.n_texts(), text).into_iter().for_each(|kind| self.record(kind));
     }
 
     /// The reply of one step, to the part of the prompt that fits the model's context. If the server still refuses the
@@ -244,7 +244,7 @@ impl Run<'_, '_> {
         self.halted()?;
         self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
         if !is_open {
-            self.tell(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
+            self.record(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
         }
         self.write_answer_so_far();
         let window = self.turn.model.window();
@@ -270,14 +270,14 @@ impl Run<'_, '_> {
         let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
         let calls = calls.into_iter().map(|call| self.prepare(call)).collect();
         self.close_text();
-        self.tell(Kind::Replied { step, usage, calls });
+        self.record(Kind::Replied { step, usage, calls });
         Ok(())
     }
 
     /// Closes a text block that an earlier node streamed, if this node added nothing to it.
     fn close_text(&mut self) {
         if let Some((block, text)) = self.progress.open_text() {
-            self.tell(Kind::TextDone { block, text });
+            self.record(Kind::TextDone { block, text });
         }
     }
 
@@ -377,7 +377,7 @@ impl Run<'_, '_> {
         for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.name) && toolbox.only_reads(&b.name)) {
             self.halted()?;
             for call in group.iter().filter(|call| !call.is_shown) {
-                self.tell(call.started(toolbox.title(&call.name)));
+                self.record(call.started(toolbox.title(&call.name)));
             }
             self.call_together(group).await.map_err(Halt::Journal)?;
         }
@@ -435,7 +435,7 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
     }
     if open.n_same > SAME_CALL_LIMIT {
-        let failure = said_before(&open.name);
+        let failure = repeated_call(&open.name);
         toolbox::with_retries(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &failure)).await?;
         return Ok(Outcome::Failed(failure));
     }
@@ -454,7 +454,7 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
     }
 }
 
-fn said_before(name: &str) -> Failure {
+fn repeated_call(name: &str) -> Failure {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );

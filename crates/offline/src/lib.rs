@@ -16,7 +16,7 @@ use futures::{StreamExt, stream::BoxStream};
 use serde_json::Value;
 
 use self::{
-    language::{Language, MAX_WORDS, Talk, text::words, words::Tongue},
+    language::{Language, MAX_WORDS, Talk, text::words, words::Lang},
     say::Phrase,
     scene::Scene,
 };
@@ -98,18 +98,18 @@ impl Step {
 /// The language of the answer, with the data of all languages.
 struct Voice<'a> {
     language: &'a Language,
-    tongue: Tongue,
+    lang: Lang,
 }
 
 impl<'a> Voice<'a> {
     /// The language of this message, or of the last message with a recognised language.
     fn new(language: &'a Language, scene: &Scene) -> Self {
-        let tongue = scene.backwards().find_map(|exchange| language.tongue(&exchange.wish));
-        Self { language, tongue: tongue.unwrap_or(Tongue::En) }
+        let lang = scene.backwards().find_map(|exchange| language.lang(&exchange.message));
+        Self { language, lang: lang.unwrap_or(Lang::En) }
     }
 
     fn say(&self, phrase: Phrase, gaps: &[&str]) -> String {
-        self.language.phrases.say(self.tongue, phrase, gaps)
+        self.language.phrases.say(self.lang, phrase, gaps)
     }
 
     fn talk(&self, talk: Talk, help: Phrase) -> String {
@@ -127,7 +127,7 @@ impl<'a> Voice<'a> {
 }
 
 fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    if words(&scene.now.wish).len() > MAX_WORDS {
+    if words(&scene.now.message).len() > MAX_WORDS {
         return Step::says(voice.say(Phrase::TooLong, &[]));
     }
     let step = match (scene.has("add_task"), scene.has("semanticSearch")) {

@@ -14,7 +14,7 @@ pub(crate) struct Scene<'a> {
 /// A user message and its answer so far.
 #[derive(Default)]
 pub(crate) struct Exchange<'a> {
-    pub(crate) wish: String,
+    pub(crate) message: String,
     pub(crate) answer: String,
     pub(crate) calls: Vec<Called<'a>>,
 }
@@ -38,7 +38,7 @@ impl<'a> Scene<'a> {
             }
             let exchange = exchanges.last_mut().expect("the first message adds an exchange");
             match message.role {
-                Role::User if starts_anew => exchange.wish = text,
+                Role::User if starts_anew => exchange.message = text,
                 Role::User => {}
                 Role::Assistant => exchange.answer.push_str(&text),
             }

@@ -1,4 +1,4 @@
-//! Understands a listener's message: its search terms, and the plan with limits, wishes and seeds.
+//! Understands a listener's message: its search terms, and the plan with limits, preferences and seeds.
 
 pub mod emoji;
 pub mod features;

@@ -187,16 +187,16 @@ mod tests {
     }
 
     #[test]
-    fn general_questions_are_distinguished_from_wishes() {
+    fn general_questions_are_distinguished_from_queries() {
         for question in
             ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"]
         {
             assert!(is_plain_question(question), "{question}");
         }
-        for wish in
+        for query in
             ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"]
         {
-            assert!(wish == "do not go gentle" || !is_plain_question(wish), "{wish}");
+            assert!(query == "do not go gentle" || !is_plain_question(query), "{query}");
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Filter, embed::StaticTable, fuse::dot};
 use music::Track;
 use query::{
-    features::{SoundWish, fitting_features},
+    features::{SoundPreference, fitting_features},
     stop::content_words,
     words::{Word, words, words_among},
 };
@@ -41,7 +41,7 @@ pub struct Why {
 pub struct Asked {
     /// Term and spelling of each content word, without repetitions.
     words: Vec<(String, String)>,
-    wishes: Vec<SoundWish>,
+    preferences: Vec<SoundPreference>,
     filter: Filter,
     vector: Vec<f32>,
 }
@@ -51,7 +51,7 @@ const CLOSE_FROM: f32 = 0.25;
 
 impl Asked {
     /// `filter` contains the denied words, which are never an explanation.
-    pub fn new(queries: &[String], wishes: Vec<SoundWish>, filter: &Filter) -> Self {
+    pub fn new(queries: &[String], preferences: Vec<SoundPreference>, filter: &Filter) -> Self {
         let denied: HashSet<String> = filter.denied_terms().into_iter().flatten().collect();
         let mut seen = HashSet::new();
         let spelled = |query: &String| {
@@ -61,7 +61,7 @@ impl Asked {
         let words = queries.iter().flat_map(spelled);
         let words = words.filter(|(term, _)| !denied.contains(term) && seen.insert(term.clone())).collect();
         let vector = queries.first().and_then(|query| Some(table()?.vector(query))).unwrap_or_default();
-        Self { words, wishes, filter: filter.clone(), vector }
+        Self { words, preferences, filter: filter.clone(), vector }
     }
 
     pub fn why(&self, track: &Track) -> Why {
@@ -78,7 +78,7 @@ impl Asked {
             lyric: best_line(lyrics, &sung),
             words: shared,
             tags: self.named_tags(track, &terms),
-            features: fitting_features(&self.wishes, track.audio_features.as_ref()),
+            features: fitting_features(&self.preferences, track.audio_features.as_ref()),
             limits: met(&self.filter, track),
             close_to: if is_by_words { None } else { self.closest_sentence(track) },
         }

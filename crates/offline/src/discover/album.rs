@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    failed, instead_of_tidal, search_index, show, tidal_input,
+    failed, instead_of_tidal,
+    intent::Kind,
+    search_index, show, tidal_input,
     tracks::{Album, albums_of, shown_albums, tracks},
-    wish::Kind,
 };
 use crate::{
     Step, Voice,

@@ -236,7 +236,7 @@ fn done(voice: &Voice, edit: &Edit, output: &Value) -> String {
     let title = plain(output.get("title").and_then(Value::as_str).unwrap_or_default());
     let changed = output.get("changed").and_then(Value::as_array).into_iter().flatten();
     let names = changed.clone().filter_map(|track| track["title"].as_str()).map(str::to_owned);
-    let names = crate::say::list(voice.tongue, &names.collect::<Vec<_>>());
+    let names = crate::say::list(voice.lang, &names.collect::<Vec<_>>());
     let position = changed.filter_map(|track| track["position"].as_u64()).next().unwrap_or(1).to_string();
     match edit {
         Edit::Add { .. } => voice.say(Phrase::AddedToPlaylist, &[&names, &title]),

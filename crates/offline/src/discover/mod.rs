@@ -2,19 +2,19 @@
 
 mod album;
 mod edit;
+mod intent;
 mod playlist;
 mod refine;
 mod show;
 mod tracks;
-mod wish;
 
 use serde_json::{Value, json};
 
 use self::{
     album::album_tracks,
+    intent::{Aspect, Intent, Kind, Whose, intent, isrcs},
     playlist::{playlist, playlist_of},
     tracks::{Track, albums_of, meant, named, shown, tracks, tracks_of},
-    wish::{Aspect, Kind, Whose, Wish, isrcs, wish},
 };
 use super::{
     Step, Voice,
@@ -28,21 +28,21 @@ use super::{
 };
 
 pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    let codes = isrcs(&scene.now.wish);
+    let codes = isrcs(&scene.now.message);
     if !codes.is_empty() {
         return look_up(voice, scene, &codes, Aspect::Everything);
     }
     match understood(voice, scene) {
-        Wish::Mood { query, limit, whose: Whose::Any } => mood(voice, scene, &query, limit),
-        Wish::Mood { query, limit, whose } => mood_among(voice, scene, &query, limit, whose),
-        Wish::MoodOnTidal { query, limit } => catalogue(voice, scene, &query, Kind::Tracks, limit, show::search),
-        Wish::Name { query, kind, limit } => catalogue(voice, scene, &query, kind, limit, show::name_search),
-        Wish::Mix { query, name } => mix(voice, scene, &query, &name),
-        Wish::AlbumTracks(album) => album_tracks(voice, scene, &album),
-        Wish::More => more(voice, scene),
-        Wish::MoreLike(which) => more_like(voice, scene, &which),
-        Wish::Compare(names) => compare(voice, scene, &names),
-        Wish::CompareThese => {
+        Intent::Mood { query, limit, whose: Whose::Any } => mood(voice, scene, &query, limit),
+        Intent::Mood { query, limit, whose } => mood_among(voice, scene, &query, limit, whose),
+        Intent::MoodOnTidal { query, limit } => catalogue(voice, scene, &query, Kind::Tracks, limit, show::search),
+        Intent::Name { query, kind, limit } => catalogue(voice, scene, &query, kind, limit, show::name_search),
+        Intent::Mix { query, name } => mix(voice, scene, &query, &name),
+        Intent::AlbumTracks(album) => album_tracks(voice, scene, &album),
+        Intent::More => more(voice, scene),
+        Intent::MoreLike(which) => more_like(voice, scene, &which),
+        Intent::Compare(names) => compare(voice, scene, &names),
+        Intent::CompareThese => {
             let these: Vec<_> = shown(scene).into_iter().take(COMPARED).collect();
             let titles = mentioned(scene);
             if (these.is_empty() || says_i_mentioned(scene)) && !titles.is_empty() {
@@ -50,44 +50,48 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
             }
             compare_known(voice, scene, &these)
         }
-        Wish::Details { which, aspect } => details(voice, scene, &which, aspect),
-        Wish::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
-        Wish::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
-        Wish::Own(what) => own(voice, scene, &what),
-        Wish::OwnThese => own_these(voice, scene),
-        Wish::Refine(change) => refine::refine(voice, scene, &change),
-        Wish::Playlists => playlists(voice, scene),
-        Wish::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
-        Wish::Edit(change) => edit::edit(voice, scene, &change),
-        Wish::ToPlaylist => Step::says(voice.say(Phrase::AskWhichTrack, &[])),
-        Wish::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
-        Wish::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
-        Wish::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
-        Wish::Talk(talk) => Step::says(voice.talk(talk, Phrase::DiscoverHelp)),
+        Intent::Details { which, aspect } => details(voice, scene, &which, aspect),
+        Intent::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
+        Intent::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
+        Intent::Own(what) => own(voice, scene, &what),
+        Intent::OwnThese => own_these(voice, scene),
+        Intent::Refine(change) => refine::refine(voice, scene, &change),
+        Intent::Playlists => playlists(voice, scene),
+        Intent::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
+        Intent::Edit(change) => edit::edit(voice, scene, &change),
+        Intent::ToPlaylist => Step::says(voice.say(Phrase::AskWhichTrack, &[])),
+        Intent::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
+        Intent::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
+        Intent::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
+        Intent::Talk(talk) => Step::says(voice.talk(talk, Phrase::DiscoverHelp)),
     }
 }
 
 const COMPARED: usize = 4;
 
-/// The wish in a message. "Yes" after a question and bare positions are resolved from the conversation.
-fn understood(voice: &Voice, scene: &Scene) -> Wish {
+/// The intent of a message. "Yes" after a question and bare positions are resolved from the conversation.
+fn understood(voice: &Voice, scene: &Scene) -> Intent {
     let language = voice.language;
-    let message = language.bare(&scene.now.wish);
+    let message = language.bare(&scene.now.message);
     if places(language, message).is_some() && !shown(scene).is_empty() {
-        return Wish::Details { which: message.to_owned(), aspect: Aspect::Everything };
+        return Intent::Details { which: message.to_owned(), aspect: Aspect::Everything };
     }
     if let Some(change) = refine::change(scene) {
-        return Wish::Refine(change);
+        return Intent::Refine(change);
     }
-    let wish = wish(language, &scene.now.wish);
+    let intent = intent(language, &scene.now.message);
     let asked = scene.last().filter(|last| last.answer.contains('?'));
-    match (wish, asked) {
-        (Wish::Talk(Talk::Yes), Some(last)) => {
+    match (intent, asked) {
+        (Intent::Talk(Talk::Yes), Some(last)) => {
             let quoted = last.answer.split(['“', '„', '«']).nth(1).and_then(|rest| rest.split(['”', '“', '»']).next());
-            quoted.map_or(Wish::Vague, |words| Wish::Mood { query: words.to_owned(), limit: None, whose: Whose::Any })
+            quoted.map_or(Intent::Vague, |words| Intent::Mood {
+                query: words.to_owned(),
+                limit: None,
+                whose: Whose::Any,
+            })
         }
-        (Wish::Talk(Talk::No), Some(_)) => Wish::Vague,
-        (wish, _) => wish,
+        (Intent::Talk(Talk::No), Some(_)) => Intent::Vague,
+        (intent, _) => intent,
     }
 }
 
@@ -95,7 +99,7 @@ fn understood(voice: &Voice, scene: &Scene) -> Wish {
 fn mentioned(scene: &Scene) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for exchange in &scene.earlier {
-        for title in quoted(&exchange.wish) {
+        for title in quoted(&exchange.message) {
             if !titles.iter().any(|known| folded(known) == folded(title)) {
                 titles.push(title.to_owned());
             }
@@ -107,7 +111,7 @@ fn mentioned(scene: &Scene) -> Vec<String> {
 
 /// Whether "these" refers to titles of the user and not to the last list.
 fn says_i_mentioned(scene: &Scene) -> bool {
-    let words = folded(&scene.now.wish).join(" ");
+    let words = folded(&scene.now.message).join(" ");
     ["i mentioned", "i named", "i listed"].iter().any(|own| words.contains(own))
 }
 
@@ -288,7 +292,7 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     if seeds.is_empty() && is_pointing(voice, which) {
         return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
     }
-    let twist = twist(&scene.now.wish);
+    let twist = twist(&scene.now.message);
     if seeds.is_empty() {
         // The search finds the track by its name, and applies "calmer" as a limit relative to it.
         let query = twist.map_or_else(|| which.to_owned(), |twist| format!("like {which} but {twist}"));
@@ -455,9 +459,9 @@ fn playlists(voice: &Voice, scene: &Scene) -> Step {
 }
 
 fn own(voice: &Voice, scene: &Scene, what: &str) -> Step {
-    let what = match wish(voice.language, what) {
+    let what = match intent(voice.language, what) {
         _ if what.is_empty() => return Step::says(voice.say(Phrase::AskMood, &[])),
-        Wish::Mood { query, .. } | Wish::Name { query, .. } | Wish::Mix { query, .. } => query,
+        Intent::Mood { query, .. } | Intent::Name { query, .. } | Intent::Mix { query, .. } => query,
         _ => what.to_owned(),
     };
     let Some(output) = scene.now.output("semanticSearch") else {

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    failed, has_tidal, is_pointing, search_index, show, tidal_input,
+    failed, has_tidal,
+    intent::Kind,
+    is_pointing, search_index, show, tidal_input,
     tracks::{Track, meant, tracks, tracks_of},
-    wish::Kind,
 };
 use crate::{
     Step, Voice,
@@ -36,7 +37,7 @@ pub(crate) fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<
         return suggest(voice, title.unwrap_or_else(|| about.to_owned()), &good, about);
     }
     let mut step = search_index(voice.say(Phrase::SearchIndex, &[&plain(about)]), about, limit);
-    let wants_new = words(&scene.now.wish)
+    let wants_new = words(&scene.now.message)
         .iter()
         .any(|word| matches!(word.folded.as_str(), "new" | "neue" | "neuer" | "nouvelle" | "nueva"));
     if wants_new && has_tidal(scene) {

@@ -1,7 +1,7 @@
 //! Refinements: "no, something louder", "without the sad ones", "older", "in French" change the last search.
 
 use query::{
-    features::{Side, SoundWish},
+    features::{Side, SoundPreference},
     plan::{Plan, Shift},
     stop::content_words,
 };
@@ -21,14 +21,14 @@ use crate::{
 /// The changes to the last search, if the message contains nothing else.
 pub(crate) fn change(scene: &Scene) -> Option<String> {
     last_query(scene)?;
-    let message = without_no(&scene.now.wish);
+    let message = without_no(&scene.now.message);
     let plan = query::parse(message, THIS_YEAR);
-    let is_sound = |word: &str| !query::features::sound_wishes(word).is_empty();
+    let is_sound = |word: &str| !query::features::sound_preferences(word).is_empty();
     let says_more = content_words(&plan.words).iter().any(|content| {
         let word = &plan.words[content.word.start..content.word.end];
         content.weight >= 1.0 && !is_sound(word) && !is_filler(word)
     });
-    let compares = plan.sounds.iter().any(|wish: &SoundWish| wish.is_relative);
+    let compares = plan.sounds.iter().any(|preference: &SoundPreference| preference.is_relative);
     let has_change = compares || !plan.limits.is_empty() || !plan.shifts.is_empty() || says_not_too(&plan);
     (plan.seeds.is_empty() && plan.limits.artist.is_none() && has_change && !says_more && is_short(message))
         .then(|| message.to_owned())
@@ -43,7 +43,8 @@ fn is_short(message: &str) -> bool {
 }
 
 fn says_not_too(plan: &Plan) -> bool {
-    plan.words.trim().is_empty() && plan.sounds.iter().any(|wish| matches!(wish.side, Side::Low | Side::High))
+    plan.words.trim().is_empty()
+        && plan.sounds.iter().any(|preference| matches!(preference.side, Side::Low | Side::High))
 }
 
 fn is_filler(word: &str) -> bool {

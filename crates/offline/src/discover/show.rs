@@ -3,7 +3,7 @@
 use super::tracks::{Album, Features, Track};
 use crate::{
     Voice,
-    language::{text::folded, words::Tongue},
+    language::{text::folded, words::Lang},
     say::{Phrase, plain, strong},
 };
 
@@ -65,9 +65,9 @@ pub(crate) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit
             let mark = if tracks.is_empty() { format!("{}.", at + 1) } else { "-".to_owned() };
             let year = album.release_date.as_deref().and_then(|date| date.get(..4));
             let year = year.map_or_else(String::new, |year| format!(" ({})", plain(year)));
-            let line = format!("\n{mark} {} {} {}{year}", strong(&album.title), by(voice.tongue), plain(&album.artist));
+            let line = format!("\n{mark} {} {} {}{year}", strong(&album.title), by(voice.lang), plain(&album.artist));
             said.push_str(&line);
-            said.push_str(if album.in_library { owned(voice.tongue) } else { "" });
+            said.push_str(if album.in_library { owned(voice.lang) } else { "" });
         }
     }
     said
@@ -78,14 +78,14 @@ pub(crate) fn lines(voice: &Voice, tracks: &[&Track]) -> String {
     let lines = tracks.iter().enumerate().map(|(at, track)| {
         let description =
             track.short_description.as_deref().map_or_else(String::new, |text| format!(": {}", plain(text)));
-        let owned = if track.in_library { owned(voice.tongue) } else { "" };
+        let owned = if track.in_library { owned(voice.lang) } else { "" };
         format!("{}. {}{description}{owned}", at + 1, naming(voice, track))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 fn naming(voice: &Voice, track: &Track) -> String {
-    format!("{} {} {}", strong(&track.title), by(voice.tongue), plain(&track.artist))
+    format!("{} {} {}", strong(&track.title), by(voice.lang), plain(&track.artist))
 }
 
 /// The details of each track.
@@ -105,7 +105,7 @@ pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
             said.push_str(&format!("\n{}", shortened(&plain(meaning), 400)));
         }
         if let Some(features) = &track.audio_features {
-            said.push_str(&format!("\n{}", sound(voice.tongue, features)));
+            said.push_str(&format!("\n{}", sound(voice.lang, features)));
         }
         said
     });
@@ -150,7 +150,7 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
             said.push_str(&format!(
                 "\n- {} {} ({high:.2} / {low:.2})",
                 strong(&more.title),
-                more_of(voice.tongue, which)
+                more_of(voice.lang, which)
             ));
         }
     }
@@ -160,22 +160,22 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
     said
 }
 
-fn more_of(tongue: Tongue, which: usize) -> &'static str {
-    let words = match tongue {
-        Tongue::En => ["has more energy", "sounds happier", "is easier to dance to", "is faster"],
-        Tongue::De => ["hat mehr Energie", "klingt fröhlicher", "ist tanzbarer", "ist schneller"],
-        Tongue::Fr => ["a plus d'énergie", "est plus joyeux", "est plus dansant", "est plus rapide"],
-        Tongue::Es => ["tiene más energía", "suena más alegre", "es más bailable", "es más rápida"],
+fn more_of(lang: Lang, which: usize) -> &'static str {
+    let words = match lang {
+        Lang::En => ["has more energy", "sounds happier", "is easier to dance to", "is faster"],
+        Lang::De => ["hat mehr Energie", "klingt fröhlicher", "ist tanzbarer", "ist schneller"],
+        Lang::Fr => ["a plus d'énergie", "est plus joyeux", "est plus dansant", "est plus rapide"],
+        Lang::Es => ["tiene más energía", "suena más alegre", "es más bailable", "es más rápida"],
     };
     words[which]
 }
 
-fn sound(tongue: Tongue, features: &Features) -> String {
-    let names = match tongue {
-        Tongue::En => ["energy", "mood", "danceability", "acoustic"],
-        Tongue::De => ["Energie", "Stimmung", "Tanzbarkeit", "akustisch"],
-        Tongue::Fr => ["énergie", "humeur", "danse", "acoustique"],
-        Tongue::Es => ["energía", "ánimo", "baile", "acústica"],
+fn sound(lang: Lang, features: &Features) -> String {
+    let names = match lang {
+        Lang::En => ["energy", "mood", "danceability", "acoustic"],
+        Lang::De => ["Energie", "Stimmung", "Tanzbarkeit", "akustisch"],
+        Lang::Fr => ["énergie", "humeur", "danse", "acoustique"],
+        Lang::Es => ["energía", "ánimo", "baile", "acústica"],
     };
     let values = [features.energy, features.valence, features.danceability, features.acousticness];
     let known = names.iter().zip(values).filter_map(|(name, value)| Some(format!("{name} {:.0} %", value? * 100.0)));
@@ -183,20 +183,20 @@ fn sound(tongue: Tongue, features: &Features) -> String {
     known.chain(tempo).collect::<Vec<_>>().join(", ")
 }
 
-fn by(tongue: Tongue) -> &'static str {
-    match tongue {
-        Tongue::En => "by",
-        Tongue::De => "von",
-        Tongue::Fr | Tongue::Es => "de",
+fn by(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "by",
+        Lang::De => "von",
+        Lang::Fr | Lang::Es => "de",
     }
 }
 
-fn owned(tongue: Tongue) -> &'static str {
-    match tongue {
-        Tongue::En => " (in your library)",
-        Tongue::De => " (in deiner Bibliothek)",
-        Tongue::Fr => " (dans ta bibliothèque)",
-        Tongue::Es => " (en tu biblioteca)",
+fn owned(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => " (in your library)",
+        Lang::De => " (in deiner Bibliothek)",
+        Lang::Fr => " (dans ta bibliothèque)",
+        Lang::Es => " (en tu biblioteca)",
     }
 }
 

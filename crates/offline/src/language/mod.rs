@@ -11,15 +11,15 @@ use serde_json::Value;
 use self::{
     pattern::Grammar,
     text::{Likeness, Word, trimmed, words},
-    words::{Tongue, Words},
+    words::{Lang, Words},
 };
 use super::say::Phrases;
 
 /// Every meaning that the grammars know.
 pub(crate) struct Language {
-    talk: Grammar<(Talk, Tongue)>,
-    tasks: Grammar<(TaskVerb, Tongue)>,
-    music: Grammar<(MusicVerb, Tongue)>,
+    talk: Grammar<(Talk, Lang)>,
+    tasks: Grammar<(TaskVerb, Lang)>,
+    music: Grammar<(MusicVerb, Lang)>,
     pub(crate) words: Words,
     pub(crate) phrases: Phrases,
 }
@@ -124,7 +124,7 @@ pub(crate) enum MusicVerb {
 #[derive(Clone, Debug)]
 pub(crate) struct Heard<T> {
     pub(crate) meaning: T,
-    pub(crate) tongue: Tongue,
+    pub(crate) lang: Lang,
     pub(crate) x: String,
     pub(crate) y: String,
     has_typo: bool,
@@ -161,7 +161,7 @@ impl Language {
 
     /// Parses the sentence with and without polite words: "can you delete tasks" is a question about Segue, "can you delete
     /// milk" is a request. The parse that explains more words wins.
-    fn hear<T: Copy>(&self, grammar: &Grammar<(T, Tongue)>, sentence: &str) -> Option<Heard<T>> {
+    fn hear<T: Copy>(&self, grammar: &Grammar<(T, Lang)>, sentence: &str) -> Option<Heard<T>> {
         let all = words(sentence);
         let bare = self.words.bare(&all);
         let readings = [bare, &all].map(|words| Some((words, grammar.best(words)?)));
@@ -170,17 +170,17 @@ impl Language {
         let slot = |slot: Option<(usize, usize)>| {
             slot.map_or_else(String::new, |(from, to)| sentence[words[from].start..words[to - 1].end].to_owned())
         };
-        let (meaning, tongue) = fit.meaning;
-        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
+        let (meaning, lang) = fit.meaning;
+        Some(Heard { meaning, lang, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
     }
 
     /// The language of a message, if its function words or its pattern show it.
-    pub(crate) fn tongue(&self, message: &str) -> Option<Tongue> {
+    pub(crate) fn lang(&self, message: &str) -> Option<Lang> {
         let words = words(message);
         if words.len() > MAX_WORDS {
-            return self.words.tongue(&words[..MAX_WORDS]);
+            return self.words.lang(&words[..MAX_WORDS]);
         }
-        self.words.tongue(&words).or_else(|| self.talk(message).map(|heard| heard.tongue))
+        self.words.lang(&words).or_else(|| self.talk(message).map(|heard| heard.lang))
     }
 
     /// The sentence as typed, without polite words.
@@ -232,15 +232,15 @@ fn is_short_form(text: &str) -> bool {
 }
 
 /// The lines of a grammar file: `# en` starts a language, `name: pattern` is one meaning.
-fn lines<T: DeserializeOwned>(data: &'static str) -> impl Iterator<Item = ((T, Tongue), &'static str)> {
-    let mut tongue = Tongue::En;
+fn lines<T: DeserializeOwned>(data: &'static str) -> impl Iterator<Item = ((T, Lang), &'static str)> {
+    let mut lang = Lang::En;
     data.lines().filter(|line| !line.is_empty()).filter_map(move |line| {
         if let Some(code) = line.strip_prefix("# ") {
-            tongue = Tongue::parse(code).expect("a grammar file contains only known languages");
+            lang = Lang::parse(code).expect("a grammar file contains only known languages");
             return None;
         }
         let (name, pattern) = line.split_once(": ").expect("a grammar line is `name: pattern`");
         let meaning = serde_json::from_value(Value::from(name)).expect("a grammar file contains only known meanings");
-        Some(((meaning, tongue), pattern))
+        Some(((meaning, lang), pattern))
     })
 }

@@ -6,14 +6,14 @@ use super::text::{Likeness, Word, fold, folded, likeness};
 
 /// The languages of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Tongue {
+pub(crate) enum Lang {
     En,
     De,
     Fr,
     Es,
 }
 
-impl Tongue {
+impl Lang {
     pub(crate) const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
 
     pub(crate) fn parse(code: &str) -> Option<Self> {
@@ -31,7 +31,7 @@ pub(crate) struct Words {
     heads: Vec<Vec<String>>,
     tails: Vec<Vec<String>>,
     leads: Vec<Vec<String>>,
-    tongues: HashMap<Tongue, HashSet<String>>,
+    languages: HashMap<Lang, HashSet<String>>,
     sets: HashMap<&'static str, HashSet<String>>,
     values: HashMap<&'static str, HashMap<String, &'static str>>,
 }
@@ -42,14 +42,14 @@ impl Words {
             heads: Vec::new(),
             tails: Vec::new(),
             leads: Vec::new(),
-            tongues: HashMap::new(),
+            languages: HashMap::new(),
             sets: HashMap::new(),
             values: HashMap::new(),
         };
         for line in data.lines().filter(|line| !line.starts_with('#')) {
             let Some((name, list)) = line.split_once(": ") else { continue };
-            let (name, tongue) = name.split_once(' ').map_or((name, None), |(name, code)| (name, Tongue::parse(code)));
-            words.learn(name, tongue, list.split(", "));
+            let (name, lang) = name.split_once(' ').map_or((name, None), |(name, code)| (name, Lang::parse(code)));
+            words.learn(name, lang, list.split(", "));
         }
         for phrases in [&mut words.heads, &mut words.tails, &mut words.leads] {
             phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
@@ -57,12 +57,12 @@ impl Words {
         words
     }
 
-    fn learn(&mut self, name: &'static str, tongue: Option<Tongue>, list: impl Iterator<Item = &'static str>) {
-        match (name, tongue) {
+    fn learn(&mut self, name: &'static str, lang: Option<Lang>, list: impl Iterator<Item = &'static str>) {
+        match (name, lang) {
             ("head", _) => self.heads.extend(list.map(folded)),
             ("tail", _) => self.tails.extend(list.map(folded)),
             ("lead", _) => self.leads.extend(list.map(folded)),
-            ("tongue", Some(tongue)) => self.tongues.entry(tongue).or_default().extend(list.map(fold)),
+            ("lang", Some(lang)) => self.languages.entry(lang).or_default().extend(list.map(fold)),
             ("lemma" | "number" | "place", _) => {
                 let pairs = list.filter_map(|pair| pair.split_once('=')).map(|(word, value)| (fold(word), value));
                 self.values.entry(name).or_default().extend(pairs);
@@ -125,12 +125,12 @@ impl Words {
     }
 
     /// The probable language of a text, if its function words show it.
-    pub(crate) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
-        let votes = |tongue: Tongue| {
-            let known = self.tongues.get(&tongue);
+    pub(crate) fn lang(&self, words: &[Word]) -> Option<Lang> {
+        let votes = |lang: Lang| {
+            let known = self.languages.get(&lang);
             words.iter().filter(|word| known.is_some_and(|known| known.contains(&word.folded))).count()
         };
-        let most = Tongue::ALL.into_iter().rev().max_by_key(|tongue| votes(*tongue))?;
+        let most = Lang::ALL.into_iter().rev().max_by_key(|lang| votes(*lang))?;
         (votes(most) > 0).then_some(most)
     }
 }

@@ -14,19 +14,19 @@ use crate::{
 
 /// The commands of the current message, interpreted as an answer to the question before it.
 pub(crate) fn understood(language: &Language, scene: &Scene) -> Vec<Command> {
-    in_context(language, &scene.earlier, &scene.now.wish, LONGEST_CHAIN)
+    in_context(language, &scene.earlier, &scene.now.message, LONGEST_CHAIN)
 }
 
 /// Maximum number of consecutive questions that are resolved.
 const LONGEST_CHAIN: usize = 4;
 
-fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usize) -> Vec<Command> {
-    let commands = commands(language, wish);
+fn in_context(language: &Language, earlier: &[Exchange], message: &str, chain: usize) -> Vec<Command> {
+    let commands = commands(language, message);
     let Some((last, before)) = earlier.split_last() else { return commands };
     if chain == 0 || !last.answer.contains('?') {
         return commands;
     }
-    let asked_about = || in_context(language, before, &last.wish, chain - 1);
+    let asked_about = || in_context(language, before, &last.message, chain - 1);
     match commands.as_slice() {
         [Command::Talk(Talk::Yes)] => confirmed(last, &asked_about()).map_or(commands, |command| vec![command]),
         [Command::Talk(Talk::No)] => vec![Command::Keep],
@@ -37,7 +37,7 @@ fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usiz
             chosen(language, last, &asked_about(), answer).map_or(commands, |command| vec![command])
         }
         // "call mum" would be a new task, unless the question has just listed it.
-        [Command::Add { title, .. }] if fold(title) == fold(language.bare(wish)) => {
+        [Command::Add { title, .. }] if fold(title) == fold(language.bare(message)) => {
             chosen(language, last, &asked_about(), title).map_or(commands, |command| vec![command])
         }
         _ => commands,

@@ -328,16 +328,16 @@ fn results(voice: &Voice, scene: &Scene, listed: &Listed) -> Vec<String> {
     }
     for (phrase, titles) in [Phrase::Added, Phrase::Completed, Phrase::Deleted].into_iter().zip(done) {
         if !titles.is_empty() {
-            said.push(voice.say(phrase, &[&list(voice.tongue, &titles)]));
+            said.push(voice.say(phrase, &[&list(voice.lang, &titles)]));
         }
     }
-    if scene.now.called("add_task") && asks_for_reminder(&scene.now.wish) {
+    if scene.now.called("add_task") && asks_for_reminder(&scene.now.message) {
         said.push(voice.say(Phrase::AddedReminder, &[]));
     }
     said
 }
 
-fn asks_for_reminder(wish: &str) -> bool {
+fn asks_for_reminder(message: &str) -> bool {
     let reminds = ["remind", "erinner", "rappelle", "recuerdame"];
-    words(wish).iter().any(|word| reminds.iter().any(|remind| word.folded.starts_with(remind)))
+    words(message).iter().any(|word| reminds.iter().any(|remind| word.folded.starts_with(remind)))
 }

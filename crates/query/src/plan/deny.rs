@@ -8,7 +8,7 @@ use super::{
 pub(super) struct Denial {
     /// As they were written.
     pub(super) phrases: Vec<String>,
-    /// "Not too loud": a degree, so the wish about the sound is reversed and no track is excluded.
+    /// "Not too loud": a degree, so the sound preference is reversed and no track is excluded.
     pub(super) is_soft: bool,
     pub(super) taken: usize,
 }

@@ -25,24 +25,24 @@ impl Plan {
         ];
         for limit in limits.into_iter().flatten() {
             let (kind, label) = label::limit(&limit);
-            self.tell(kind, label);
+            self.report(kind, label);
             self.limits.add(limit);
         }
         if let Some(code) = &given.language {
-            self.tell(AppliedKind::Language, format!("in {}", language_name(code)));
+            self.report(AppliedKind::Language, format!("in {}", language_name(code)));
             self.limits.language = Some(code.clone());
         }
         for code in &given.languages_denied {
-            self.tell(AppliedKind::Language, format!("not in {}", language_name(code)));
+            self.report(AppliedKind::Language, format!("not in {}", language_name(code)));
             self.limits.languages_denied.push(code.clone());
         }
         for phrase in &given.denied {
-            self.tell(AppliedKind::Without, format!("without {phrase}"));
+            self.report(AppliedKind::Without, format!("without {phrase}"));
             self.limits.denied.push(phrase.clone());
         }
     }
 
-    fn tell(&mut self, kind: AppliedKind, label: String) {
+    fn report(&mut self, kind: AppliedKind, label: String) {
         if self.applied.iter().all(|known| (known.kind, &known.label) != (kind, &label)) {
             self.applied.push(Applied { kind, label, text: String::new() });
         }

@@ -4,7 +4,7 @@ use super::{
     languages::language_name,
     types::{AppliedKind, Key, Limit, NumberRange, Seed, YearRange},
 };
-use crate::features::{Side, SoundWish};
+use crate::features::{Side, SoundPreference};
 
 pub(super) fn limit(limit: &Limit) -> (AppliedKind, String) {
     match limit {
@@ -35,12 +35,12 @@ pub(super) fn seed(seed: &Seed) -> String {
     }
 }
 
-pub(super) fn sound(wish: &SoundWish) -> String {
-    let side = match wish.side {
+pub(super) fn sound(preference: &SoundPreference) -> String {
+    let side = match preference.side {
         Side::Low => "lower",
         Side::High => "higher",
     };
-    format!("{side} {}", wish.feature.name())
+    format!("{side} {}", preference.feature.name())
 }
 
 fn years(range: YearRange) -> String {

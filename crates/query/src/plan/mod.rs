@@ -1,4 +1,4 @@
-//! Parses a message into a plan: limits that are kept exactly, wishes that affect the ranking, and seeds.
+//! Parses a message into a plan: limits that are kept exactly, preferences that affect the ranking, and seeds.
 //!
 //! Pure. It supports English, German, French and Spanish. Text in quotes is a title or a name and is not parsed.
 
@@ -23,7 +23,7 @@ use self::{
     tokens::{Kind, Token, tokens},
     types::Limit,
 };
-use crate::features::{SoundWish, sound_word};
+use crate::features::{SoundPreference, sound_word};
 
 /// Parses a message. `this_year` is the reference for "older than 20 years".
 pub fn parse(text: &str, this_year: i32) -> Plan {
@@ -93,25 +93,25 @@ impl Reader<'_> {
         self.is_kept[at..at + taken].fill(false);
     }
 
-    /// Removes a denied phrase from the words. A wish about sound is reversed; an absolute denial excludes tracks.
+    /// Removes a denied phrase from the words. A preference about sound is reversed; an absolute denial excludes tracks.
     fn deny(&mut self, denial: &deny::Denial, at: usize) {
         let denied = &self.tokens[at..at + denial.taken];
-        let flipped: Vec<SoundWish> = denied
+        let flipped: Vec<SoundPreference> = denied
             .iter()
             .filter_map(|token| sound_word(&token.word))
-            .map(|wish| SoundWish { side: wish.side.flipped(), ..wish })
+            .map(|preference| SoundPreference { side: preference.side.flipped(), ..preference })
             .collect();
         let label = if denial.is_soft { "not too" } else { "without" };
         self.apply(AppliedKind::Without, format!("{label} {}", denial.phrases.join(", ")), at, denial.taken);
-        flipped.into_iter().for_each(|wish| self.wish(wish));
+        flipped.into_iter().for_each(|preference| self.prefer(preference));
         if !denial.is_soft {
             self.plan.limits.denied.extend(denial.phrases.iter().cloned());
         }
     }
 
-    fn wish(&mut self, wish: SoundWish) {
-        if self.plan.sounds.iter().all(|other| other.feature != wish.feature) {
-            self.plan.sounds.push(wish);
+    fn prefer(&mut self, preference: SoundPreference) {
+        if self.plan.sounds.iter().all(|other| other.feature != preference.feature) {
+            self.plan.sounds.push(preference);
         }
     }
 
@@ -121,20 +121,20 @@ impl Reader<'_> {
             if !self.is_kept[at] || self.tokens[at].kind == Kind::Quoted {
                 continue;
             }
-            let Some(mut wish) = sound_word(&self.tokens[at].word) else { continue };
+            let Some(mut preference) = sound_word(&self.tokens[at].word) else { continue };
             let degree = at.checked_sub(1).filter(|before| self.is_kept[*before]);
             let degree = degree.map_or("", |before| self.tokens[before].word.as_str());
             let is_less = matches!(degree, "less" | "weniger" | "moins" | "menos");
             let is_more = matches!(degree, "more" | "plus" | "mas" | "mehr");
             if is_less {
-                wish.side = wish.side.flipped();
+                preference.side = preference.side.flipped();
             }
-            wish.is_relative |= is_less || is_more;
-            if is_less || wish.is_relative && !self.plan.seeds.is_empty() {
+            preference.is_relative |= is_less || is_more;
+            if is_less || preference.is_relative && !self.plan.seeds.is_empty() {
                 let from = if is_less || is_more { at - 1 } else { at };
-                self.apply(AppliedKind::Sound, label::sound(&wish), from, at + 1 - from);
+                self.apply(AppliedKind::Sound, label::sound(&preference), from, at + 1 - from);
             }
-            self.wish(wish);
+            self.prefer(preference);
         }
     }
 

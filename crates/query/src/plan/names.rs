@@ -2,7 +2,7 @@
 
 use super::tokens::{Kind, Token};
 
-/// General words for music, which express no wish.
+/// General words for music, which express no preference.
 pub(crate) const MUSIC_NOUNS: &[&str] = &[
     "song",
     "songs",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::features::SoundWish;
+use crate::features::SoundPreference;
 
 /// The request in a message. Limits are kept exactly; everything else only affects the ranking.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,8 +11,8 @@ pub struct Plan {
     pub limits: Limits,
     /// The message without its limits, denials and seeds.
     pub words: String,
-    /// Wishes about sound, with their direction.
-    pub sounds: Vec<SoundWish>,
+    /// Preferences about sound, with their direction.
+    pub sounds: Vec<SoundPreference>,
     pub seeds: Vec<Seed>,
     /// "older", "longer": relative to the results that were shown before.
     pub shifts: Vec<Shift>,

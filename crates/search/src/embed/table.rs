@@ -85,12 +85,12 @@ mod tests {
         let table = StaticTable::built_in().unwrap();
         let similarity =
             |a: &str, b: &str| -> f32 { table.vector(a).iter().zip(table.vector(b)).map(|(x, y)| x * y).sum() };
-        for (wish, near, far) in [
+        for (query, near, far) in [
             ("sad songs", "a sorrowful, melancholy ballad", "upbeat dance floor anthem"),
             ("rainy night", "a storm over the dark city", "sunny beach at noon"),
             ("energetic workout music", "fast driving drums and loud guitars", "quiet lullaby for a child"),
         ] {
-            assert!(similarity(wish, near) > similarity(wish, far) + 0.05, "{wish}");
+            assert!(similarity(query, near) > similarity(query, far) + 0.05, "{query}");
         }
     }
 

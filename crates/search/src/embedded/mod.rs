@@ -140,7 +140,7 @@ impl EmbeddedIndex {
     }
 
     /// For each query, whether it is in words that the index does not know. Always false if the embedder supports no other
-/// languages.
+    /// languages.
     async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
         if !self.shared.embedder.reads_other_languages() {
             return Ok(vec![false; queries.len()]);
@@ -159,8 +159,8 @@ impl EmbeddedIndex {
         blocking(move || {
             let snapshot = shared.current()?;
             let first = plan.queries.first().map_or("", String::as_str);
-            if let Some(mended) = spelling::mended(&shared.fields, &snapshot, first)? {
-                plan.queries.push(mended);
+            if let Some(corrected) = spelling::corrected(&shared.fields, &snapshot, first)? {
+                plan.queries.push(corrected);
             }
             Ok(plan)
         })

@@ -10,7 +10,7 @@ use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
 use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
 
 /// The corrected wording; `None` if all words are known, or if no similar word is known.
-pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
+pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
     // A message about an errand is not corrected, because a corrected word could make it look like a query about music.
     if is_errand(text) || is_plain_question(text) {
         return Ok(None);
@@ -33,16 +33,16 @@ pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result
         return Ok(None);
     }
     changes.sort_unstable();
-    let (mut mended, mut at) = (String::new(), 0);
+    let (mut corrected, mut at) = (String::new(), 0);
     for (from, to, word) in changes {
         if from >= at {
-            mended.push_str(&text[at..from]);
-            mended.push_str(&word);
+            corrected.push_str(&text[at..from]);
+            corrected.push_str(&word);
             at = to;
         }
     }
-    mended.push_str(&text[at..]);
-    Ok(Some(mended))
+    corrected.push_str(&text[at..]);
+    Ok(Some(corrected))
 }
 
 /// Whether most content words of a wording occur in no name, tag or description. Then it is in another language.

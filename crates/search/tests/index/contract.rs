@@ -14,9 +14,9 @@ async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
-pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
+pub(crate) async fn queries_find_their_track(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
-    for (wish, title) in [
+    for (query, title) in [
         ("something quiet for falling asleep", "Harbour Lights"),
         ("workout music with power", "Engine Room"),
         ("mourning a dead parent", "Tin Roof"),
@@ -29,13 +29,13 @@ pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
         ("The The", "The The"),
         ("folding boats", "Paper Boats"),
     ] {
-        assert_eq!(found(index, SearchPlan::new(wish, 3)).await.first().map(String::as_str), Some(title), "{wish}");
+        assert_eq!(found(index, SearchPlan::new(query, 3)).await.first().map(String::as_str), Some(title), "{query}");
     }
 }
 
 pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
-    let best = async |wish: &str| index.search(&SearchPlan::new(wish, 1)).await.unwrap()[0].score;
+    let best = async |query: &str| index.search(&SearchPlan::new(query, 1)).await.unwrap()[0].score;
     for good in ["lullaby about ships coming home", "Paper Boats by Mira Voss", "кино группа крови"] {
         let score = best(good).await;
         assert!((0.5..=1.0).contains(&score), "{good}: {score}");
@@ -277,7 +277,7 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
 /// Makes a test with these attributes for every function of the contract, each with a new index from `$fresh`.
 macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
-        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
+        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; queries_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
             filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
             names_are_found_in_other_scripts emoji_are_words

@@ -51,8 +51,8 @@ async fn other_languages_are_understood() {
     crate::words::other_languages_are_understood(&index).await;
 }
 
-async fn titles(index: &EmbeddedIndex, wish: &str) -> Vec<String> {
-    index.search(&SearchPlan::new(wish, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
+async fn titles(index: &EmbeddedIndex, query: &str) -> Vec<String> {
+    index.search(&SearchPlan::new(query, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
 #[tokio::test]

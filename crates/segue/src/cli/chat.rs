@@ -18,7 +18,7 @@ use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::{protocols::native, telemetry};
 
 /// Talk to an agent in the terminal
@@ -31,7 +31,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
     /// Send this message and exit; without it, messages come from stdin or a prompt
     message: Option<String>,
 }
@@ -45,7 +45,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     };
     let app = super::open(config).await?;
     let mut session = Session {
-        owner: args.whose.id(app.config.auth, app.accounts()).await?,
+        owner: args.user.id(app.config.auth, app.accounts()).await?,
         app,
         agent: args.agent,
         conversation: None,

@@ -10,7 +10,7 @@ use app::{
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::telemetry;
 
 /// Import exports, playlists, archives and folders of audio files, and report what matched
@@ -32,13 +32,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     patience: u64,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     let code = if args.open {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::Told, whose::Whose};
+use super::{terminal::CommandOutput, user_arg::UserArg};
 use crate::telemetry;
 
 /// Synchronise folders of audio files with a library
@@ -43,14 +43,14 @@ struct How {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
     let app = super::open_command(config).await?;
-    let owner = how.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = how.user.id(app.config.auth, app.accounts()).await?;
     let told = match &args.action {
         Action::Add { folder, .. } => add(&app, &owner, folder).await?,
         Action::List(_) => list(&app, &owner).await?,
@@ -62,22 +62,22 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<Told> {
+async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<CommandOutput> {
     let folder = app.folders().add(owner, path).await?;
     scan(app, owner, vec![folder]).await
 }
 
-async fn list(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn list(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     let folders = app.folders().list(owner).await?;
     let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
-    Ok(Told { text: paths.join("\n"), json: json!({"folders": paths}) })
+    Ok(CommandOutput { text: paths.join("\n"), json: json!({"folders": paths}) })
 }
 
-async fn sync(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn sync(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     scan(app, owner, app.folders().list(owner).await?).await
 }
 
-async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<Told> {
+async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<CommandOutput> {
     let (mut lines, mut reports) = (vec![], vec![]);
     for FolderSource { id, path, .. } in folders {
         let report = app.folders().sync(owner, id).await?;
@@ -88,5 +88,5 @@ async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::
         ));
         reports.push(json!({"path": path, "report": report}));
     }
-    Ok(Told { text: lines.join("\n"), json: json!({"folders": reports}) })
+    Ok(CommandOutput { text: lines.join("\n"), json: json!({"folders": reports}) })
 }

@@ -14,7 +14,7 @@ mod serve;
 mod terminal;
 mod token;
 mod user;
-mod whose;
+mod user_arg;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
 

@@ -6,7 +6,7 @@ use app::config::Config;
 use engine::Outcome;
 use serde_json::{Value, json};
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::telemetry;
 
 /// Search the indexed collection by meaning and words
@@ -22,14 +22,14 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let input = json!({"query": args.words.join(" "), "limit": args.limit});
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     app.catch_up().await?;
     let outcome = app.call_tool(&owner, "semanticSearch", input).await?;
     app.stop().await;

@@ -6,12 +6,12 @@ use std::io::Write;
 use serde_json::Value;
 
 /// The result of a command, for a person and for a program.
-pub(super) struct Told {
+pub(super) struct CommandOutput {
     pub(super) text: String,
     pub(super) json: Value,
 }
 
-impl Told {
+impl CommandOutput {
     pub(super) fn print(&self, as_json: bool) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         if as_json {

@@ -12,7 +12,7 @@ use app::{
 };
 use serde_json::json;
 
-use super::terminal::Told;
+use super::terminal::CommandOutput;
 use crate::auth::{TOKEN_PREFIX, keys::Key};
 
 /// Create a bearer token for scripts; it is shown only once
@@ -39,6 +39,6 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let key = Key::new(TOKEN_PREFIX)?;
     admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
     admin.close().await;
-    Told { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
+    CommandOutput { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,13 +9,13 @@ use engine::UserId;
 use crate::auth::LOCAL_USER;
 
 #[derive(clap::Args)]
-pub(super) struct Whose {
+pub(super) struct UserArg {
     /// The user to work for: an account's name or id, or with SEGUE_AUTH=jwt the token's subject
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }
 
-impl Whose {
+impl UserArg {
     /// An unknown name is an error. A guessed user id would create a library without an account.
     pub(super) async fn id(&self, auth: AuthMode, accounts: &Accounts) -> anyhow::Result<UserId> {
         let named = self.user.as_deref();

@@ -1,20 +1,21 @@
-//! A home library as people have them: tagged and untagged audio files, codes in a few, copies, other scripts, broken files.
+//! A generated home library: audio files with and without tags, a few with an ISRC, copies, names in other scripts, and
+//! broken files.
 //!
-//! The same number of files is the same library every time, so that figures can be compared.
+//! Deterministic: the same number of files always gives the same library, so that measurements can be compared.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-/// One file, and what it can be found by.
+/// One file, and the texts that find it.
 #[derive(Clone, Debug)]
 pub struct HomeFile {
     pub path: PathBuf,
     pub title: String,
     pub artist: String,
     pub album: String,
-    /// A line of its lyrics, where it has any.
+    /// A line of its lyrics, if it has lyrics.
     pub line: Option<String>,
     pub kind: FileKind,
 }
@@ -24,11 +25,11 @@ pub enum FileKind {
     Tagged,
     /// Tagged with an ISRC.
     Coded,
-    /// Named by its path alone.
+    /// Without tags; its path has the names.
     Untagged,
     /// The same audio and tags as another file.
     Copy,
-    /// Not audio, whatever its name says.
+    /// Not audio, although it has the extension of an audio file.
     Broken,
 }
 
@@ -41,7 +42,7 @@ pub fn write(folder: &Path, n: usize) -> io::Result<Vec<HomeFile>> {
     let mut files: Vec<HomeFile> = Vec::with_capacity(n);
     for number in 0..n {
         let kind = kind_of(number);
-        // Without tags a copy would be called by its own path.
+        // A copy of a file without tags would take its names from its own path.
         let first = files.get(number / 2).filter(|first| matches!(first.kind, FileKind::Tagged | FileKind::Coded));
         let file = match (kind, first) {
             (FileKind::Copy, Some(first)) => copy_of(folder, number, first)?,
@@ -63,7 +64,7 @@ fn kind_of(number: usize) -> FileKind {
     }
 }
 
-/// A copy in a folder of its own, without the lyrics that may lie beside the first.
+/// A copy in another folder, without the lyrics file of the original.
 fn copy_of(folder: &Path, number: usize, first: &HomeFile) -> io::Result<HomeFile> {
     let path =
         folder.join(format!("Backup {}", number / 1000)).join(format!("copy {number}.{}", extension(&first.path)));
@@ -84,7 +85,7 @@ fn one(folder: &Path, number: usize, kind: FileKind) -> io::Result<HomeFile> {
         if is_flac { "flac" } else { "mp3" }
     ));
     make_parent(&path)?;
-    // Every eighth file with words has them in a file beside it.
+    // Of the files with lyrics, every eighth has them in a separate file.
     let beside = line.as_ref().filter(|_| number.is_multiple_of(16));
     if let Some(line) = beside {
         fs::write(path.with_extension("lrc"), format!("[00:01.00]Oh\n[00:12.34]{line}\n"))?;
@@ -114,7 +115,7 @@ struct Names {
     title: String,
     artist: String,
     album: String,
-    /// On the album.
+    /// Position on the album.
     place: usize,
 }
 
@@ -168,7 +169,7 @@ fn pick(words: &'static [&'static str], n: usize) -> &'static str {
     words[n % words.len()]
 }
 
-/// A second of something that no other file has.
+/// One second of audio data that is unique to this file.
 fn audio(is_flac: bool, tags: &[(&'static str, &'static str, String)], number: usize) -> Vec<u8> {
     if is_flac { flac(tags, number) } else { mp3(tags, number) }
 }
@@ -197,7 +198,7 @@ fn synchsafe(n: usize) -> [u8; 4] {
     [21, 14, 7, 0].map(|shift| (n >> shift & 0x7f) as u8)
 }
 
-/// The description of a second of sound, Vorbis comments, and bytes in the place of frames.
+/// STREAMINFO for one second of sound, Vorbis comments, and arbitrary bytes in place of frames.
 fn flac(tags: &[(&'static str, &'static str, String)], number: usize) -> Vec<u8> {
     let mut comments = text(b"doubles");
     comments.extend((tags.len() as u32).to_le_bytes());

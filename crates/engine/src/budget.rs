@@ -1,7 +1,8 @@
 //! Budget: which part of a conversation does a model read when its context cannot hold all of it?
 //!
-//! Pure. The order of what goes: long results of older exchanges, then the oldest exchanges as a whole (one line says
-//! so), then results of the running turn, then the middle of the user's own message. System prompt and tools stay.
+//! Pure. It shortens in this order: long results of older exchanges; then it drops the oldest exchanges (one line
+//! reports them); then it shortens results of the running turn; then the middle of the user's message. The system
+//! prompt and the tools are never shortened.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -9,20 +10,20 @@ use serde_json::Value;
 
 use crate::{Block, Message, Prompt, Role, Usage, Window};
 
-/// Exchanges before the running one whose results stay whole as long as possible.
+/// The results of this many exchanges before the running one are shortened last.
 const N_WHOLE_EXCHANGES: usize = 1;
-/// What stays of a result of an older exchange.
+/// Maximum length of a shortened result of an older exchange.
 const OLD_RESULT_CHARS: usize = 240;
-/// No result of the running turn and no message of the user gets shorter than this.
+/// Minimum length of a shortened result of the running turn, and of a shortened user message.
 const MIN_CHARS: usize = 240;
-/// What a message or a block costs beside its text: roles, ids, quotes.
+/// Estimated characters of a message or a block besides its text: roles, ids, quotes.
 const OVERHEAD_CHARS: usize = 16;
-/// The line that stands for what was left out.
+/// Maximum length of the line that replaces dropped exchanges.
 const MAX_SUMMARY_CHARS: usize = 300;
-/// After an overflow without a number, this much of what was sent is sent again.
+/// The share of the prompt that is sent again after an overflow error without a limit.
 const SECOND_TRY: f64 = 0.6;
 
-/// The characters of everything a prompt sends: what estimates and measurements of tokens go by.
+/// The number of characters of a whole prompt. Token counts are estimated and measured with it.
 pub fn prompt_chars(prompt: &Prompt) -> usize {
     let tools = prompt
         .tools
@@ -36,39 +37,39 @@ fn answer_tokens(context: u32) -> u32 {
     (context / 4).clamp(256, 4_096).min(context / 2)
 }
 
-/// A shorter prompt for this model; none when it can read all of it, or when nothing is known about the model.
+/// A shorter prompt for this model. `None` if the prompt fits, or if the size of the context is unknown.
 pub(crate) fn for_window(prompt: &Prompt, window: Option<Window>) -> Option<Prompt> {
     let Window { context_tokens: Some(context), chars_per_token } = window? else { return None };
     let max_chars = as_chars(context - answer_tokens(context), chars_per_token);
     fit(prompt, max_chars).map(|trimmed| trimmed.prompt)
 }
 
-/// A shorter prompt after the server said that this one is too long; none when it cannot get shorter.
+/// A shorter prompt after the server reported that this one is too long. `None` if it cannot be shortened further.
 pub(crate) fn after_overflow(sent: &Prompt, window: Option<Window>, limit: Option<u32>) -> Option<Prompt> {
     let n_sent = prompt_chars(sent);
     let chars_per_token = window.map_or(3.0, |window| window.chars_per_token);
     let by_limit = limit.map(|limit| as_chars(limit - answer_tokens(limit), chars_per_token));
-    // The estimate was wrong, or the server would have taken it: never send more than a part of it again.
+    // The estimate was too high, because the server refused the prompt: send only a part of it.
     let max_chars = by_limit.unwrap_or(usize::MAX).min(scaled(n_sent, SECOND_TRY));
     let shorter = fit(sent, max_chars)?.prompt;
     (prompt_chars(&shorter) < n_sent).then_some(shorter)
 }
 
-/// What a reply has cost, for a server that does not say.
+/// An estimate of the token usage of a reply, for a server that does not report it.
 pub fn estimated_usage(n_prompt_chars: usize, n_answer_chars: usize, chars_per_token: f64) -> Usage {
     let tokens = |n_chars: usize| as_u64((n_chars as f64 / chars_per_token.max(0.5)).ceil());
     Usage { input_tokens: tokens(n_prompt_chars), output_tokens: tokens(n_answer_chars), ..Usage::default() }
 }
 
-/// A prompt that was made shorter.
+/// A shortened prompt.
 #[derive(Clone, Debug)]
 pub struct Trimmed {
     pub prompt: Prompt,
-    /// False when even the shortest form is longer than asked for.
+    /// False if even the shortest form is longer than requested.
     pub fits: bool,
 }
 
-/// The prompt within `max_chars`, as far as it can be; none when it fits as it is.
+/// Shortens the prompt to `max_chars`, as far as possible. `None` if it already fits.
 pub fn fit(prompt: &Prompt, max_chars: usize) -> Option<Trimmed> {
     let n_chars = prompt_chars(prompt);
     if n_chars <= max_chars {
@@ -86,9 +87,9 @@ pub fn fit(prompt: &Prompt, max_chars: usize) -> Option<Trimmed> {
 }
 
 struct Messages {
-    /// Whole exchanges before the running one, oldest first: a message of the user and what answers it.
+    /// Complete exchanges before the running one, oldest first. An exchange is a user message and its answer.
     older: Vec<Vec<Message>>,
-    /// The newest message of the user and what this turn has done so far.
+    /// The newest user message, and the calls and results of this turn so far.
     running: Vec<Message>,
     summary: Option<Message>,
     max_chars: usize,
@@ -127,8 +128,8 @@ impl Messages {
         }
     }
 
-    /// Drops in steps of a quarter of the space, so that the beginning stays the same for several turns and the
-    /// provider's prefix cache goes on working.
+    /// Drops exchanges in steps of a quarter of the space. The start of the prompt then stays the same for several
+    /// turns, and the provider's prefix cache stays valid.
     fn drop_old_exchanges(&mut self) {
         if self.fit() || self.older.is_empty() {
             return;
@@ -148,7 +149,7 @@ impl Messages {
         }
     }
 
-    /// The largest results give first, all down to the same length.
+    /// Shortens the largest results to one common length.
     fn shorten_running_results(&mut self) {
         if self.fit() {
             return;
@@ -179,7 +180,7 @@ impl Messages {
     }
 }
 
-/// One line about what was left out, with the beginnings of what the user had asked.
+/// One line about the dropped exchanges, with the start of each question.
 fn summary(dropped: &[Vec<Message>]) -> Message {
     let mut line = format!("[{} earlier exchanges are left out; the user asked:", dropped.len());
     for question in dropped.iter().rev().filter_map(|exchange| exchange.first()) {
@@ -212,7 +213,7 @@ fn result_lengths(messages: &[Message]) -> Vec<usize> {
     lengths.collect()
 }
 
-/// The length to which all may grow so that together they take at most `space`.
+/// The largest common length at which all texts together need at most `space`.
 fn common_length(lengths: &[usize], space: usize) -> usize {
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -281,7 +282,7 @@ fn scaled(n: usize, by: f64) -> usize {
     usize::try_from(as_u64(n as f64 * by)).unwrap_or(usize::MAX)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count: saturating is right")]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count: saturation is correct")]
 fn as_u64(n: f64) -> u64 {
     n as u64
 }

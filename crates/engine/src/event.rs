@@ -1,6 +1,6 @@
-//! Event: what happens while a turn runs; the only thing that streams.
+//! Events: everything that happens while a turn runs. Only events are streamed.
 //!
-//! The serialised form is the turn log's own. No protocol sends it: each spells its own frames.
+//! The serialised form belongs to the turn log. No protocol sends it; every protocol encodes its own frames.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{CallId, ConversationId, Done, Failure, MessageId, Notice, TurnId, Us
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Counts the events a native client sees, from 1 without gaps; clients resume by it.
-    /// An event that only frames others carries the number of the one before it.
+    /// Numbers the events that a native client receives, from 1 without gaps. A client resumes after a number.
+    /// An event that only frames others has the number of the event before it.
     pub seq: u32,
-    /// When it happened, in milliseconds since 1970.
+    /// The time of the event, in milliseconds since 1970.
     pub at_ms: i64,
     #[serde(flatten)]
     pub kind: Kind,
@@ -32,7 +32,7 @@ pub enum Kind {
     /// The model is asked for the `step`th time.
     StepStarted {
         step: u32,
-        /// Which model, as it calls itself; logs of earlier versions do not say.
+        /// The name that the model reports. Logs of earlier versions do not contain it.
         #[serde(default)]
         model: String,
     },
@@ -48,15 +48,15 @@ pub enum Kind {
         block: u32,
         text: String,
     },
-    /// The reply of a step is complete, with the calls it asks for. They run after this event is saved, so a node that
-    /// takes the turn over knows them all.
+    /// The reply of a step is complete, with the calls that it requests. The calls run after this event is saved, so
+    /// a node that takes the turn over knows all of them.
     Replied {
         step: u32,
         usage: Usage,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<AskedCall>,
     },
-    /// Another node goes on with the turn, or the same one after its restart.
+    /// Another node continues the turn, or the same node after a restart.
     TakenOver {
         /// Counts from 1.
         takeover: u32,
@@ -65,7 +65,7 @@ pub enum Kind {
     ToolStarted {
         call: CallId,
         name: String,
-        /// What a person reads: "Search your library".
+        /// The name for users: "Search your library".
         title: String,
         input: Arc<Value>,
     },
@@ -84,7 +84,7 @@ pub enum Kind {
     StepDone {
         step: u32,
         usage: Usage,
-        /// The reply did not reach its end: the turn was stopped or failed.
+        /// The reply is incomplete, because the turn was stopped or failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_cut: bool,
     },
@@ -93,7 +93,7 @@ pub enum Kind {
         stop: StopReason,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<Notice>,
-        /// In US dollars, where the model's price is known.
+        /// In US dollars, if the model's price is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
     },
@@ -104,7 +104,7 @@ pub enum Kind {
     },
 }
 
-/// A call that a reply asks for.
+/// A call that a reply requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AskedCall {
     pub call: CallId,
@@ -134,7 +134,8 @@ pub enum FailureCode {
 }
 
 impl Kind {
-    /// Whether the event counts in `seq`; the others only frame steps and text blocks for protocols that need it.
+    /// Whether the event has its own `seq`. The other events only frame steps and text blocks, for the protocols that
+    /// need frames.
     pub fn is_numbered(&self) -> bool {
         !matches!(
             self,
@@ -147,7 +148,7 @@ impl Kind {
         )
     }
 
-    /// Whether nothing comes after it.
+    /// Whether this is the last event of the turn.
     pub fn is_last(&self) -> bool {
         matches!(self, Kind::Ended { .. } | Kind::Failed { .. })
     }

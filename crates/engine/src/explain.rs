@@ -1,4 +1,4 @@
-//! Explain: what is wrong with an input, and what would a right one look like? In words a model can act on.
+//! Explains an invalid input to a model: which field is wrong, and an example of a valid input.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     schema::{allows, choices, has_type_of, properties, required, types},
 };
 
-/// What is wrong with an input, field by field, in words a model can act on. Empty when the schema has no objection.
+/// The invalid fields of an input, one sentence each, with what the schema expects. Empty if the input is valid.
 pub(crate) fn problems(spec: &ToolSpec, input: &Value) -> Vec<String> {
     let schema = &spec.input_schema;
     let Value::Object(fields) = input else {
@@ -29,7 +29,7 @@ pub(crate) fn problems(spec: &ToolSpec, input: &Value) -> Vec<String> {
     missing.chain(wrong).collect()
 }
 
-/// Whether an object begins in this text and does not end.
+/// Whether the text starts a JSON object and does not end it.
 fn is_cut(text: &str) -> bool {
     text.find('{').is_some_and(|at| lenient::value_prefix(&text[at..]) == Err(lenient::LenientError::Cut))
 }
@@ -98,7 +98,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// An input the schema accepts: required fields only.
+/// An input that the schema accepts, with the required fields only.
 pub(crate) fn example(schema: &Value) -> Value {
     let fields = required(schema).map(|name| {
         let of = properties(schema).and_then(|known| known.get(name)).unwrap_or(&Value::Null);
@@ -122,7 +122,7 @@ fn example_value(name: &str, schema: &Value) -> Value {
             json!([example_value(name.trim_end_matches('s'), schema.get("items").unwrap_or(&Value::Null))])
         }
         Some("object") => example(schema),
-        // An id must come from a result: an example that looks like one would be copied.
+        // An id must come from a result. A model would copy an example that looks like a real id.
         _ if name.to_lowercase().ends_with("id") || name == "isrc" => json!(format!("<{name} from an earlier result>")),
         _ => json!(format!("<{name}>")),
     }

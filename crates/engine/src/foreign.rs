@@ -1,4 +1,4 @@
-//! Tools of others: known only when the process starts, called like our own.
+//! Tools of other servers. They are known only at start, and are called like Segue's own tools.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ToolContext, ToolError, ToolSpec};
 
-/// A tool whose types we do not have. Its deadline is for one attempt, as for any tool.
+/// A tool without Rust types. Its deadline applies to one attempt, as for every tool.
 pub trait ForeignTool: Send + Sync + 'static {
     fn spec(&self) -> &ToolSpec;
     fn deadline(&self) -> Duration;

@@ -1,4 +1,4 @@
-//! Halt: why a turn ends before its answer is complete, and what its reader is told.
+//! Halt: why a turn ends before its answer is complete, and the message that the user gets.
 
 use crate::{End, FailureCode, JournalError, ModelError, StopReason};
 

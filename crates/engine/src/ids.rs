@@ -1,4 +1,4 @@
-//! The names of things: one newtype each, so that arguments cannot be swapped.
+//! Ids: one newtype per kind, so that the compiler rejects swapped arguments.
 
 use std::{fmt, str::FromStr, sync::Arc};
 

@@ -1,12 +1,12 @@
-//! Lenient JSON: how is JSON read that a model wrote nearly right?
+//! Lenient JSON: parses JSON that a model wrote with small mistakes.
 //!
-//! Strict JSON comes out exactly as `serde_json` reads it. Beyond it: single quotes, trailing commas, bare keys, Python's
-//! `True`, `False` and `None`, and raw line breaks inside strings. A text that ends too early is told apart from a
-//! wrong one, because the model can mend the first by sending it again.
+//! Strict JSON gives exactly the value that `serde_json` gives. Also accepted are single quotes, trailing commas, bare
+//! keys, Python's `True`, `False` and `None`, and raw line breaks inside strings. A text that ends too early is a
+//! different error from a malformed text, because the model can correct it by sending the whole text.
 
 use serde_json::{Map, Value};
 
-/// Deeper values are not arguments of a tool; without a bound a model could overflow the stack.
+/// Tool arguments are less deep than this. Without a limit, a model could overflow the stack.
 const MAX_DEPTH: u32 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,15 +14,15 @@ pub enum LenientError {
     /// The text ends before the value does.
     #[error("the JSON is cut off before it ends")]
     Cut,
-    #[error("it is not JSON at character {at}")]
+    #[error("the text is not JSON from character {at} on")]
     Malformed { at: usize },
 }
 
-/// The value `text` begins with, and how many bytes it takes, leading whitespace included.
+/// The value at the start of `text`, and its length in bytes, including leading whitespace.
 pub fn value_prefix(text: &str) -> Result<(Value, usize), LenientError> {
     let mut strict = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
-        // A number may go on where the text was cut; everything else has its own end.
+        // A number at the end of the text may be incomplete. Every other value has an end mark.
         return Ok((value, strict.byte_offset()));
     }
     let mut parser = Parser { text, at: 0 };
@@ -30,7 +30,7 @@ pub fn value_prefix(text: &str) -> Result<(Value, usize), LenientError> {
     Ok((value, parser.at))
 }
 
-/// The one value `text` holds, with nothing but whitespace around it.
+/// The only value in `text`. Nothing but whitespace may surround it.
 pub fn value(text: &str) -> Result<Value, LenientError> {
     let (value, n_bytes) = value_prefix(text)?;
     if text[n_bytes..].trim().is_empty() { Ok(value) } else { Err(LenientError::Malformed { at: n_bytes }) }
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next sign is `end`, which is taken.
+    /// Consumes the next character if it is `end`, and returns whether it was.
     fn closes(&mut self, end: char) -> Result<bool, LenientError> {
         self.skip_whitespace();
         let is_end = self.peek().ok_or(LenientError::Cut)? == end;
@@ -96,7 +96,7 @@ impl Parser<'_> {
         Ok(is_end)
     }
 
-    /// A comma is taken; `end` is left for the loop, so that a comma before it does no harm.
+    /// Consumes a comma. Leaves `end` to the loop, so that a trailing comma is accepted.
     fn comma_or(&mut self, end: char) -> Result<(), LenientError> {
         self.skip_whitespace();
         match self.peek() {
@@ -174,7 +174,7 @@ impl Parser<'_> {
         let start = self.at;
         let is_part = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '+' | '.' | '$');
         let n_bytes = self.text[start..].find(|sign| !is_part(sign));
-        // A word at the very end may go on.
+        // A word at the end of the text may be incomplete.
         let n_bytes = n_bytes.ok_or(LenientError::Cut)?;
         if n_bytes == 0 {
             return Err(self.malformed());
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_models_write_nearly_right_is_read() {
+    fn json_with_small_mistakes_is_parsed() {
         let cases = [
             (r#"{"a": 1}"#, json!({"a": 1})),
             (r#"{'a': 'it\'s', "b": [1, 2,],}"#, json!({"a": "it's", "b": [1, 2]})),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_value_is_told_apart_from_a_wrong_one() {
+    fn a_cut_value_is_another_error_than_a_malformed_one() {
         for cut in ["{", r#"{"a"#, r#"{"a":"#, r#"{"a": "buy mi"#, r#"{"a": [1, 2"#, r#"{"a": tru"#, "", "["] {
             assert_eq!(value(cut), Err(LenientError::Cut), "{cut}");
         }
@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_ends_where_it_ends() {
+    fn text_after_a_value_is_left() {
         assert_eq!(value_prefix("{'a': 1,} rest"), Ok((json!({"a": 1}), 9)));
         assert_eq!(value_prefix(r#"{"a": 1} rest"#), Ok((json!({"a": 1}), 8)));
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "[\\[\\]{}'\":,a1\\\\u \n.ü-]{0,40}") {
+        fn parsing_never_panics(text in "[\\[\\]{}'\":,a1\\\\u \n.ü-]{0,40}") {
             if let Ok((_, n_bytes)) = value_prefix(&text) {
                 prop_assert!(text.is_char_boundary(n_bytes));
             }

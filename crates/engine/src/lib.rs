@@ -1,4 +1,4 @@
-//! How a turn runs: ask the model, call its tools, ask again. No IO of its own.
+//! The turn loop: ask the model, call its tools, ask again. This crate does no IO.
 
 mod budget;
 mod event;

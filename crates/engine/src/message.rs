@@ -1,4 +1,4 @@
-//! Messages and their blocks: what a conversation is made of, as it is stored and as a model reads it.
+//! Messages and their blocks: the form in which a conversation is stored and in which a model reads it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl Message {
         Self { role: Role::Assistant, content }
     }
 
-    /// The words of the message, without its tool calls.
+    /// The text of the message, without its tool calls.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! Model: a prompt goes in, deltas come out.
+//! The `Model` trait: it takes a prompt and returns a stream of deltas.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::{Effect, Message};
 /// Everything a model reads for one reply.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    /// The same for every turn of an agent, so that providers can cache it together with the tools.
+    /// Identical for every turn of an agent, so that providers can cache it together with the tools.
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
-    /// Starts with a user message; tool results are in the compact form meant for models.
+    /// Starts with a user message. Tool results are in the compact form for models.
     pub messages: Vec<Message>,
-    /// False once the turn has used up its rounds: the model must answer with what it has.
+    /// False after the last tool round of the turn: the model must answer with the results that it has.
     pub may_call_tools: bool,
 }
 
@@ -36,18 +36,18 @@ pub struct ToolSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     Text(String),
-    /// What the model thinks aloud before it answers. Never part of the answer or of a later prompt.
+    /// The model's reasoning before its answer. It is never part of the answer or of a later prompt.
     Reasoning(String),
-    /// What the reply has cost so far, for one that may not reach its end.
+    /// The usage so far, for a reply that may be cut off.
     Progress {
         usage: Usage,
     },
-    /// A whole call: the provider has joined the fragments. `input` is what the model wrote, not yet parsed.
+    /// A complete call: the provider has joined the fragments. `input` is the text of the model, not yet parsed.
     ToolCall {
         name: String,
         input: String,
     },
-    /// The reply is complete. A stream that ends without it was cut.
+    /// The reply is complete. A stream that ends without this delta was cut.
     End {
         usage: Usage,
     },
@@ -75,34 +75,35 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// Why there is no answer, by who can act on it. The text is for the operator's log; users read [`ModelError::for_user`].
+/// Why there is no answer. The variants say who can fix it. The text is for the operator's log; users read
+/// [`ModelError::for_user`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// The provider is away, overloaded, or cut the stream. Asking again later may help.
+    /// The provider is not reachable or overloaded, or it cut the stream. A later request may succeed.
     #[error("the model is unavailable: {0}")]
     Unavailable(String),
-    /// The provider asks us to slow down and our one retry did not help.
+    /// The provider's rate limit is reached, and the retry failed too.
     #[error("the model's rate limit is reached: {0}")]
     RateLimited(String),
     /// The provider did not answer in time.
     #[error("the model did not answer in time")]
     TimedOut,
-    /// The user has used up their tokens; the provider was not asked. The text is for the user.
+    /// The user's token limit is reached, so no request was sent. The text is for the user.
     #[error("{0}")]
     OverBudget(String),
-    /// The prompt is longer than the model's context. A shorter one may fit.
+    /// The prompt is longer than the model's context. A shorter prompt may fit.
     #[error("the prompt is longer than the model's context{}: {detail}", .limit.map(|n| format!(" of {n} tokens")).unwrap_or_default())]
     ContextOverflow { limit: Option<u32>, detail: String },
     /// The server does not have the model that is configured.
     #[error("the server does not have this model: {0}")]
     NoSuchModel(String),
-    /// The key is missing, wrong, or may not do this.
+    /// The key is missing or wrong, or it lacks a permission.
     #[error("the model's server did not accept the key: {0}")]
     Unauthorized(String),
-    /// Something else answers at the base URL.
+    /// The server at the base URL is not a model server.
     #[error("no model server answers at the base URL: {0}")]
     NotAModelServer(String),
-    /// The model ended its reply without a word and without a call, also when it was asked again.
+    /// The model ended its reply without text and without a call, and so did the retry.
     #[error("the model gave an empty reply")]
     EmptyReply,
     /// The provider refused the request for another reason. The operator must act.
@@ -111,7 +112,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// One sentence for a user: the cause, and what to do about it. Nothing of the provider's own words.
+    /// One sentence for a user: the cause, and what to do about it. It contains no text of the provider.
     pub fn for_user(&self) -> String {
         match self {
             ModelError::Unavailable(_) => "The model is unavailable right now. Please try again.".into(),
@@ -137,7 +138,7 @@ impl ModelError {
         }
     }
 
-    /// Whether asking again later may help without a change of the settings or the message.
+    /// Whether the same request may succeed later, with the same settings and the same message.
     pub fn is_retryable(&self) -> bool {
         match self {
             ModelError::Unavailable(_) | ModelError::RateLimited(_) | ModelError::TimedOut | ModelError::EmptyReply => {
@@ -153,10 +154,10 @@ impl ModelError {
     }
 }
 
-/// What is known about how much a model can read.
+/// The known size of a model's context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Prompt and answer together; none when the server does not say.
+    /// Prompt and answer together; `None` if the server does not report it.
     pub context_tokens: Option<u32>,
     /// Measured from the token counts of earlier replies.
     pub chars_per_token: f64,
@@ -171,16 +172,17 @@ pub trait Model: Send + Sync {
         100_000
     }
 
-    /// None when nothing is known and nothing needs to be: prompts are sent as they are, missing usage stays missing.
+    /// `None` if the context size is unknown or irrelevant. Then prompts are not shortened, and missing usage is not
+    /// estimated.
     fn window(&self) -> Option<Window> {
         None
     }
 
-    /// Whether it runs on this machine or network: reading a prompt may then take minutes.
+    /// Whether the model runs on this machine or in this network. Reading a prompt may then take minutes.
     fn is_local(&self) -> bool {
         false
     }
 
-    /// One reply. Dropping the stream cancels the call, also at the provider.
+    /// One reply. Dropping the stream cancels the request at the provider too.
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>>;
 }

@@ -1,7 +1,7 @@
-//! Planted bugs: the proof must find each of them (`make prove`, docs/reliability.md).
+//! Planted bugs: the tests of `make prove` must find each of them (docs/reliability.md).
 //!
-//! A build with debug assertions holds them all; a process has at most one of them, chosen when it starts. A release build
-//! has none: `planted` is false there at compile time.
+//! A build with debug assertions contains all of them, and a process activates at most one, at its start. A release build
+//! contains none: there `planted` is false at compile time.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ macro_rules! mutants {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Mutant { $($name,)* }
 
-        /// Each with what is wrong in it.
+        /// Every bug with its name and its description.
         pub const ALL: &[(Mutant, &str, &str)] = &[$((Mutant::$name, $says, $text),)*];
     };
 }
@@ -62,7 +62,7 @@ impl FromStr for Mutant {
 #[cfg(debug_assertions)]
 static PLANTED: std::sync::OnceLock<Mutant> = std::sync::OnceLock::new();
 
-/// Chooses the bug of this process. The first choice stays.
+/// Activates one bug in this process. Later calls have no effect.
 #[cfg(debug_assertions)]
 pub fn plant(mutant: Mutant) {
     PLANTED.get_or_init(|| mutant);
@@ -78,14 +78,14 @@ pub const fn planted(_: Mutant) -> bool {
     false
 }
 
-/// A statement, or what the bug makes of it.
+/// The SQL statement, changed if the bug is active.
 #[cfg(debug_assertions)]
 pub fn statement(sql: &'static str, mutant: Mutant, find: &str, put: &str) -> &'static str {
     if !planted(mutant) {
         return sql;
     }
     assert!(sql.contains(find), "'{find}' is not in {sql}");
-    // Once per statement of a test: what leaks is small.
+    // Leaked once per statement of a test process, which is little memory.
     Box::leak(sql.replace(find, put).into_boxed_str())
 }
 

@@ -1,6 +1,7 @@
-//! Progress: what the events of a turn say so far. A pure fold, used while a turn runs and when another node goes on.
+//! Progress: the state of a turn, computed from its events. A pure fold; a running turn uses it, and so does a node that
+//! takes a turn over.
 //!
-//! The content of an answer is made here and nowhere else, so what is stored is what was streamed.
+//! Only this module computes the content of an answer, so the stored content equals the streamed content.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,15 +12,15 @@ use crate::{
     mutants::{Mutant, planted},
 };
 
-/// What the journal knows of a call whose end is not in the log.
+/// The journal row of a call whose end is not in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// The call was begun and no effect of it is committed.
+    /// The call has started, and no effect is committed.
     Begun,
-    /// Its effect is committed, the tool did not get to say more. Running the tool again under the same id returns this
-    /// effect in the tool's own words and changes nothing.
+    /// The effect is committed, and the outcome is not recorded. A second run under the same call id changes nothing
+    /// and returns the output for the committed effect.
     Effect(Outcome),
-    /// The call has its outcome.
+    /// The outcome is recorded.
     Closed(Outcome),
 }
 
@@ -29,15 +30,15 @@ pub struct OpenCall {
     pub id: CallId,
     pub name: String,
     pub input: Arc<Value>,
-    /// Whether its start is in the log.
+    /// Whether the start of the call is in the log.
     pub is_shown: bool,
-    /// How often this turn has made the same call with the same input, this time included.
+    /// How often this turn has made the same call with the same input, including this call.
     pub n_same: u32,
-    /// None: the journal does not know it, so it never ran.
+    /// `None`: the journal has no row for the call, so it never ran.
     pub recorded: Option<Recorded>,
 }
 
-/// How far a turn has come.
+/// The state of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     content: Vec<Block>,
@@ -47,10 +48,10 @@ pub struct Progress {
     n_texts: u32,
     n_takeovers: u32,
     place: Place,
-    /// Where the first result of the current step stands: calls of one reply stand side by side before it.
+    /// The position of the first result of the current step. The calls of one reply come directly before it.
     first_result: Option<usize>,
     n_same: HashMap<(String, String), u32>,
-    /// A call waits for its user: the turn ends with the question.
+    /// A call waits for the user's consent: the turn ends with the question.
     awaits_consent: bool,
 }
 
@@ -58,7 +59,7 @@ pub struct Progress {
 enum Place {
     #[default]
     Before,
-    /// The model is asked, or its calls run.
+    /// The model replies, or its calls run.
     In {
         step: u32,
         has_calls: bool,
@@ -70,22 +71,22 @@ enum Place {
     },
 }
 
-/// What comes next.
+/// The next action of the turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
     /// Ask the model. `is_open`: the start of the step is in the log.
     Ask { step: u32, is_open: bool },
-    /// Run the calls that have no result.
+    /// Run the calls without a result.
     Call,
-    /// The step has all its results and its end is not in the log.
+    /// All results of the step are there, and its end is not in the log.
     /// `is_answer`: it made no calls.
     CloseStep { step: u32, usage: Usage, is_answer: bool },
-    /// The last step made no calls, or one that waits for its user: the answer is complete.
+    /// The last step made no calls, or a call that waits for the user's consent: the answer is complete.
     End { step: u32 },
 }
 
 impl Progress {
-    /// What a saved log and the journal say about a turn that a node left behind.
+    /// The state of a turn whose node died, from its saved log and the journal.
     pub fn of<'e>(events: impl IntoIterator<Item = &'e Event>, journal: HashMap<CallId, Recorded>) -> Self {
         let mut progress = Self::default();
         events.into_iter().for_each(|event| progress.apply(&event.kind));
@@ -96,7 +97,7 @@ impl Progress {
         progress
     }
 
-    /// Takes in what the journal says about the calls that have no result.
+    /// Adds the journal rows of the calls without a result.
     pub fn recall(&mut self, mut journal: HashMap<CallId, Recorded>) {
         for call in &mut self.open_calls {
             call.recorded = journal.remove(&call.id);
@@ -155,7 +156,7 @@ impl Progress {
         }
     }
 
-    /// Logs of version 0.1 tell of a call when it starts; since then the reply that asks for it comes first.
+    /// In logs of version 0.1 the first event of a call is its start. Since then it is the reply that requests it.
     fn called(&mut self, id: CallId, name: &str, input: &Arc<Value>) {
         if let Some(open) = self.open_calls.iter_mut().find(|open| open.id == id) {
             open.is_shown = true;
@@ -187,7 +188,7 @@ impl Progress {
     fn step_done(&mut self, step: u32, usage: Usage, is_cut: bool) {
         let Place::In { has_calls, replied, .. } = self.place else { return };
         if replied.is_none() {
-            // A reply that was cut counts at the end of its step, and so do logs of version 0.1.
+            // The usage of a cut reply, and of every reply in a log of version 0.1, is only in the end of its step.
             self.usage += usage;
         }
         let is_complete = !is_cut && (replied.is_some() || usage.output_tokens > 0);
@@ -216,7 +217,7 @@ impl Progress {
         }
     }
 
-    /// The blocks of the answer, the text that was not finished among them.
+    /// The blocks of the answer, including unfinished text.
     pub fn content(&self) -> Vec<Block> {
         let open = self.open_text.iter().filter(|(_, text)| !text.is_empty());
         self.content.iter().cloned().chain(open.map(|(_, text)| Block::Text { text: text.clone() })).collect()
@@ -246,8 +247,8 @@ impl Progress {
         self.n_texts
     }
 
-    /// The events that close what is open, for a turn that no node continues: every call gets the outcome the journal
-    /// knows, or "Interrupted". A call that was never shown is shown first.
+    /// The events that close a turn that no node continues. Every open call gets the outcome from the journal, or
+    /// "Interrupted". A call without a start event gets one first.
     pub fn closing(&self, title_of: impl Fn(&str) -> String) -> Vec<Kind> {
         let text = self.open_text.iter().map(|(block, text)| Kind::TextDone { block: *block, text: text.clone() });
         let calls = self.open_calls.iter().flat_map(|call| {

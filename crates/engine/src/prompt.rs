@@ -1,13 +1,13 @@
-//! What a model reads when it is asked to go on with a reply that was cut off.
+//! The instruction for a model to continue a reply that was cut off.
 
 use crate::{Message, Prompt, Role};
 
-/// The first words of the instruction, by which a model without understanding recognises it.
+/// The start of the instruction. The offline model recognises the instruction by this text.
 const GO_ON: &str = "Your answer above was cut off by a restart of the server.";
-/// How much of the end of the text is repeated, so that the model finds the place.
+/// Length of the repeated end of the text. The model continues after it.
 const N_LAST_CHARS: usize = 60;
 
-/// Asks for the rest of an answer that ends with `text`. The text stands before it as the model's own words.
+/// Asks for the rest of an answer that ends with `text`. The message before it contains the text as the model's own.
 pub(crate) fn go_on_after(text: &str) -> Message {
     let n_chars = text.chars().count();
     let end: String = text.chars().skip(n_chars.saturating_sub(N_LAST_CHARS)).collect();
@@ -19,8 +19,8 @@ pub(crate) fn go_on_after(text: &str) -> Message {
 }
 
 impl Prompt {
-    /// The prompt as it was before the reply was cut off, and the words that had come of it. For models that compute their
-    /// answer and can say the rest of it.
+    /// The prompt of the reply that was cut off, and the text that was streamed of it. For models that can compute the
+    /// same answer again and send only the rest.
     pub fn before_cut(&self) -> Option<(Prompt, &str)> {
         let cut = self.cut_text()?;
         let mut prompt = self.clone();
@@ -31,7 +31,7 @@ impl Prompt {
         Some((prompt, cut))
     }
 
-    /// The words of a reply that was cut off, when the model is asked to go on with it.
+    /// The streamed text of the reply that was cut off, if this prompt asks the model to continue one.
     pub fn cut_text(&self) -> Option<&str> {
         let [.., answer, instruction] = self.messages.as_slice() else { return None };
         let is_instruction = instruction.role == Role::User && instruction.text().starts_with(GO_ON);

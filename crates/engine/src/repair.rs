@@ -1,29 +1,30 @@
-//! Repair: what did a model mean with input that does not fit the tool's schema?
+//! Repair: converts a model's input to the form that the tool's schema requires.
 //!
-//! Only for calls of a model. A repair never invents a value: it changes spelling (`"5"` for 5, `Pending` for
-//! `pending`), unwraps, and drops fields the tool does not have. What was dropped is told to the model.
+//! Only calls of a model are repaired. A repair never invents a value: it changes the spelling (`"5"` to 5, `Pending` to
+//! `pending`), unwraps arguments, and drops fields that the tool does not have. The model is told which fields were
+//! dropped.
 
 use serde_json::{Map, Value};
 
 use crate::{ToolSpec, lenient, schema};
 
-/// A call as it will be made.
+/// A repaired call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repaired {
     pub(crate) input: Value,
-    /// What the model should know about its call, one sentence each.
+    /// Notes for the model about its call, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
-/// The text a model sent as its input, as JSON. Models send nothing for "no arguments". What cannot be read stays text;
-/// the tool's own check says why.
+/// Parses the text that a model sent as input. An empty text means no arguments. A text that is not JSON is returned as
+/// a string, and the validation by the tool reports the error.
 pub(crate) fn parse(text: String) -> Value {
     let inner = without_wrapping(&text);
     if inner.is_empty() {
         return Value::Object(Map::new());
     }
     match lenient::value_prefix(inner) {
-        // Encoded twice: a string that holds the object.
+        // Encoded twice: the string contains the object.
         Ok((Value::String(inside), _)) if inside.trim_start().starts_with('{') => match lenient::value(&inside) {
             Ok(value @ Value::Object(_)) => value,
             _ => Value::String(inside),
@@ -33,7 +34,7 @@ pub(crate) fn parse(text: String) -> Value {
     }
 }
 
-/// Without a code fence and without the whitespace around it.
+/// Removes a code fence and the whitespace around it.
 fn without_wrapping(text: &str) -> &str {
     let text = text.trim();
     let Some(fenced) = text.strip_prefix("```") else { return text };
@@ -41,13 +42,13 @@ fn without_wrapping(text: &str) -> &str {
     body.trim_end().strip_suffix("```").unwrap_or(body).trim()
 }
 
-/// What small models leave behind their arguments: closing tags, fences, a brace too many.
+/// Text that small models write after their arguments: closing tags, fences, an extra brace.
 fn is_noise(rest: &str) -> bool {
     let rest = rest.trim();
     rest.is_empty() || rest == "}" || rest == "```" || (rest.starts_with("</") && rest.ends_with('>'))
 }
 
-/// The input as the tool can read it, as far as spelling goes.
+/// Changes the spelling of the input to the one that the schema requires, where the meaning is clear.
 pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
     let mut notes = Vec::new();
     let Value::Object(fields) = unwrapped(&spec.input_schema, input.clone()) else {
@@ -60,7 +61,7 @@ pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
     for (name, value) in fields {
         match properties.and_then(|properties| properties.get(&name)) {
             Some(schema) => match schema::fitted(schema, value) {
-                // An optional field that the model filled with "nothing".
+                // Models fill an optional field with an empty value or null.
                 Value::Null if !schema::is_required(&spec.input_schema, &name) => {}
                 value => _ = repaired.insert(name, value),
             },
@@ -69,12 +70,12 @@ pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
         }
     }
     if !dropped.is_empty() {
-        notes.push(told_dropped(spec, &dropped));
+        notes.push(dropped_note(spec, &dropped));
     }
     Repaired { input: Value::Object(repaired), notes }
 }
 
-fn told_dropped(spec: &ToolSpec, dropped: &[String]) -> String {
+fn dropped_note(spec: &ToolSpec, dropped: &[String]) -> String {
     let known = schema::properties(&spec.input_schema).map(|properties| properties.keys().cloned().collect::<Vec<_>>());
     let known = known.filter(|known| !known.is_empty()).map_or("no fields".into(), |known| known.join(", "));
     let dropped: Vec<_> =
@@ -82,14 +83,14 @@ fn told_dropped(spec: &ToolSpec, dropped: &[String]) -> String {
     format!("Note: {} has no field {}; it was ignored. Its fields are: {known}.", spec.name, dropped.join(", "))
 }
 
-/// Words models put around the arguments of a call.
+/// Names of the object that models put around the arguments of a call.
 const WRAPPERS: [&str; 5] = ["parameters", "arguments", "args", "input", "kwargs"];
 
-/// The arguments without an object around them that has no other meaning to the tool.
+/// Removes an object around the arguments, if its name is not a field of the tool.
 fn unwrapped(input_schema: &Value, input: Value) -> Value {
     let Value::Object(mut fields) = input else { return input };
     let is_of_tool = |name: &str| schema::properties(input_schema).is_some_and(|known| known.contains_key(name));
-    // Names of the call itself may stand beside the wrapped arguments.
+    // The name of the call may be a field beside the wrapped arguments.
     let is_call_field = |name: &str| matches!(name, "name" | "tool" | "function" | "type" | "id");
     let wrapper = WRAPPERS.into_iter().find(|wrapper| {
         let others_mean_nothing =
@@ -111,8 +112,8 @@ fn is_arguments(value: &Value) -> bool {
     }
 }
 
-/// The name of an offered tool that `name` means: itself, without a prefix such as `functions.`, or the only one that
-/// differs in case and separators alone.
+/// The offered tool that `name` means: the same name, the name without a prefix such as `functions.`, or the only tool
+/// whose name differs only in case and separators.
 pub fn tool_named<'n>(name: &str, mut offered: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     if let Some(same) = offered.clone().find(|known| *known == name) {
         return Some(same);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_arguments_are_read_as_meant() {
+    fn malformed_arguments_are_parsed() {
         let milk = json!({"title": "Milk"});
         let cases = [
             r#"{"title": "Milk"}"#,
@@ -194,7 +195,7 @@ mod tests {
             (json!({"parameters": {"query": "x"}}), json!({"query": "x"})),
             (json!({"name": "search", "arguments": {"query": "x"}}), json!({"query": "x"})),
             (json!({"arguments": "{\"query\": \"x\"}"}), json!({"query": "x"})),
-            // What cannot be meant otherwise stays as it is and is refused.
+            // A value without a clear meaning is not changed, so validation refuses it.
             (json!({"query": "x", "limit": "five"}), json!({"query": "x", "limit": "five"})),
             (json!({"query": ["x", "y"]}), json!({"query": ["x", "y"]})),
             (json!(["x"]), json!(["x"])),
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_dropped_and_told() {
+    fn unknown_fields_are_dropped_and_the_model_is_told() {
         let repaired = repair(&search(), json!({"query": "x", "searchType": "tracks", "deep": 1}));
         assert_eq!(repaired.input, json!({"query": "x"}));
         let expected = "Note: search has no field `deep`, `searchType`; it was ignored. \
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_recognised_when_only_one_tool_can_be_meant() {
+    fn a_misspelled_name_is_recognised_if_only_one_tool_fits() {
         let offered = ["add_task", "list_tasks", "semanticSearch", "a_b", "ab"];
         let cases = [
             ("add_task", Some("add_task")),

@@ -1,4 +1,4 @@
-//! One model reply: a pure fold from deltas to events and calls.
+//! One reply of the model: a pure fold from deltas to events and calls.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use crate::{
     untrusted::{storable, without_nul},
 };
 
-/// What a reply has said so far.
+/// The state of a reply.
 #[derive(Default)]
 pub(crate) struct Reply {
     pub(crate) calls: Vec<AskedCall>,
-    /// Set by the delta that ends the reply; without it the stream was cut.
+    /// Set by the delta that ends the reply. If it is not set at the end of the stream, the stream was cut.
     pub(crate) usage: Option<Usage>,
-    /// What the provider said it has cost before its end.
+    /// The usage that the provider reported before the end of the reply.
     pub(crate) usage_so_far: Usage,
-    /// Characters the model wrote, thinking included: what an estimate of its cost goes by.
+    /// Number of characters that the model wrote, including reasoning. The usage is estimated from it.
     pub(crate) n_chars: usize,
     open_text: Option<(u32, String)>,
     next_text_block: u32,
 }
 
 impl Reply {
-    /// `open_text`: the text that an earlier node had streamed of this reply. `next_text_block`: how many text blocks the
-    /// message holds.
+    /// `open_text`: the text of this reply that an earlier node has streamed. `next_text_block`: the number of text
+    /// blocks in the message.
     pub(crate) fn new(open_text: Option<(u32, String)>, next_text_block: u32) -> Self {
         Self { open_text, next_text_block, ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Reply {
         }
     }
 
-    /// Ends an open text block: the reply is over, or something else begins.
+    /// Ends an open text block, at the end of the reply or before another kind of block.
     pub(crate) fn close_text(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
         let Some((block, text)) = self.open_text.take() else { return };
         emit(Kind::TextDone { block, text });

@@ -1,22 +1,23 @@
-//! Review: is what an answer says true of what the tools did? The caller decides; the turn asks the model once.
+//! Review: checks whether the claims of an answer agree with the results of the tools. The caller supplies the check; the
+//! turn asks the model once to correct its answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Block, Kind, Message};
 
-/// Looks at an answer before it ends. Pure: the same answer gets the same verdict.
+/// Checks an answer before it ends. Pure: the same answer always gets the same verdict.
 pub trait Reviewer: Sync {
-    /// `answer` is everything so far, `from` where the words begin that were not reviewed yet.
+    /// `answer` is the whole answer so far; the blocks from `from` on were not reviewed yet.
     fn doubt(&self, answer: &[Block], from: usize) -> Option<Doubt>;
 }
 
-/// What an answer says and no tool confirms.
+/// A claim of an answer that no tool result confirms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doubt {
-    /// What the model is asked about it.
+    /// The question to the model.
     pub question: String,
-    /// What the user reads if that changes nothing.
+    /// The notice for the user, if the model's second answer makes the same claim.
     pub notice: Notice,
 }
 
@@ -28,21 +29,21 @@ pub struct Notice {
     pub message: String,
 }
 
-/// How far the review of a turn has come.
+/// The state of the review of a turn.
 #[derive(Default)]
 pub(crate) struct Reviews {
-    /// Where the words begin that were not reviewed yet.
+    /// The first block that was not reviewed yet.
     from: usize,
     was_asked: bool,
     pub(crate) notices: Vec<Notice>,
 }
 
-/// What follows from a review.
+/// The result of a review.
 pub(crate) enum Verdict {
     Fine,
-    /// The model reads this and answers once more.
+    /// Ask the model this, and let it answer once more.
     Ask(Message),
-    /// The user reads this at the end of the answer.
+    /// Show the user this at the end of the answer.
     Mark(Notice),
 }
 
@@ -60,7 +61,7 @@ impl Reviews {
     }
 }
 
-/// A text block that the model did not write, as events.
+/// The events of a text block that Segue adds to the answer.
 pub(crate) fn remark(block: u32, text: &str) -> [Kind; 3] {
     [
         Kind::TextStarted { block },

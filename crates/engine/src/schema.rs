@@ -1,7 +1,7 @@
-//! Schema: how does a tool's JSON Schema want a value spelled?
+//! Schema: converts a value to the spelling that a tool's JSON Schema requires.
 //!
-//! Reads the part of JSON Schema that our own tools and most MCP servers use. What it does not know it lets pass:
-//! the tool's own check decides.
+//! It supports the part of JSON Schema that Segue's tools and most MCP servers use. It does not change values under
+//! unknown keywords; the tool's own validation decides about them.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The value in the spelling the schema wants, or as it is.
+/// The value in the spelling that the schema requires, or unchanged if there is none.
 pub(crate) fn fitted(schema: &Value, value: Value) -> Value {
     if let Some(choices) = choices(schema) {
         return match &value {
@@ -43,7 +43,7 @@ pub(crate) fn fitted(schema: &Value, value: Value) -> Value {
     }
 }
 
-/// Items and fields of a value whose own type is right.
+/// Converts the items and fields of a value whose own type is correct.
 fn within(schema: &Value, value: Value) -> Value {
     match value {
         Value::Array(items) => match schema.get("items") {
@@ -104,7 +104,7 @@ fn fitted_number(schema: &Value, number: &Value) -> Option<Value> {
     if !allows(schema, "integer") {
         return None;
     }
-    #[allow(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+    #[allow(clippy::cast_possible_truncation, reason = "the number is an integer and small")]
     let whole = |n: f64| (n.fract() == 0.0 && n.abs() < 9e15).then(|| Value::from(n as i64));
     number.as_i64().map(Value::from).or_else(|| number.as_f64().and_then(whole))
 }
@@ -143,7 +143,7 @@ fn is_a(value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// The values a schema lists, when it lists all of them.
+/// The allowed values, if the schema lists all of them.
 pub(crate) fn choices(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(list) = schema.get("enum").and_then(Value::as_array) {
         return Some(list.iter().collect());

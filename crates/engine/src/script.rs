@@ -1,4 +1,4 @@
-//! A model that follows a script: for tests and demonstrations.
+//! A model that plays a script, for tests and demonstrations.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Delta, Model, ModelError, Prompt, Usage, Window};
 
-/// Plays one reply of the script per call, and remembers what it was asked.
+/// Plays one reply of the script per call, and records the prompts.
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
     replies: Arc<Mutex<VecDeque<Reply>>>,
@@ -35,7 +35,7 @@ enum Ending {
     Fails(ModelError),
 }
 
-/// A reply of plain text, a word per delta.
+/// A reply of plain text, one word per delta.
 pub fn says(text: &str) -> Reply {
     Reply::default().says(text)
 }
@@ -56,13 +56,13 @@ impl Reply {
         self
     }
 
-    /// The stream ends without its terminal event.
+    /// The stream ends without its last delta.
     pub fn then_is_cut(mut self) -> Self {
         self.end = Ending::Cut;
         self
     }
 
-    /// Nothing more ever comes.
+    /// The stream sends nothing more and does not end.
     pub fn then_hangs(mut self) -> Self {
         self.end = Ending::Hangs;
         self
@@ -82,13 +82,13 @@ impl Reply {
         self
     }
 
-    /// What the provider says it has cost so far.
+    /// The usage that the provider reports so far.
     pub fn has_cost(mut self, usage: Usage) -> Self {
         self.deltas.push(Delta::Progress { usage });
         self
     }
 
-    /// A call exactly as a model wrote it.
+    /// A call with exactly this input text.
     pub fn calls_with(mut self, name: &str, input: &str) -> Self {
         self.deltas.push(Delta::ToolCall { name: name.to_owned(), input: input.to_owned() });
         self
@@ -100,17 +100,17 @@ impl ScriptedModel {
         Self { replies: Arc::new(Mutex::new(replies.into_iter().collect())), ..Self::default() }
     }
 
-    /// The same with a window of this size.
+    /// The same model with a context of this size.
     pub fn with_window(self, window: Window) -> Self {
         Self { window: Some(window), ..self }
     }
 
-    /// The same on this machine.
+    /// The same model as a local model.
     pub fn on_this_machine(self) -> Self {
         Self { is_local: true, ..self }
     }
 
-    /// Begins a new script.
+    /// Starts a new script.
     pub fn play(&self, replies: impl IntoIterator<Item = Reply>) {
         let mut script = self.replies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         script.clear();

@@ -1,4 +1,4 @@
-//! Tool: typed input, typed output, one effect, one call.
+//! The `Tool` trait: typed input, typed output, and at most one effect per call.
 
 use std::{
     collections::BTreeMap,
@@ -14,13 +14,13 @@ use uuid::Uuid;
 
 use crate::{CallId, MessageId, UserId};
 
-/// Something an agent can do. `Input`'s doc comment is what the model reads.
+/// A function that an agent can call. The model reads the doc comment of `Input` as its description.
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
-    /// What a person reads on a card: "Search your library".
+    /// The name for users: "Search your library".
     const TITLE: &'static str;
     const EFFECT: Effect;
-    /// How long one attempt may take.
+    /// Time limit of one attempt.
     const DEADLINE: Duration = Duration::from_secs(10);
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Report + JsonSchema + Send;
@@ -31,23 +31,23 @@ pub trait Tool: Send + Sync + 'static {
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 
-    /// The shorter form a model reads, made from the complete output. The page and the store keep everything.
+    /// The shorter form for the model, computed from the complete output. The page and the store use the complete output.
     fn for_model(output: &Value) -> Value {
         output.clone()
     }
 
-    /// What an attempt that runs into its deadline failed with: in the words of the service that it waited for.
+    /// The error of an attempt that exceeds its deadline. A tool that waits for a service returns that service's error.
     fn late() -> ToolError {
         let message = format!("{} took longer than {} s", Self::TITLE, Self::DEADLINE.as_secs());
         ToolError::Unavailable { message, retryable: false }
     }
 }
 
-/// What every output can say about itself.
+/// Fields that every output provides.
 pub trait Report: Serialize {
     /// "Found 8 tracks matching 'rainy nights'"
     fn summary(&self) -> String;
-    /// How many results there are, for the badge on the card.
+    /// The number of results, for the badge on the card.
     fn count(&self) -> usize;
 }
 
@@ -60,19 +60,19 @@ pub enum Effect {
     Deletes,
 }
 
-/// For whom and under which name a tool works. There is no other way for a tool to learn who the user is.
+/// The user and the id of a call. A tool learns the user only from here.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     pub owner: UserId,
     pub call: CallId,
-    /// The answer the call belongs to; none when the user calls a tool directly.
+    /// The answer to which the call belongs; `None` if the user calls a tool directly.
     pub answer: Option<MessageId>,
     pub cancel: CancellationToken,
     pub timings: Timings,
     pub(crate) caller: Caller,
 }
 
-/// Who wrote the input. A program (HTTP, MCP) gets its errors in the words of the schema; a model also gets an example.
+/// Who wrote the input. A program (HTTP, MCP) gets the errors of the schema; a model also gets an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     Program,
@@ -84,18 +84,18 @@ impl ToolContext {
         Self { owner, call, answer: None, cancel, timings: Timings::default(), caller: Caller::Program }
     }
 
-    /// Whether a model wrote the input: it reads short handles where programs read ids.
+    /// Whether a model wrote the input. Models use short handles in place of ids.
     pub fn is_by_model(&self) -> bool {
         self.caller == Caller::Model
     }
 
-    /// The same for a call a model made.
+    /// The same context for a call by a model.
     pub fn by_model(self) -> Self {
         Self { caller: Caller::Model, ..self }
     }
 }
 
-/// Where the time of a call went, by name (`embeddingDurationMs`), for the trace.
+/// The durations of the parts of a call by name (`embeddingDurationMs`), for the trace.
 #[derive(Clone, Debug, Default)]
 pub struct Timings(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
@@ -118,33 +118,33 @@ impl Timings {
     }
 }
 
-/// The variants say who can do something about it.
+/// Why a call failed. The variants say who can fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// The model can call again with better input. It reads this text, so it says what to change.
+    /// The model can call again with a corrected input. The text says what to change.
     #[error("{0}")]
     BadInput(String),
-    /// What the input names does not exist, or is another user's. The model reads how to find what there is.
+    /// The resource does not exist or belongs to another user. The text says how to list the existing ones.
     #[error("{0}")]
     NotFound(String),
-    /// The operator can: something this tool needs is not set up.
+    /// A setting that this tool needs is missing. The operator can set it.
     #[error("{0}")]
     NotConfigured(String),
-    /// Someone outside is not answering; waiting may help. Retried once.
+    /// An external service does not answer. It may answer later, so the call is retried once.
     #[error("{message}")]
     Unavailable {
         /// For the user and the model.
         message: String,
-        /// Whether it is worth asking again after our own retry failed too.
+        /// Whether a later call may succeed after the retry failed too.
         retryable: bool,
     },
-    /// Someone outside said no. Asking again will not help.
+    /// An external service refused the request. A retry gets the same answer.
     #[error("{0}")]
     Refused(String),
-    /// The user must allow this very call; `id` is the question to them. The turn ends with it.
+    /// The user must allow this call. `id` is the id of the question, with which the turn ends.
     #[error("{message}")]
     NeedsConsent { id: Uuid, message: String },
-    /// Our own fault. The model hears "internal error"; the log hears everything.
+    /// A bug in Segue. The model reads "internal error"; the log contains the cause.
     #[error("internal error")]
     Bug(#[from] anyhow::Error),
 }

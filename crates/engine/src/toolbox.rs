@@ -1,4 +1,5 @@
-//! All tools by name, and the one way to call one: validate, journal, deadline, retry once, outcome.
+//! The toolbox: all tools by name. A call is validated, written to the journal, run with a deadline, retried at most once,
+//! and its outcome is recorded.
 
 use std::{
     collections::BTreeMap,
@@ -23,15 +24,15 @@ use crate::{
 };
 
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// A writing tool that is stopped in the middle may still commit; it gets this long to say so.
+/// A stopped writing tool may still commit its effect. It has this long to report the outcome.
 const WRITE_GRACE: Duration = Duration::from_millis(500);
 
-/// One call, as the journal keeps it.
+/// One call, as the journal stores it.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub id: CallId,
     pub owner: UserId,
-    /// The answer it belongs to; none when a tool is called directly.
+    /// The answer to which it belongs; `None` if a tool is called directly.
     pub message: Option<MessageId>,
     pub name: String,
     pub input: Arc<Value>,
@@ -48,7 +49,7 @@ pub struct Done {
     pub summary: String,
     pub count: usize,
     pub duration_ms: u64,
-    /// The whole output, with `summary` and `durationMs` inside.
+    /// The complete output, including `summary` and `durationMs`.
     pub output: Value,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub timings: BTreeMap<String, u64>,
@@ -68,7 +69,7 @@ pub struct Failure {
     /// The question to the user, when the call waits for their consent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent_id: Option<Uuid>,
-    /// Who can act on it. Not stored: only the caller of the moment gets a status for it.
+    /// Who can fix it. It is not stored; only the current caller gets a status for it.
     #[serde(skip)]
     pub cause: Cause,
 }
@@ -107,12 +108,12 @@ impl Failure {
         Self { error, retryable, was_retried: false, duration_ms: 0, consent_id: None, cause }
     }
 
-    /// A call that was stopped, or whose outcome is unknown.
+    /// The failure of a call that was stopped, or whose outcome is unknown.
     pub fn interrupted() -> Self {
         Self::new("Interrupted", true)
     }
 
-    /// A call to another server that was under way when its node died: it may have happened.
+    /// The failure of a call to another server that was running when its node died. Its effect may have happened.
     pub(crate) fn outcome_unknown() -> Self {
         Self::new(
             "The server was restarted during this call, so its outcome is unknown: it may have been carried out. \
@@ -122,17 +123,17 @@ impl Failure {
     }
 }
 
-/// Where calls are written down, before they run and after. A tool's effect and its row commit together,
-/// so the row is the truth about whether the call happened.
+/// The record of all calls: a row before a call runs, its outcome after it. A tool's effect and its row commit together,
+/// so the row says whether the effect happened.
 pub trait Journal: Send + Sync {
-    /// Opens the row of a call before its tool runs. `title` is the tool's name for people. Doing it twice changes nothing.
+    /// Adds the row of a call before its tool runs. `title` is the tool's name for users. Idempotent.
     fn begin<'a>(&'a self, call: &'a Call, title: &'a str) -> BoxFuture<'a, Result<(), JournalError>>;
-    /// Closes the row and answers what it says: an effect that was committed before an interruption stays done. Doing it
-    /// twice changes nothing.
+    /// Records the outcome and returns the recorded one: if an effect was committed before an interruption, the call is
+    /// recorded as done. Idempotent.
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>>;
-    /// Writes a call down that was refused before it ran.
+    /// Records a call that was refused before it ran.
     fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>>;
-    /// How long a journal that cannot be written is tried again.
+    /// How long failed writes are retried.
     fn patience(&self) -> Duration {
         Duration::ZERO
     }
@@ -140,15 +141,15 @@ pub trait Journal: Send + Sync {
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The journal cannot be written, so no tool may run. Trying again may help.
+    /// The journal cannot be written, so no tool may run. A later attempt may succeed.
     #[error("the journal cannot be written: {0}")]
     Unwritable(anyhow::Error),
-    /// Another node holds the turn: nothing of this one may be stored.
+    /// Another node holds the lease of the turn, so this node may not store anything for it.
     #[error("another node has taken the turn over")]
     LeaseLost,
 }
 
-/// For tests and tools without effects.
+/// A journal that records nothing, for tests and for tools without effects.
 pub struct NoJournal;
 
 impl Journal for NoJournal {
@@ -163,7 +164,7 @@ impl Journal for NoJournal {
     }
 }
 
-/// A tool was named that does not exist.
+/// The name of a tool that does not exist.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool '{name}'; the tools are: {}", known.join(", "))]
 pub struct UnknownTool {
@@ -182,13 +183,13 @@ impl Toolbox {
         self
     }
 
-    /// A tool of someone else's. It never takes the place of one that is there.
+    /// Adds a tool of another server. It never replaces an existing tool.
     pub fn with_foreign(mut self, tool: Arc<dyn ForeignTool>) -> Self {
         self.tools.entry(tool.spec().name).or_insert_with(|| Arc::new(Foreign(tool)));
         self
     }
 
-    /// The tools named in `names`: what one agent may use.
+    /// The tools with these names: the tools of one agent.
     pub fn only(&self, names: &[&str]) -> Result<Self, UnknownTool> {
         let found = names.iter().map(|name| match self.tools.get(*name) {
             Some(tool) => Ok((tool.spec().name, tool.clone())),
@@ -205,23 +206,23 @@ impl Toolbox {
         self.tools.get(name).map(|tool| tool.spec())
     }
 
-    /// Whether a call may run beside others. A tool we do not have changes nothing.
+    /// Whether a call may run concurrently with others. An unknown tool changes nothing.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
         self.spec(name).is_none_or(|spec| spec.effect == Effect::Reads)
     }
 
-    /// Whether the tool belongs to another server, whose effects our journal does not commit.
+    /// Whether the tool belongs to another server. The journal cannot commit its effects.
     pub(crate) fn is_foreign(&self, name: &str) -> bool {
         self.tools.get(name).is_some_and(|tool| tool.is_foreign())
     }
 
-    /// What a person reads on a card.
+    /// The tool's name for users.
     pub fn title(&self, name: &str) -> String {
         self.spec(name).map_or(name, |spec| spec.title).to_owned()
     }
 
-    /// An answer as a model reads it: tool results in their compact form, the same in later turns as in the turn that
-    /// made them.
+    /// An answer in the form for models: tool results are compact, and identical in later turns and in the turn that
+    /// produced them.
     pub fn answer_for_model(&self, content: &[Block]) -> Vec<Block> {
         let mut names = std::collections::HashMap::new();
         let blocks = content.iter().map(|block| match block {
@@ -242,14 +243,14 @@ impl Toolbox {
         blocks.collect()
     }
 
-    /// What a model reads of a stored output: the tool's shorter form, cleaned and marked as data.
+    /// A stored output in the form for models: the tool's shorter form, cleaned and marked as data.
     pub fn for_model(&self, name: &str, output: &Value) -> Value {
         let output = self.tools.get(name).map_or_else(|| output.clone(), |tool| tool.for_model(output));
         untrusted::marked(name, output)
     }
 
-    /// A call as a model meant it: the tool's real name, the input in the schema's spelling, and what the model
-    /// should be told about the difference. Calls of programs are taken literally and do not go through here.
+    /// Repairs a call of a model: the tool's exact name, the input in the schema's spelling, and notes for the model
+    /// about the changes. Calls of programs are not repaired.
     pub fn prepare(&self, name: &str, input: Value) -> Prepared {
         let Some(known) = tool_named(name, self.tools.keys().copied()) else {
             return Prepared { name: name.to_owned(), input, notes: Vec::new() };
@@ -261,19 +262,19 @@ impl Toolbox {
         Prepared { name: known.to_owned(), input, notes }
     }
 
-    /// Calls a tool once, whatever happens. Only a journal that cannot be written is an error;
-    /// everything else is an outcome the model can read.
+    /// Calls a tool, and returns every failure of the tool as an outcome that the model can read. An error is returned
+    /// only if the journal cannot be written.
     pub async fn call(&self, journal: &dyn Journal, cx: &ToolContext, call: &Call) -> Result<Outcome, JournalError> {
         let started = Instant::now();
         let tool = match self.checked(call, cx.caller) {
             Ok(tool) => tool,
             Err(error) => {
                 let failure = failure(&error, false, started);
-                patiently(journal, &cx.cancel, || journal.refuse(call, &failure)).await?;
+                with_retries(journal, &cx.cancel, || journal.refuse(call, &failure)).await?;
                 return Ok(Outcome::Failed(failure));
             }
         };
-        if patiently(journal, &cx.cancel, || journal.begin(call, tool.spec().title)).await?.is_none() {
+        if with_retries(journal, &cx.cancel, || journal.begin(call, tool.spec().title)).await?.is_none() {
             return Ok(Outcome::Failed(Failure::interrupted()));
         }
         let (result, was_retried) = attempt_twice(tool, cx, &call.input).await;
@@ -316,18 +317,18 @@ fn failure(error: &ToolError, was_retried: bool, started: Instant) -> Failure {
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// So often at least, however late it is: a node that stood still has spent its patience asleep.
-const FEWEST_TRIES: u32 = 3;
+/// Minimum number of attempts, even after the time limit: a node that was paused has spent the time without trying.
+const MIN_ATTEMPTS: u32 = 3;
 
-/// Closes the row of a call. The effect may be committed, so a stop does not end the attempts.
+/// Records the outcome of a call. The effect may be committed, so a stop does not end the attempts.
 pub(crate) async fn close(journal: &dyn Journal, call: &Call, outcome: Outcome) -> Result<Outcome, JournalError> {
     let never = CancellationToken::new();
-    let written = patiently(journal, &never, || journal.finish(call, outcome.clone())).await?;
+    let written = with_retries(journal, &never, || journal.finish(call, outcome.clone())).await?;
     Ok(written.unwrap_or(outcome))
 }
 
-/// Tries to write to the journal for as long as it has patience. None: stopped before it could be written.
-pub(crate) async fn patiently<'a, T>(
+/// Retries a write to the journal until its time limit. `None` if the turn was stopped before the write succeeded.
+pub(crate) async fn with_retries<'a, T>(
     journal: &dyn Journal,
     cancel: &CancellationToken,
     write: impl Fn() -> BoxFuture<'a, Result<T, JournalError>>,
@@ -338,11 +339,11 @@ pub(crate) async fn patiently<'a, T>(
         let outcome = write().await;
         n_tries += 1;
         let tries_again =
-            !journal.patience().is_zero() && (n_tries < FEWEST_TRIES || tokio::time::Instant::now() + pause < given_up);
+            !journal.patience().is_zero() && (n_tries < MIN_ATTEMPTS || tokio::time::Instant::now() + pause < given_up);
         match outcome {
             Ok(written) => return Ok(Some(written)),
             Err(JournalError::Unwritable(error)) if tries_again => {
-                warn!("The journal cannot be written, trying again: {error:#}");
+                warn!("The journal cannot be written; retrying: {error:#}");
             }
             Err(error) => return Err(error),
         }
@@ -353,16 +354,16 @@ pub(crate) async fn patiently<'a, T>(
     }
 }
 
-/// A call of a model, ready to be made.
+/// A repaired call of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     pub name: String,
     pub input: Value,
-    /// For the model only; never part of the stored output.
+    /// For the model only. They are never part of the stored output.
     pub notes: Vec<String>,
 }
 
-/// Every input is a JSON object: serde would also read a list as a struct, field by field.
+/// Every input must be a JSON object. Without this check, serde would also read a list as a struct.
 fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolError> {
     let spec = tool.spec();
     let checked = if input.is_object() {
@@ -377,7 +378,7 @@ fn check(tool: &dyn AnyTool, caller: Caller, input: &Value) -> Result<(), ToolEr
     }
 }
 
-/// What a model reads about an input that does not fit: which fields, and one that would.
+/// The error for a model: which fields are invalid, and an example of a valid input.
 fn explained(spec: &ToolSpec, input: &Value, error: String) -> String {
     let problems = explain::problems(spec, input);
     let error =
@@ -385,7 +386,7 @@ fn explained(spec: &ToolSpec, input: &Value, error: String) -> String {
     format!("{error}. Example: {}", explain::example(&spec.input_schema))
 }
 
-/// A retry follows only a transient failure, after one second, once.
+/// Retries once, after one second, and only after a transient failure.
 async fn attempt_twice(tool: &dyn AnyTool, cx: &ToolContext, input: &Value) -> (Result<Reported, ToolError>, bool) {
     let first = attempt(tool, cx, input).await;
     let Err(ToolError::Unavailable { message, .. }) = &first else { return (first, false) };
@@ -421,7 +422,7 @@ fn ms(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// An output on its way to `Done`.
+/// An output without its durations.
 struct Reported {
     summary: String,
     count: usize,
@@ -438,14 +439,14 @@ impl Reported {
     }
 }
 
-/// A tool with its types forgotten.
+/// A type-erased tool.
 trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
     fn is_foreign(&self) -> bool {
         false
     }
     fn deadline(&self) -> Duration;
-    /// What an attempt that takes longer failed with.
+    /// The error of an attempt that exceeds the deadline.
     fn late(&self) -> ToolError;
     fn check(&self, input: &Value) -> Result<(), ToolError>;
     fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>>;
@@ -548,12 +549,12 @@ fn spec<T: Tool>() -> ToolSpec {
 }
 
 fn schema_of<T: JsonSchema>() -> Value {
-    // Subschemas are spelled out in place: several model providers do not follow `$ref`.
+    // Subschemas are inlined, because several model providers do not support `$ref`.
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    // `uint32` and its like are Rust's words; validators elsewhere warn about them.
+    // `uint32` and similar formats are specific to Rust; validators of other languages warn about them.
     let settings = settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
         if schema.get("format").and_then(Value::as_str).is_some_and(|format| format.contains("int")) {
             schema.remove("format");

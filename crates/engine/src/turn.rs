@@ -1,4 +1,4 @@
-//! The turn loop: ask, call tools, ask again. A turn that another node began goes on where its log ends.
+//! The turn loop: ask the model, call tools, ask again. A turn that another node started continues where its log ends.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     toolbox, untrusted,
 };
 
-/// What one turn needs. The prompt ends with the user's message.
+/// The input of one turn. The prompt ends with the user's message.
 pub struct Turn<'a> {
     pub model: &'a dyn Model,
     pub toolbox: &'a Toolbox,
@@ -29,17 +29,17 @@ pub struct Turn<'a> {
     pub message: MessageId,
     pub prompt: Prompt,
     pub limits: Limits,
-    /// What an earlier node has done of this turn; nothing for a new one.
+    /// The state that earlier nodes reached; empty for a new turn.
     pub progress: Progress,
-    /// How long the turn has run on earlier nodes.
+    /// The time that the turn has spent on earlier nodes.
     pub elapsed: Duration,
-    /// Cancelled when someone stops the turn.
+    /// Cancelled when the user stops the turn.
     pub cancel: CancellationToken,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Tool-calling rounds; after them the model must answer with what it has.
+    /// Maximum number of tool rounds. After them the model must answer with the results that it has.
     pub max_steps: u32,
     pub first_delta: Duration,
     pub silence: Duration,
@@ -47,7 +47,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The same with the time limits of this model: a local server may read a prompt for minutes.
+    /// The limits for this model. A local server may need minutes to read a prompt.
     pub fn for_model(self, model: &dyn Model) -> Self {
         if !model.is_local() {
             return self;
@@ -68,15 +68,15 @@ impl Default for Limits {
     }
 }
 
-/// A turn that is over, with everything the answer holds.
+/// A finished turn with its complete answer.
 #[derive(Debug)]
 pub struct Finished {
     pub content: Vec<Block>,
     pub usage: Usage,
-    /// What the user should know about the answer.
+    /// Notices for the user about the answer.
     pub notices: Vec<Notice>,
     pub end: End,
-    /// Calls are open in it only when the journal could not be written: what became of them is for the caller to find out.
+    /// It has open calls only if the journal could not be written. The caller must then determine their outcomes.
     pub progress: Progress,
 }
 
@@ -92,16 +92,16 @@ pub enum End {
     Failed { code: FailureCode, message: String, retryable: bool },
 }
 
-/// The third time a model makes the very same call, it is told so instead.
+/// A third identical call is not run; the model gets an error.
 const SAME_CALL_LIMIT: u32 = 2;
 
-/// Runs a turn to its end, telling `emit` what happens as it happens. The closing event is the caller's:
-/// the answer is stored before anyone sees that it is complete.
+/// Runs a turn to its end and passes each event to `emit`. The caller emits the last event, after it has stored the
+/// answer.
 pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finished {
     run_reviewed(turn, None, emit).await
 }
 
-/// The same with a reviewer of the answer. A node that takes a turn over reviews the whole answer anew.
+/// The same with a reviewer of the answer. A node that takes a turn over reviews the whole answer again.
 pub async fn run_reviewed(
     turn: Turn<'_>,
     reviewer: Option<&dyn Reviewer>,
@@ -131,21 +131,21 @@ struct Run<'a, 'e> {
     emit: &'e mut (dyn FnMut(Kind) + Send),
     deadline: Instant,
     progress: Progress,
-    /// How many messages of the prompt come before the answer.
+    /// Number of messages in the prompt before the answer.
     n_before: usize,
-    /// How long the prompt of the running reply is.
+    /// Length of the prompt of the running reply.
     n_sent_chars: usize,
-    /// What the model should be told about how its calls were read.
+    /// Notes for the model about repaired calls.
     notes: HashMap<CallId, Vec<String>>,
-    /// What a reply has cost that did not reach its end.
+    /// Usage of a reply that was cut.
     cut_usage: Option<Usage>,
     reviewer: Option<&'a dyn Reviewer>,
     reviews: Reviews,
     /// Whether this node has reviewed an answer of the turn.
     is_reviewed: bool,
-    /// What the model is asked about its answer, and how many blocks of the answer come before it.
+    /// The reviewer's question to the model, and the number of blocks of the answer before it.
     question: Option<(usize, Message)>,
-    /// The question is to be answered before the turn ends.
+    /// The model must answer the question before the turn ends.
     asks_again: bool,
 }
 
@@ -164,13 +164,13 @@ impl Run<'_, '_> {
                     if is_answer {
                         self.review(step);
                     }
-                    self.tell(Kind::StepDone { step, usage, is_cut: false });
+                    self.record(Kind::StepDone { step, usage, is_cut: false });
                     Ok(())
                 }
             };
             if let Err(halt) = result {
                 if !matches!(halt, Halt::Journal(_)) {
-                    // No call is left without its result, and a protocol that opens a step must be able to close it.
+                    // Every call gets a result, and every open step is closed, because protocols frame steps.
                     self.close(halt.is_timeout());
                 }
                 return halt.into_end();
@@ -178,7 +178,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn tell(&mut self, kind: Kind) {
+    fn record(&mut self, kind: Kind) {
         self.progress.apply(&kind);
         (self.emit)(kind);
     }
@@ -188,20 +188,20 @@ impl Run<'_, '_> {
         let closing = self.progress.closing(|name| toolbox.title(name));
         let (steps, blocks): (Vec<_>, Vec<_>) =
             closing.into_iter().partition(|kind| matches!(kind, Kind::StepDone { .. }));
-        blocks.into_iter().for_each(|kind| self.tell(kind));
+        blocks.into_iter().for_each(|kind| self.record(kind));
         if is_timeout {
-            self.tell_results();
+            self.add_results();
         }
         for mut kind in steps {
             if let Kind::StepDone { usage, .. } = &mut kind {
                 *usage = self.cut_usage.take().unwrap_or(*usage);
             }
-            self.tell(kind);
+            self.record(kind);
         }
     }
 
-    /// Whether the model is asked about its answer before the turn ends. An answer that an earlier node completed was
-    /// not reviewed here.
+    /// Whether the model must answer a question of the reviewer before the turn ends. This node has not reviewed an
+    /// answer that an earlier node completed.
     fn is_doubted(&mut self, step: u32) -> bool {
         if !self.is_reviewed && !self.progress.awaits_consent() {
             self.review(step);
@@ -222,8 +222,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A turn that ran out of time after its tools had answered shows what they said.
-    fn tell_results(&mut self) {
+    /// Adds the summaries of the tool results to the answer of a turn that timed out after its tools had run.
+    fn add_results(&mut self) {
         let summaries: Vec<_> = self.progress.content().iter().filter_map(summary_of).collect();
         if !summaries.is_empty() {
             self.say(&format!(
@@ -233,18 +233,18 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Words of ours at the end of the answer.
+    /// Adds text to the end of the answer.
     fn say(&mut self, text: &str) {
-        remark(self.progress.n_texts(), text).into_iter().for_each(|kind| self.tell(kind));
+        remark(self.progress.n_texts(), text).into_iter().for_each(|kind| self.record(kind));
     }
 
-    /// One step's reply to as much of the prompt as the model can read. A prompt that its server still finds too long is
-    /// trimmed and sent once more. A halt leaves the text so far open.
+    /// The reply of one step, to the part of the prompt that fits the model's context. If the server still refuses the
+    /// prompt as too long, it is trimmed and sent once more. A halt leaves the text block open.
     async fn ask(&mut self, step: u32, is_open: bool) -> Result<(), Halt> {
         self.halted()?;
         self.turn.prompt.may_call_tools = step < self.turn.limits.max_steps;
         if !is_open {
-            self.tell(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
+            self.record(Kind::StepStarted { step, model: self.turn.model.id().to_owned() });
         }
         self.write_answer_so_far();
         let window = self.turn.model.window();
@@ -258,7 +258,7 @@ impl Run<'_, '_> {
             }
         }
         if let (Some(Halt::Model(ModelError::EmptyReply)), true) = (&halt, self.turn.prompt.cut_text().is_some()) {
-            // Nothing was left to say.
+            // The reply was already complete.
             halt = None;
         }
         let usage = self.usage_of(&reply, halt.as_ref());
@@ -266,22 +266,22 @@ impl Run<'_, '_> {
             self.cut_usage = Some(usage);
             return Err(halt);
         }
-        // A call that will not be made is no part of the answer.
+        // A call that will not run is not part of the answer.
         let calls = if self.turn.prompt.may_call_tools { reply.calls } else { Vec::new() };
         let calls = calls.into_iter().map(|call| self.prepare(call)).collect();
         self.close_text();
-        self.tell(Kind::Replied { step, usage, calls });
+        self.record(Kind::Replied { step, usage, calls });
         Ok(())
     }
 
-    /// A text that an earlier node had streamed and that nothing was added to.
+    /// Closes a text block that an earlier node streamed, if this node added nothing to it.
     fn close_text(&mut self) {
         if let Some((block, text)) = self.progress.open_text() {
-            self.tell(Kind::TextDone { block, text });
+            self.record(Kind::TextDone { block, text });
         }
     }
 
-    /// One reply, to the whole prompt or a trimmed one, as far as it came.
+    /// One reply, possibly incomplete, to the whole prompt or a trimmed one.
     async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
         let mut reply = Reply::new(self.progress.open_text(), self.progress.n_texts());
         let prompt = trimmed.unwrap_or(&self.turn.prompt);
@@ -289,15 +289,15 @@ impl Run<'_, '_> {
             self.n_sent_chars = budget::prompt_chars(prompt);
         }
         let mut deltas = self.turn.model.reply(prompt);
-        let mut patience = self.turn.limits.first_delta;
+        let mut silence = self.turn.limits.first_delta;
         while reply.usage.is_none() {
-            let patience_left = patience.min(self.deadline.saturating_duration_since(Instant::now()));
+            let left = silence.min(self.deadline.saturating_duration_since(Instant::now()));
             let next = tokio::select! {
                 biased;
                 () = self.turn.cancel.cancelled() => return (reply, Some(Halt::Stopped)),
-                next = timeout(patience_left, deltas.next()) => next,
+                next = timeout(left, deltas.next()) => next,
             };
-            patience = self.turn.limits.silence;
+            silence = self.turn.limits.silence;
             match next {
                 Err(_) => return (reply, Some(Halt::TimedOut)),
                 Ok(Some(Ok(delta))) => self.take(&mut reply, delta),
@@ -308,7 +308,7 @@ impl Run<'_, '_> {
         (reply, None)
     }
 
-    /// A call under its tool's name and in its schema's spelling, so that what is shown, stored and run is the same.
+    /// Repairs the tool name and the input of a call, so that the same call is shown, stored and run.
     fn prepare(&mut self, asked: AskedCall) -> AskedCall {
         let input = Arc::unwrap_or_clone(asked.input);
         let prepared = self.turn.toolbox.prepare(&asked.name, input);
@@ -316,8 +316,8 @@ impl Run<'_, '_> {
         AskedCall { call: asked.call, name: prepared.name, input: Arc::new(prepared.input) }
     }
 
-    /// What a reply has cost. One that was stopped, cut or timed out has cost something too: what its server said so
-    /// far, or an estimate. A server that refused or was not there has read nothing.
+    /// The usage of a reply. For a reply that was stopped, cut or timed out, it is the usage reported so far, or an
+    /// estimate. A server that refused the request or was not reachable has used nothing.
     fn usage_of(&self, reply: &Reply, halt: Option<&Halt>) -> Usage {
         let said = reply.usage.unwrap_or(reply.usage_so_far);
         let Some(window) = self.turn.model.window() else { return said };
@@ -345,7 +345,8 @@ impl Run<'_, '_> {
         });
     }
 
-    /// The model reads what the answer holds. Where that ends in words, an earlier reply was cut off and is to go on.
+    /// Appends the answer so far to the prompt. If the answer ends with text, a reply was cut off, and the model is
+    /// asked to continue it.
     fn write_answer_so_far(&mut self) {
         let messages = &mut self.turn.prompt.messages;
         messages.truncate(self.n_before);
@@ -369,21 +370,21 @@ impl Run<'_, '_> {
         messages.extend(cut_text.map(|text| prompt::go_on_after(&text)));
     }
 
-    /// Runs the calls of one reply: reads together, writes one after the other.
+    /// Runs the calls of one reply: reads concurrently, writes one after the other.
     async fn call_all(&mut self) -> Result<(), Halt> {
         let toolbox = self.turn.toolbox;
         let calls = self.progress.open_calls().to_vec();
         for group in calls.chunk_by(|a, b| toolbox.only_reads(&a.name) && toolbox.only_reads(&b.name)) {
             self.halted()?;
             for call in group.iter().filter(|call| !call.is_shown) {
-                self.tell(call.started(toolbox.title(&call.name)));
+                self.record(call.started(toolbox.title(&call.name)));
             }
             self.call_together(group).await.map_err(Halt::Journal)?;
         }
         self.halted()
     }
 
-    /// Results are streamed and stored in the order the calls ended.
+    /// Results are streamed and stored in the order in which the calls ended.
     async fn call_together(&mut self, group: &[OpenCall]) -> Result<(), JournalError> {
         let (turn, deadline) = (&self.turn, self.deadline);
         let (progress, emit) = (&mut self.progress, &mut self.emit);
@@ -411,7 +412,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Calls a tool, or finds out what an earlier node did about it.
+/// Runs a call, or returns the outcome that an earlier node recorded.
 async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result<Outcome, JournalError> {
     let is_repeated = planted(Mutant::TakeoverRepeatsCall) && open.recorded.is_some();
     let call = Call {
@@ -430,12 +431,12 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         Some(Recorded::Begun | Recorded::Effect(_)) if turn.toolbox.is_foreign(&open.name) => {
             return toolbox::close(turn.journal, &call, Outcome::Failed(Failure::outcome_unknown())).await;
         }
-        // Reads run again. A write whose effect is committed finds it under the id of the call.
+        // A read runs again. A write whose effect is committed finds the effect by the id of the call.
         Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
     }
     if open.n_same > SAME_CALL_LIMIT {
-        let failure = said_before(&open.name);
-        toolbox::patiently(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &failure)).await?;
+        let failure = repeated_call(&open.name);
+        toolbox::with_retries(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &failure)).await?;
         return Ok(Outcome::Failed(failure));
     }
     let cancel = turn.cancel.child_token();
@@ -453,20 +454,20 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
     }
 }
 
-fn said_before(name: &str) -> Failure {
+fn repeated_call(name: &str) -> Failure {
     let error = format!(
         "{name} was already called with exactly this input in this turn. Use the earlier result, or change the input."
     );
     Failure::new(error, false)
 }
 
-/// The line that a tool's stored output has about itself.
+/// The summary in a stored output.
 fn summary_of(block: &Block) -> Option<String> {
     let Block::ToolResult { content, is_error: false, .. } = block else { return None };
     Some(format!("- {}", content.get("summary")?.as_str()?))
 }
 
-/// After the result, so that the mark of data stays where it is.
+/// Appends the notes after the result, so that the data mark stays at the start.
 fn with_notes(result: Value, notes: &[String]) -> Value {
     match result {
         Value::String(text) if !notes.is_empty() => {

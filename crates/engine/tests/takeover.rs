@@ -1,4 +1,4 @@
-//! A turn whose node dies goes on from its log and the journal: at every position of both.
+//! Another node continues the turn of a dead node from the log and the journal, at every position of both.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// What survives a crash.
+/// The state that survives a crash.
 #[derive(Clone, Default)]
 struct Disk {
     events: Vec<Kind>,
@@ -29,7 +29,7 @@ struct Disk {
     n_foreign: u32,
 }
 
-/// A disk that remembers every state it was in.
+/// A disk that records each of its states.
 #[derive(Clone, Default)]
 struct World(Arc<Mutex<(Disk, Vec<Disk>)>>);
 
@@ -112,7 +112,7 @@ impl Tool for Write {
     type Input = Input;
     type Output = Output;
 
-    /// As the store does it: the effect and its row change together, and a second attempt finds the first.
+    /// Like the store: the effect and its row change together, and a second attempt finds the result of the first.
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let output = Output { name: input.name };
         self.0.change(|disk| {
@@ -126,7 +126,7 @@ impl Tool for Write {
     }
 }
 
-/// Never shown: the tool says it again in its own words.
+/// Never shown, because the tool runs again and returns its own output.
 fn unfinished() -> Failure {
     Failure::new("unfinished", false)
 }
@@ -146,10 +146,10 @@ impl ForeignTool for Foreign {
     }
 }
 
-/// What the model says in each step: words, then calls.
+/// The reply of the model in each step: text, then calls.
 type Script = &'static [(&'static str, &'static [(&'static str, &'static str)])];
 
-/// A model that knows where it is from the prompt alone, as a real one does.
+/// A model that finds its position in the script from the prompt alone, like a real model.
 struct Reader {
     script: Script,
     asked: Mutex<Vec<Prompt>>,
@@ -170,7 +170,8 @@ impl Model for Reader {
             n_calls <= n_results && !calls.is_empty()
         });
         let (text, calls) = self.script[n_steps.count()];
-        let rest = text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("its own words");
+        let rest =
+            text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("the cut text is a prefix of the reply");
         let words = rest.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())).collect::<Vec<_>>();
         let calls = calls.iter().map(|(name, input)| Delta::ToolCall {
             name: (*name).to_owned(),
@@ -236,7 +237,7 @@ async fn turn(world: &World, given: Given) -> (Finished, Vec<Prompt>) {
     (finished, model.asked.into_inner().unwrap())
 }
 
-/// What a node that takes over finds.
+/// The progress that a node reads when it takes the turn over.
 fn found(disk: &Disk) -> Progress {
     let events: Vec<_> = disk.events.iter().cloned().map(|kind| Event { seq: 0, at_ms: 0, kind }).collect();
     Progress::of(&events, disk.rows.clone().into_iter().collect::<HashMap<_, _>>())
@@ -251,7 +252,7 @@ async fn every_state() -> (Finished, Vec<Disk>) {
     (finished, states)
 }
 
-/// Blocks without what differs from run to run: ids and durations.
+/// The blocks without ids and durations, which differ from run to run.
 fn essence(content: &[Block]) -> Vec<String> {
     let named = content.iter().map(|block| match block {
         Block::Text { text } => format!("text {text}"),
@@ -266,7 +267,7 @@ fn outcome_is_unknown(block: &Block) -> bool {
         if content["error"].as_str().is_some_and(|error| error.contains("outcome is unknown")))
 }
 
-/// What a client puts together from the events it saw.
+/// The text that a client assembles from the events.
 fn shown_text(events: &[Kind]) -> Vec<String> {
     let mut texts = BTreeMap::<u32, String>::new();
     for kind in events {
@@ -278,7 +279,7 @@ fn shown_text(events: &[Kind]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_cut_anywhere_is_finished_as_if_it_had_not_been() {
+async fn a_turn_that_is_cut_at_any_position_ends_like_one_that_is_not_cut() {
     let (uncut, states) = every_state().await;
     for (n, state) in states.iter().enumerate() {
         let world = World::at(state.clone());
@@ -287,7 +288,11 @@ async fn a_turn_cut_anywhere_is_finished_as_if_it_had_not_been() {
         assert_eq!(finished.end, End::Answered(StopReason::Complete), "state {n}");
         let effects: Vec<_> = disk.effects.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(effects, ["c", "d", "e"], "state {n}: every effect once");
-        assert_eq!(found(&disk).content(), finished.content, "state {n}: what is stored is what was streamed");
+        assert_eq!(
+            found(&disk).content(),
+            finished.content,
+            "state {n}: the stored content equals the streamed content"
+        );
         let stored: Vec<_> = finished
             .content
             .clone()
@@ -297,7 +302,7 @@ async fn a_turn_cut_anywhere_is_finished_as_if_it_had_not_been() {
                 _ => None,
             })
             .collect();
-        assert_eq!(shown_text(&disk.events), stored, "state {n}: deltas are the stored text");
+        assert_eq!(shown_text(&disk.events), stored, "state {n}: the deltas add up to the stored text");
         let is_unknown = finished.content.iter().any(outcome_is_unknown);
         assert!(disk.n_foreign <= 1, "state {n}: a call to another server is not made twice");
         if !is_unknown {
@@ -322,7 +327,7 @@ async fn tokens_are_counted_across_a_takeover() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_is_asked_to_go_on_after_its_own_words() {
+async fn a_model_is_asked_to_continue_after_its_own_text() {
     let (_, states) = every_state().await;
     let cut = |disk: &&Disk| found(disk).content() == [Block::Text { text: "Let me look ".into() }];
     let state = states.iter().find(cut).unwrap();
@@ -346,12 +351,9 @@ async fn stop_deadline_and_steps_hold_across_a_takeover() {
         stopped.cancel.cancel();
         let world = World::at(state.clone());
         let (finished, asked) = turn(&world, stopped).await;
-        assert!(
-            asked.is_empty() && world.disk().effects.len() == state.effects.len(),
-            "state {n}: nothing new happens"
-        );
+        assert!(asked.is_empty() && world.disk().effects.len() == state.effects.len(), "state {n}: no new effect");
         let end = if is_answered { StopReason::Complete } else { StopReason::Stopped };
-        // The end of the last step is all that is missing: there is nothing left to stop.
+        // Only the end of the last step is missing, so the stop comes too late.
         let is_replied = state.events.iter().filter(|kind| matches!(kind, Kind::Replied { .. })).count() == 3;
         if !is_replied {
             assert_eq!(finished.end, End::Answered(end), "state {n}");
@@ -374,7 +376,7 @@ async fn stop_deadline_and_steps_hold_across_a_takeover() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_continues_is_closed_with_what_the_journal_knows() {
+async fn a_turn_that_no_node_continues_is_closed_with_the_outcomes_in_the_journal() {
     let (_, states) = every_state().await;
     for (n, state) in states.iter().enumerate() {
         let mut progress = found(state);
@@ -393,7 +395,7 @@ async fn what_nobody_continues_is_closed_with_what_the_journal_knows() {
     }
 }
 
-/// A journal that cannot be written at first.
+/// A journal whose first writes fail.
 struct Flaky {
     world: World,
     n_failures: Mutex<u32>,
@@ -409,7 +411,7 @@ impl Flaky {
             return work;
         }
         *left -= 1;
-        Box::pin(async { Err(JournalError::Unwritable(anyhow::anyhow!("the database is away"))) })
+        Box::pin(async { Err(JournalError::Unwritable(anyhow::anyhow!("the database is not available"))) })
     }
 }
 
@@ -429,7 +431,7 @@ impl Journal for Flaky {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_is_tried_again_for_as_long_as_it_has_patience() {
+async fn a_failed_journal_write_is_retried_until_its_time_limit() {
     for (n_failures, is_done) in [(0, true), (5, true), (1000, false)] {
         let world = World::default();
         let toolbox = Toolbox::default().with(Write(world.clone()));
@@ -446,6 +448,6 @@ async fn a_journal_is_tried_again_for_as_long_as_it_has_patience() {
         let outcome = toolbox.call(&journal, &cx, &call).await;
         assert_eq!(matches!(outcome, Ok(Outcome::Done(_))), is_done, "{n_failures}: {outcome:?}");
         assert!(began.elapsed() <= Duration::from_secs(11));
-        assert_eq!(journal.world.disk().effects.len(), usize::from(is_done), "no row, no effect");
+        assert_eq!(journal.world.disk().effects.len(), usize::from(is_done), "without a row there is no effect");
     }
 }

@@ -1,4 +1,4 @@
-//! How a turn runs, with the clock in our hands: retries, deadlines, order and interruption.
+//! The turn loop with a paused clock: retries, deadlines, order and interruption.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// What a fake tool does on each attempt.
+/// The behaviour of a fake tool in one attempt.
 #[derive(Clone)]
 enum Attempt {
     Works,
@@ -29,13 +29,13 @@ enum Attempt {
     Bug,
 }
 
-type Diary = Arc<Mutex<Vec<String>>>;
+type CallLog = Arc<Mutex<Vec<String>>>;
 
-/// A tool that follows a script and writes down when it began and ended, in seconds.
+/// A tool that follows a script and records its start and its end, in seconds.
 #[derive(Clone)]
 struct Fake {
     attempts: Arc<Mutex<VecDeque<Attempt>>>,
-    diary: Diary,
+    log: CallLog,
     started: Instant,
 }
 
@@ -64,19 +64,15 @@ impl Report for Output {
 impl Fake {
     fn new(attempts: impl IntoIterator<Item = Attempt>) -> Self {
         let attempts = Arc::new(Mutex::new(attempts.into_iter().collect()));
-        Self { attempts, diary: Diary::default(), started: Instant::now() }
+        Self { attempts, log: CallLog::default(), started: Instant::now() }
     }
 
     fn note(&self, what: &str) {
-        self.diary
-            .lock()
-            .expect("no one panics while holding it")
-            .push(format!("{} {what}", self.started.elapsed().as_secs()));
+        self.log.lock().expect("the lock is not poisoned").push(format!("{} {what}", self.started.elapsed().as_secs()));
     }
 
     async fn call(&self, input: Input) -> Result<Output, ToolError> {
-        let attempt =
-            self.attempts.lock().expect("no one panics while holding it").pop_front().unwrap_or(Attempt::Works);
+        let attempt = self.attempts.lock().expect("the lock is not poisoned").pop_front().unwrap_or(Attempt::Works);
         self.note(&format!("{} begins", input.name));
         let result = match attempt {
             Attempt::Works => Ok(()),
@@ -121,7 +117,7 @@ impl Tool for Writer {
     }
 }
 
-/// Runs one turn and answers how it ended and what was emitted.
+/// Runs one turn. Returns its result and the emitted events.
 async fn turn(
     fake: &Fake,
     replies: impl IntoIterator<Item = Reply>,
@@ -194,10 +190,10 @@ async fn reads_run_together_and_writes_in_order() {
         .calls("write", json!({"name": "w2"}))
         .calls("read", json!({"name": "r3"}));
     turn(&fake, [reply, says("Done.")], CancellationToken::new()).await;
-    let diary = fake.diary.lock().unwrap().join(", ");
+    let log = fake.log.lock().unwrap().join(", ");
     let expected = "0 r1 begins, 0 r2 begins, 2 r1 ends, 2 r2 ends, 2 w1 begins, 4 w1 ends, 4 w2 begins, 6 w2 ends, \
                     6 r3 begins, 8 r3 ends";
-    assert_eq!(diary, expected);
+    assert_eq!(log, expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,7 +222,7 @@ async fn reads_that_end_in_another_order_are_stored_as_they_were_streamed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_and_endless_turns_run_into_their_limits() {
+async fn a_silent_model_and_an_endless_turn_time_out() {
     let long = |n: usize| (0..n).map(|_| Attempt::Takes(9)).collect::<Vec<_>>();
     let cases: [(Vec<Reply>, Vec<Attempt>, u64); 2] =
         [(vec![Reply::default().then_hangs()], vec![], 30), (vec![says("Well").then_hangs()], vec![], 60)];
@@ -236,7 +232,7 @@ async fn silence_and_endless_turns_run_into_their_limits() {
         assert!(matches!(finished.end, End::Failed { code: FailureCode::Timeout, retryable: true, .. }));
         assert_eq!(fake.started.elapsed().as_secs(), seconds);
     }
-    // Eight writes of nine seconds in each of five rounds would take six minutes.
+    // Eight writes of nine seconds each in five rounds would take six minutes.
     let round = |n: usize| {
         (0..8).fold(Reply::default(), |reply, call| reply.calls("write", json!({"name": format!("{n}.{call}")})))
     };
@@ -252,9 +248,9 @@ async fn silence_and_endless_turns_run_into_their_limits() {
     assert_eq!(n_uses, n_results, "every call that was made has its result");
 }
 
-/// The search had succeeded, the model read its result too slowly: what was found is not lost.
+/// The tool succeeded, and the model was too slow to read the result. The answer still contains the result.
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_times_out_after_its_tools_shows_what_they_said() {
+async fn a_turn_that_times_out_after_its_tools_shows_their_results() {
     let fake = Fake::new([]);
     let replies = [calls("read", json!({"name": "a"})), Reply::default().then_hangs()];
     let (finished, emitted) = turn(&fake, replies, CancellationToken::new()).await;
@@ -263,9 +259,9 @@ async fn a_turn_that_times_out_after_its_tools_shows_what_they_said() {
     assert_eq!(said, "The model took too long to answer. The tools have reported:\n\n- did a");
     let streamed = emitted.iter().any(|kind| matches!(kind, Kind::TextDone { text, .. } if *text == said));
     assert!(streamed, "{emitted:?}");
-    assert!(matches!(emitted.last(), Some(Kind::StepDone { .. })), "inside its step");
+    assert!(matches!(emitted.last(), Some(Kind::StepDone { .. })), "the text is inside its step");
     let (finished, _) = turn(&fake, [Reply::default().then_hangs()], CancellationToken::new()).await;
-    assert!(finished.content.is_empty(), "nothing to show");
+    assert!(finished.content.is_empty(), "no tool has a result");
 }
 
 #[tokio::test(start_paused = true)]
@@ -289,7 +285,7 @@ async fn a_stop_interrupts_the_running_tool_and_closes_the_calls_after_it() {
         })
         .collect();
     assert_eq!(errors, ["Interrupted", "Interrupted"]);
-    assert_eq!(fake.diary.lock().unwrap().as_slice(), ["0 slow begins"], "the second call is never made");
+    assert_eq!(fake.log.lock().unwrap().as_slice(), ["0 slow begins"], "the second call is never made");
 }
 
 #[test]

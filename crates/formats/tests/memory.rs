@@ -1,4 +1,4 @@
-//! Reading a long history in bounded memory, in a process of its own because memory is measured for the process.
+//! A long history is read in bounded memory. The test has its own process, because memory is measured per process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use std::{fs, io::Cursor};
 
 use formats::Kind;
 
-/// Makes plays as they are asked for, so that only the reader's own memory is measured.
+/// Generates plays on demand, so that only the memory of the parser is measured.
 struct EndlessHistory {
     n_left: u32,
     ready: Cursor<Vec<u8>>,
@@ -32,7 +32,7 @@ impl std::io::Read for EndlessHistory {
     }
 }
 
-/// The most memory this process ever had, in kB.
+/// The peak memory of this process, in kB.
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

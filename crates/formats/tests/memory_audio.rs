@@ -1,5 +1,5 @@
-//! Large audio, as a file and inside an archive, in bounded memory; in a process of its own because memory is measured
-//! for the process.
+//! Large audio files, alone and inside an archive, are read in bounded memory. The test has its own process, because
+//! memory is measured per process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use std::{
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// The most memory this process ever had, in kB.
+/// The peak memory of this process, in kB.
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -32,7 +32,7 @@ fn write_wav(out: &mut impl Write, seconds: u32) {
 }
 
 #[test]
-fn large_audio_is_never_read_into_memory() {
+fn large_audio_files_are_not_read_into_memory() {
     let folder = tempfile::tempdir().unwrap();
     let mut zip = ZipWriter::new(tempfile::tempfile_in(folder.path()).unwrap());
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);

@@ -1,7 +1,7 @@
-//! The offline model: a small planner that needs no key, no network and no time.
+//! The offline model: a small rule-based planner that needs no key and no network.
 //!
-//! It reads the whole conversation anew for every reply, so it remembers nothing and two servers answer alike.
-//! Each reply is one step: some words, and the tool calls that must happen next.
+//! It has no state: it reads the whole conversation for every reply, so two servers give the same answer. Each reply is one
+//! step: text, and the next tool calls.
 
 mod discover;
 mod language;
@@ -16,7 +16,7 @@ use futures::{StreamExt, stream::BoxStream};
 use serde_json::Value;
 
 use self::{
-    language::{Language, MAX_WORDS, Talk, text::words, words::Tongue},
+    language::{Language, MAX_WORDS, Talk, text::words, words::Lang},
     say::Phrase,
     scene::Scene,
 };
@@ -44,7 +44,7 @@ impl Model for OfflineModel {
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        // A reply that was cut off is computed again; what its reader has seen is left out.
+        // A reply that was cut off is computed again, without the part that was already streamed.
         let (whole, seen) = prompt.before_cut().map_or_else(|| (prompt.clone(), ""), |(whole, seen)| (whole, seen));
         let scene = Scene::of(&whole);
         let voice = Voice::new(&self.language, &scene);
@@ -58,7 +58,7 @@ impl Model for OfflineModel {
     }
 }
 
-/// What happens next: words first, then calls. Without calls the turn is over.
+/// The next step: text first, then calls. Without calls the turn ends.
 #[derive(Default)]
 struct Step {
     text: String,
@@ -81,7 +81,7 @@ impl Step {
         words.into_iter().chain(calls).chain([Delta::End { usage }])
     }
 
-    /// The rest of the text. A text that has changed since it was begun goes on where the two part.
+    /// The rest of the text. If the text has changed since its start was streamed, it continues after their common prefix.
     fn after(mut self, seen: &str) -> Self {
         let is_same = |(a, b): &(char, char)| a == b;
         let n_same: usize = self.text.chars().zip(seen.chars()).take_while(is_same).map(|(a, _)| a.len_utf8()).sum();
@@ -95,21 +95,21 @@ impl Step {
     }
 }
 
-/// The language of the answer and everything known about languages.
+/// The language of the answer, with the data of all languages.
 struct Voice<'a> {
     language: &'a Language,
-    tongue: Tongue,
+    lang: Lang,
 }
 
 impl<'a> Voice<'a> {
-    /// The language of this message, or of the last one that showed its language.
+    /// The language of this message, or of the last message with a recognised language.
     fn new(language: &'a Language, scene: &Scene) -> Self {
-        let tongue = scene.backwards().find_map(|exchange| language.tongue(&exchange.wish));
-        Self { language, tongue: tongue.unwrap_or(Tongue::En) }
+        let lang = scene.backwards().find_map(|exchange| language.lang(&exchange.message));
+        Self { language, lang: lang.unwrap_or(Lang::En) }
     }
 
     fn say(&self, phrase: Phrase, gaps: &[&str]) -> String {
-        self.language.phrases.say(self.tongue, phrase, gaps)
+        self.language.phrases.say(self.lang, phrase, gaps)
     }
 
     fn talk(&self, talk: Talk, help: Phrase) -> String {
@@ -120,14 +120,14 @@ impl<'a> Voice<'a> {
             Talk::Help => format!("{}\n\n{}", self.say(help, &[]), self.say(Phrase::WhoAmI, &[])),
             Talk::Who => self.say(Phrase::WhoAmI, &[]),
             Talk::Offtopic | Talk::Errand => format!("{}\n\n{}", self.say(Phrase::Offtopic, &[]), self.say(help, &[])),
-            // A yes or no to nothing we asked.
+            // A yes or no without a question.
             Talk::Yes | Talk::No => self.say(help, &[]),
         }
     }
 }
 
 fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    if words(&scene.now.wish).len() > MAX_WORDS {
+    if words(&scene.now.message).len() > MAX_WORDS {
         return Step::says(voice.say(Phrase::TooLong, &[]));
     }
     let step = match (scene.has("add_task"), scene.has("semanticSearch")) {
@@ -143,7 +143,7 @@ fn next_step(voice: &Voice, scene: &Scene) -> Step {
     step
 }
 
-/// A step with the calls that this conversation's tools allow.
+/// Removes the calls of tools that this conversation does not have.
 fn only_offered(voice: &Voice, scene: &Scene, mut step: Step) -> Step {
     let n_calls = step.calls.len();
     step.calls.retain(|(name, _)| scene.has(name));
@@ -154,7 +154,7 @@ fn tokens(message: &Message) -> u64 {
     estimate(message.content.iter().map(|block| serde_json::to_string(block).map_or(0, |text| text.len())).sum())
 }
 
-/// About four bytes make a token.
+/// Estimates four bytes per token.
 fn estimate(n_bytes: usize) -> u64 {
     u64::try_from(n_bytes.div_ceil(4)).unwrap_or(u64::MAX)
 }

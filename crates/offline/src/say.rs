@@ -1,15 +1,15 @@
-//! What we say, in each language.
+//! The phrases of the answers, in each language.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::language::words::Tongue;
+use super::language::words::Lang;
 
 macro_rules! phrases {
     ($($name:ident,)*) => {
-        /// A sentence of ours; `{}` is filled in order.
+        /// A phrase; each `{}` is replaced in order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum Phrase { $($name,)* }
@@ -118,29 +118,29 @@ phrases! {
 }
 
 /// Every phrase in every language (`say.txt`).
-pub(crate) struct Phrases(HashMap<Phrase, HashMap<Tongue, String>>);
+pub(crate) struct Phrases(HashMap<Phrase, HashMap<Lang, String>>);
 
 impl Phrases {
     pub(crate) fn new(data: &'static str) -> Self {
-        let mut phrases: HashMap<Phrase, HashMap<Tongue, String>> = HashMap::new();
+        let mut phrases: HashMap<Phrase, HashMap<Lang, String>> = HashMap::new();
         let mut current = None;
         for line in data.lines() {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 current = serde_json::from_value(Value::from(name)).ok();
-                debug_assert!(current.is_some(), "there is no phrase {name}");
+                debug_assert!(current.is_some(), "unknown phrase {name}");
             } else if let (Some(phrase), Some((code, text))) = (current, line.split_once(": "))
-                && let Some(tongue) = Tongue::parse(code)
+                && let Some(lang) = Lang::parse(code)
             {
-                phrases.entry(phrase).or_default().insert(tongue, text.replace("\\n", "\n"));
+                phrases.entry(phrase).or_default().insert(lang, text.replace("\\n", "\n"));
             }
         }
         Self(phrases)
     }
 
-    /// The phrase in a language, with its gaps filled.
-    pub(crate) fn say(&self, tongue: Tongue, phrase: Phrase, gaps: &[&str]) -> String {
-        let text = self.0.get(&phrase).and_then(|texts| texts.get(&tongue));
-        let mut pieces = text.expect("every phrase is written in every language").split("{}");
+    /// The phrase in a language, with its placeholders replaced.
+    pub(crate) fn say(&self, lang: Lang, phrase: Phrase, gaps: &[&str]) -> String {
+        let text = self.0.get(&phrase).and_then(|texts| texts.get(&lang));
+        let mut pieces = text.expect("every phrase exists in every language").split("{}");
         let mut said = pieces.next().unwrap_or_default().to_owned();
         for (piece, gap) in pieces.zip(gaps.iter().chain(std::iter::repeat(&""))) {
             said.push_str(gap);
@@ -150,7 +150,7 @@ impl Phrases {
     }
 }
 
-/// Words from a tool or a person on one line, without the marks that would format them.
+/// Text from a tool or a user as one line, without Markdown marks.
 pub(crate) fn plain(text: &str) -> String {
     let text = text.replace(['*', '`', '<', '>'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -161,13 +161,13 @@ pub(crate) fn strong(text: &str) -> String {
 }
 
 /// "a, b and c", in bold.
-pub(crate) fn list(tongue: Tongue, names: &[String]) -> String {
+pub(crate) fn list(lang: Lang, names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| strong(name)).collect();
-    let and = match tongue {
-        Tongue::En => "and",
-        Tongue::De => "und",
-        Tongue::Fr => "et",
-        Tongue::Es => "y",
+    let and = match lang {
+        Lang::En => "and",
+        Lang::De => "und",
+        Lang::Fr => "et",
+        Lang::Es => "y",
     };
     match names.as_slice() {
         [] => String::new(),
@@ -181,15 +181,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_phrase_is_written_in_every_language_with_the_same_gaps() {
+    fn every_phrase_exists_in_every_language_with_the_same_placeholders() {
         let phrases = Phrases::new(include_str!("say.txt"));
         for phrase in ALL {
-            let texts = phrases.0.get(phrase).unwrap_or_else(|| panic!("{phrase:?} is not written"));
-            let n_gaps: Vec<_> = Tongue::ALL.iter().map(|tongue| texts[tongue].matches("{}").count()).collect();
+            let texts = phrases.0.get(phrase).unwrap_or_else(|| panic!("{phrase:?} has no text"));
+            let n_gaps: Vec<_> = Lang::ALL.iter().map(|lang| texts[lang].matches("{}").count()).collect();
             assert!(n_gaps.iter().all(|n| *n == n_gaps[0]), "{phrase:?}: {n_gaps:?}");
         }
         assert_eq!(
-            phrases.say(Tongue::Fr, Phrase::DidYouMean, &["lait", "pain"]),
+            phrases.say(Lang::Fr, Phrase::DidYouMean, &["lait", "pain"]),
             "Je ne vois pas « lait » dans ta liste. Tu veux dire **pain** ?"
         );
     }

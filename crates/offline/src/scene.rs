@@ -1,9 +1,9 @@
-//! The scene: what a prompt says about the conversation, in the form the planners need.
+//! The scene: the conversation in a prompt, in the form that the planners need.
 
 use engine::{Block, Prompt, Role};
 use serde_json::Value;
 
-/// The conversation up to the message being answered.
+/// The conversation up to the current message.
 pub(crate) struct Scene<'a> {
     pub(crate) earlier: Vec<Exchange<'a>>,
     pub(crate) now: Exchange<'a>,
@@ -11,10 +11,10 @@ pub(crate) struct Scene<'a> {
     tools: Vec<&'a str>,
 }
 
-/// What a person said and everything the answer holds so far.
+/// A user message and its answer so far.
 #[derive(Default)]
 pub(crate) struct Exchange<'a> {
-    pub(crate) wish: String,
+    pub(crate) message: String,
     pub(crate) answer: String,
     pub(crate) calls: Vec<Called<'a>>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Called<'a> {
     id: engine::CallId,
     pub(crate) name: &'a str,
     pub(crate) input: &'a Value,
-    /// None when the turn was cut before the tool answered.
+    /// `None` if the turn was cut before the tool returned.
     pub(crate) result: Option<Result<Value, String>>,
 }
 
@@ -36,9 +36,9 @@ impl<'a> Scene<'a> {
             if starts_anew || exchanges.is_empty() {
                 exchanges.push(Exchange::default());
             }
-            let exchange = exchanges.last_mut().expect("one was pushed for the first message");
+            let exchange = exchanges.last_mut().expect("the first message adds an exchange");
             match message.role {
-                Role::User if starts_anew => exchange.wish = text,
+                Role::User if starts_anew => exchange.message = text,
                 Role::User => {}
                 Role::Assistant => exchange.answer.push_str(&text),
             }
@@ -57,7 +57,7 @@ impl<'a> Scene<'a> {
         self.earlier.last()
     }
 
-    /// Every exchange, the newest first.
+    /// Every exchange, newest first.
     pub(crate) fn backwards(&self) -> impl Iterator<Item = &Exchange<'a>> {
         std::iter::once(&self.now).chain(self.earlier.iter().rev())
     }
@@ -90,7 +90,7 @@ impl<'a> Exchange<'a> {
         self.calls.iter().any(|called| called.name == tool)
     }
 
-    /// The bold part of each numbered line of the answer, or the whole line: what "the second one" points into.
+    /// The bold part of each numbered line of the answer, or the whole line. "The second one" refers to this list.
     pub(crate) fn numbered(&self) -> Vec<&str> {
         let items = self.answer.lines().filter_map(|line| {
             let line = line.trim_start();
@@ -114,7 +114,7 @@ fn error_text(content: &Value) -> String {
     text.as_str().map_or_else(|| text.to_string(), str::to_owned)
 }
 
-/// Results are objects, or text that holds one, perhaps after a line that marks it as data from outside.
+/// A result is an object, or a text with an object, possibly after a line that marks it as data.
 fn object_in(content: &Value) -> Value {
     let Value::String(text) = content else { return content.clone() };
     let starts = text.match_indices('{').map(|(at, _)| at).take(8);
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_read_as_an_object_or_from_the_text_around_it() {
+    fn a_result_is_an_object_or_a_text_that_contains_one() {
         let table = [
             (json!({"tasks": []}), json!({"tasks": []})),
             (json!("{\"tasks\": []}"), json!({"tasks": []})),

@@ -1,9 +1,9 @@
-//! Emoji as words: "🌧️🚗🌙" asks for rain, driving and night.
+//! Emoji as words: "🌧️🚗🌙" becomes "rain driving night".
 
 use std::borrow::Cow;
 
-/// A text with its emoji replaced by what they stand for: our words for those that speak about music and moods, else their
-/// Unicode names.
+/// The text with each emoji replaced by words: from our own list for emoji about music and moods, else from its Unicode
+/// name.
 pub fn spelled(text: &str) -> Cow<'_, str> {
     if !text.chars().any(may_be_emoji) {
         return Cow::Borrowed(text);
@@ -29,7 +29,7 @@ fn may_be_emoji(c: char) -> bool {
     matches!(c, '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}') && !c.is_alphanumeric()
 }
 
-/// The emoji at the beginning of a text, the longest one, and how many bytes it takes.
+/// The longest emoji at the start of a text, and its length in bytes.
 fn leading(text: &str) -> Option<(String, usize)> {
     const LONGEST: usize = 8;
     let ends: Vec<usize> = text.char_indices().map(|(at, c)| at + c.len_utf8()).take(LONGEST).collect();
@@ -41,13 +41,13 @@ fn leading(text: &str) -> Option<(String, usize)> {
         .map(|(_, words)| *words);
     let name = emoji.name();
     let named =
-        || name.split([' ', ':', '-']).filter(|word| !TELLS_NOTHING.contains(word)).collect::<Vec<_>>().join(" ");
+        || name.split([' ', ':', '-']).filter(|word| !UNINFORMATIVE.contains(word)).collect::<Vec<_>>().join(" ");
     Some((ours.map_or_else(named, str::to_owned), length))
 }
 
-const TELLS_NOTHING: &[&str] = &["face", "with", "sign", "symbol", "button", "of", "and", "the", "person", "person’s"];
+const UNINFORMATIVE: &[&str] = &["face", "with", "sign", "symbol", "button", "of", "and", "the", "person", "person’s"];
 
-/// What an emoji stands for, where its Unicode name says less.
+/// Words for emoji whose Unicode names are less useful for a search.
 const OURS: &[(&str, &str)] = &[
     ("❤ 💕 💖 💗 💘 💞 😍 🥰 💋", "love"),
     ("💔", "heartbreak"),

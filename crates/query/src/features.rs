@@ -1,4 +1,4 @@
-//! Audio features: ranges to filter by, and the words of a query that speak about sound.
+//! Audio features: ranges for filters, and the words of a query that describe sound.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -19,7 +19,7 @@ pub enum Feature {
     Valence,
 }
 
-/// Both ends are included; a track whose feature is unknown is outside of every range.
+/// Both ends are included. A track with an unknown value is outside every range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeatureRange {
     pub feature: Feature,
@@ -75,12 +75,12 @@ impl Feature {
     }
 }
 
-/// A wish about sound: this feature should be high (or low).
+/// A preference about sound: this feature should be high (or low).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SoundWish {
+pub struct SoundPreference {
     pub feature: Feature,
     pub side: Side,
-    /// "Calmer": compared with a seed, or with what was shown before.
+    /// "Calmer": relative to a seed, or to the results that were shown before.
     pub is_relative: bool,
 }
 
@@ -99,17 +99,17 @@ impl Side {
     }
 }
 
-/// What a query says about sound, if anything. One wish per feature: the first counts.
-pub fn sound_wishes(query: &str) -> Vec<SoundWish> {
+/// The preferences about sound in a query. Of several preferences about one feature, the first is used.
+pub fn sound_preferences(query: &str) -> Vec<SoundPreference> {
     crate::plan::parse(query, 2000).sounds
 }
 
-/// What one word says about sound, by its exact form: `driving` is a sound, `drive` is not.
-pub(crate) fn sound_word(word: &str) -> Option<SoundWish> {
-    static BY_WORD: LazyLock<HashMap<&'static str, SoundWish>> = LazyLock::new(|| {
+/// The preference in one word, by its exact form: `driving` describes a sound, `drive` does not.
+pub(crate) fn sound_word(word: &str) -> Option<SoundPreference> {
+    static BY_WORD: LazyLock<HashMap<&'static str, SoundPreference>> = LazyLock::new(|| {
         let spelled = |table: &'static [(&'static str, Feature, Side)], is_relative: bool| {
             table.iter().flat_map(move |&(forms, feature, side)| {
-                forms.split_whitespace().map(move |form| (form, SoundWish { feature, side, is_relative }))
+                forms.split_whitespace().map(move |form| (form, SoundPreference { feature, side, is_relative }))
             })
         };
         spelled(SPOKEN, false).chain(spelled(COMPARED, true)).collect()
@@ -185,7 +185,7 @@ const SPOKEN: &[(&str, Feature, Side)] = &[
     ),
 ];
 
-/// Forms that compare.
+/// Comparative forms.
 const COMPARED: &[(&str, Feature, Side)] = &[
     ("calmer quieter softer gentler mellower ruhiger leiser sanfter entspannter", Energy, Low),
     ("louder harder wilder heavier lauter harter energischer", Energy, High),
@@ -196,10 +196,10 @@ const COMPARED: &[(&str, Feature, Side)] = &[
     ("faster quicker schneller", Tempo, High),
 ];
 
-impl SoundWish {
-    /// From -1 (the opposite) to 1 (just so).
+impl SoundPreference {
+    /// From -1 (the opposite) to 1 (exactly as preferred).
     fn fit(self, value: f64) -> f32 {
-        // Beats per minute: 60 is as slow and 180 as fast as words mean it.
+        // Beats per minute: "slow" means 60 and "fast" means 180.
         let share = if self.feature == Tempo { (value - 60.0) / 120.0 } else { value };
         let high = 2.0 * share.clamp(0.0, 1.0) as f32 - 1.0;
         match self.side {
@@ -213,26 +213,28 @@ impl SoundWish {
     }
 }
 
-/// How well a sound fits all wishes, -1 to 1; 0 when nothing was wished or nothing is known.
-pub fn sound_fit(wishes: &[SoundWish], value: impl Fn(Feature) -> Option<f64>) -> f32 {
-    let fits = wishes.iter().filter_map(|wish| Some(wish.fit(value(wish.feature)?)));
-    fits.sum::<f32>() / wishes.len().max(1) as f32
+/// How well the features of a track fit all preferences, from -1 to 1; 0 without preferences or without known features.
+pub fn sound_fit(preferences: &[SoundPreference], value: impl Fn(Feature) -> Option<f64>) -> f32 {
+    let fits = preferences.iter().filter_map(|preference| Some(preference.fit(value(preference.feature)?)));
+    fits.sum::<f32>() / preferences.len().max(1) as f32
 }
 
-/// The features that fit, as a listener reads them: `low energy (0.12)`.
-pub fn fitting_features(wishes: &[SoundWish], features: Option<&AudioFeatures>) -> Vec<String> {
+/// The features that fit the preferences, for display: `low energy (0.12)`.
+pub fn fitting_features(preferences: &[SoundPreference], features: Option<&AudioFeatures>) -> Vec<String> {
     let Some(features) = features else { return Vec::new() };
-    let fits = |wish: &&SoundWish| wish.feature.of(features).is_some_and(|value| wish.fit(value) > 0.2);
-    let told = |wish: &SoundWish| {
-        let value = wish.feature.of(features)?;
-        let side = match wish.side {
+    let fits = |preference: &&SoundPreference| {
+        preference.feature.of(features).is_some_and(|value| preference.fit(value) > 0.2)
+    };
+    let told = |preference: &SoundPreference| {
+        let value = preference.feature.of(features)?;
+        let side = match preference.side {
             Low => "low",
             High => "high",
         };
-        let value = if wish.feature == Tempo { format!("{value:.0} BPM") } else { format!("{value:.2}") };
-        Some(format!("{side} {} ({value})", wish.feature.name()))
+        let value = if preference.feature == Tempo { format!("{value:.0} BPM") } else { format!("{value:.2}") };
+        Some(format!("{side} {} ({value})", preference.feature.name()))
     };
-    wishes.iter().filter(fits).filter_map(told).collect()
+    preferences.iter().filter(fits).filter_map(told).collect()
 }
 
 #[cfg(test)]
@@ -249,26 +251,30 @@ mod tests {
             ("energetic workout", &wild, &slow_and_calm),
             ("fast and loud", &wild, &slow_and_calm),
         ] {
-            let wishes = sound_wishes(query);
-            assert!(sound_fit(&wishes, |feature| feature.of(better)) > 0.5, "{query}");
-            assert!(sound_fit(&wishes, |feature| feature.of(worse)) < -0.5, "{query}");
+            let preferences = sound_preferences(query);
+            assert!(sound_fit(&preferences, |feature| feature.of(better)) > 0.5, "{query}");
+            assert!(sound_fit(&preferences, |feature| feature.of(worse)) < -0.5, "{query}");
         }
-        assert_eq!(sound_fit(&sound_wishes("songs about the sea"), |feature| feature.of(&wild)), 0.0);
-        assert_eq!(sound_fit(&sound_wishes("calm"), |_| None), 0.0);
+        assert_eq!(sound_fit(&sound_preferences("songs about the sea"), |feature| feature.of(&wild)), 0.0);
+        assert_eq!(sound_fit(&sound_preferences("calm"), |_| None), 0.0);
         for (denied, feature, side) in [
             ("hopeful rather than sad", Valence, High),
             ("not too loud", Energy, Low),
             ("nicht so traurig", Valence, High),
             ("less energetic", Energy, Low),
         ] {
-            let wishes = sound_wishes(denied);
-            assert_eq!((wishes.len(), wishes[0].feature, wishes[0].side), (1, feature, side), "{denied}");
+            let preferences = sound_preferences(denied);
+            assert_eq!(
+                (preferences.len(), preferences[0].feature, preferences[0].side),
+                (1, feature, side),
+                "{denied}"
+            );
         }
         for other in ["rainy night drive", "summer dancing shoes on a bright corner", "dark chocolate"] {
-            assert_eq!(sound_wishes(other), [], "{other}");
+            assert_eq!(sound_preferences(other), [], "{other}");
         }
         assert_eq!(
-            fitting_features(&sound_wishes("slow, relaxing"), Some(&slow_and_calm)),
+            fitting_features(&sound_preferences("slow, relaxing"), Some(&slow_and_calm)),
             ["low tempo (70 BPM)", "low energy (0.10)"]
         );
     }

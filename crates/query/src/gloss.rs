@@ -1,12 +1,13 @@
-//! A small table of German, French and Spanish words about music and life with their English meaning: what a wish in
-//! those languages is also searched by, and what a denied word excludes. It is the floor without a cross-lingual embedder.
+//! A small table of German, French and Spanish words about music and life with their English meaning. A query in these
+//! languages is also searched by the English words, and a denied word also excludes its English form. It is used when
+//! no multilingual embedder is installed.
 
 use crate::{
     stop::{TextLanguage, text_language},
     words::{fold, words},
 };
 
-/// The English words of what is known in a text, or `None` when nothing is or when it is English already.
+/// The English words for the known words of a text; `None` if it contains none, or if the text is English.
 pub fn english(text: &str) -> Option<String> {
     let known = |word: &str| {
         TABLE.iter().find(|(_, forms)| forms.split_whitespace().any(|form| form == word)).map(|(meaning, _)| *meaning)
@@ -17,7 +18,7 @@ pub fn english(text: &str) -> Option<String> {
     (!meanings.is_empty() && !is_english).then(|| meanings.join(" "))
 }
 
-/// Forms are lower case without accents. Words that are spelled like another English word are left out.
+/// Forms are lower case without accents. A word with the same spelling as an unrelated English word is not listed.
 const TABLE: &[(&str, &str)] = &[
     ("rain", "regen regens regennacht verregnet pluie pluies lluvia lluvias"),
     ("sea", "meer see meeres mer mers mar mares ozean ocean oceano"),
@@ -102,7 +103,7 @@ mod tests {
     use super::english;
 
     #[test]
-    fn wishes_in_other_languages_have_english_words_and_english_ones_stay() {
+    fn queries_in_other_languages_get_english_words_and_english_queries_do_not() {
         for (text, meaning) in [
             ("une chanson triste sur la mer", Some("sad sea")),
             ("Lieder über den Regen", Some("rain")),

@@ -1,6 +1,6 @@
-//! Names in other scripts as Latin letters: `Кино` is found by "kino", and `Metallica` by "Металлика".
+//! Transliterates names to Latin letters: the query "kino" finds `Кино`, and "Металлика" finds `Metallica`.
 
-/// A text in Latin letters, or `None` when it is written in them already (or has no letters).
+/// The text in Latin letters; `None` if it contains no letters of another script.
 pub fn latin(text: &str) -> Option<String> {
     if !text.chars().any(is_other_script) {
         return None;
@@ -10,7 +10,7 @@ pub fn latin(text: &str) -> Option<String> {
     (!spelled.is_empty()).then_some(spelled)
 }
 
-/// A text with its Latin spelling after it, where it has another script.
+/// The text, followed by its Latin spelling if it has one.
 pub fn with_latin(text: &str) -> String {
     match latin(text) {
         Some(spelled) => format!("{text} {spelled}"),
@@ -18,13 +18,14 @@ pub fn with_latin(text: &str) -> String {
     }
 }
 
-/// Scripts with letters for sounds. Chinese characters are read differently by language, so that no table helps.
+/// Scripts whose letters stand for sounds. Chinese characters are excluded, because their reading depends on the
+/// language.
 fn is_other_script(c: char) -> bool {
     matches!(c, '\u{370}'..='\u{58f}' | '\u{5d0}'..='\u{64a}' | '\u{10a0}'..='\u{10ff}' | '\u{1f00}'..='\u{1fff}'
         | '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Apostrophes would cut a word in two: `ь` is written `'`.
+/// Without apostrophes, which would split a word: `ь` is transliterated as `'`.
 fn letter(c: char) -> String {
     if c.is_ascii() || !is_other_script(c) {
         return c.to_string();

@@ -1,4 +1,4 @@
-//! What a listener's words mean: terms, and the plan that a message asks for.
+//! Understands a listener's message: its search terms, and the plan with limits, preferences and seeds.
 
 pub mod emoji;
 pub mod features;
@@ -11,5 +11,5 @@ pub mod words;
 pub use features::{Feature, FeatureRange};
 pub use plan::{Limits, Plan, parse};
 
-/// A track with a lower score does not really match: the one threshold of search, tools and answers.
+/// A track with a lower score is not a match. Search, tools and answers share this threshold.
 pub const MATCHES_FROM: f32 = 0.25;

@@ -1,4 +1,4 @@
-//! Function words by language, and which language a short text is in.
+//! Function words by language, and language detection for short texts.
 
 use crate::words::{Word, fold, words};
 
@@ -51,16 +51,16 @@ const FUNCTION_WORDS: [(TextLanguage, &str); 6] = [
     ),
 ];
 
-/// Words for music in general: they are in every description and tell nothing.
+/// General words for music. They occur in every description, so they do not distinguish tracks.
 const GENERIC: &str = "song songs music track tracks tune tunes piece pieces sound sounds audio album albums playlist listen listening hear play \
     lied lieder musik stuck stucke titel chanson chansons musique morceau morceaux cancion canciones musica tema temas canzone canzoni musicas";
 
-/// Common words that describe many things: half a reason at most.
+/// Common words with many meanings. They have a lower weight.
 const WEAK: &str = "good new old big little small great long short time times day days way best better first last next back make makes made making take takes \
     feel feels feeling know think look come comes coming thing kind bit lot lots much many every again still even always never now today tomorrow yesterday week \
     people person man woman work works working right left end start keep put use help call called nice well wants after before around not no";
 
-/// The language most function words are of; English when nothing tells.
+/// The language with the most function words in the text; English if there are none.
 pub fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
     let count =
@@ -83,8 +83,8 @@ pub struct ContentWord {
     pub weight: f32,
 }
 
-/// The words of a text that carry meaning, without the function words of its language. A text that has nothing else
-/// ("The The") has none.
+/// The content words of a text, without the function words of its language. Empty if the text has only function words
+/// ("The The").
 pub fn content_words(text: &str) -> Vec<ContentWord> {
     let language = text_language(text);
     let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
@@ -107,8 +107,8 @@ fn surface(text: &str) -> Vec<String> {
     words(text).iter().map(|word| fold(&text[word.start..word.end])).collect()
 }
 
-/// Words of errands, offices and computers. A message with one of them is hardly about music, whatever else it shares
-/// with a description.
+/// Words about errands, offices and computers. A message with one of them is rarely about music, even if other words of
+/// it occur in a description.
 const ERRANDS: &str = "tax taxes invoice invoices printer forecast weather appointment dentist doctor pharmacy password login account insurance mortgage \
     wifi router laptop battery driver download upload install update software python java kubernetes yaml server database api code javascript excel spreadsheet \
     email mail inbox meeting agenda deadline deadlines homework essay visa passport permit renewal ticket tickets flight flights hotel parking toyota car-wash \
@@ -117,7 +117,7 @@ const ERRANDS: &str = "tax taxes invoice invoices printer forecast weather appoi
     wetter wettervorhersage steuererklarung rechnung drucker passwort termin zahnarzt arzt versicherung rezept meteo facture imprimante rendez-vous \
     impuestos factura impresora contrasena cita dentista receta clima toner";
 
-/// Verbs that ask for something to be done, at the beginning of a message.
+/// Verbs at the start of a message that request an action.
 const ERRAND_VERBS: &str = "write cancel renew spell open close change compare set schedule remind define split unsubscribe subscribe book order reserve send \
     calculate convert translate download install update upgrade reset fix repair replace delete format print scan sign submit pay transfer \
     buy sell rent hire register enroll charge connect configure turn switch clean wash summarize summarise explain solve debug compile schreib kaufe kauf bestelle \
@@ -130,7 +130,8 @@ pub fn is_errand(text: &str) -> bool {
     said.iter().any(|word| is_in(ERRANDS, word)) || said.len() > 1 && is_in(ERRAND_VERBS, &said[0])
 }
 
-/// "Is it raining tomorrow", "how old is the president": a question about the world, unless it names music.
+/// Whether a message is a general question ("is it raining tomorrow", "how old is the president") that does not mention
+/// music.
 pub fn is_plain_question(text: &str) -> bool {
     let said = surface(text);
     let word = |at: usize| said.get(at).map_or("", String::as_str);
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn function_words_go_by_the_language_of_the_text() {
+    fn function_words_depend_on_the_language_of_the_text() {
         assert_eq!(text_language("une chanson triste sur la mer"), French);
         assert_eq!(text_language("Lieder zum Einschlafen für die Kinder"), German);
         assert_eq!(text_language("rain"), English);
@@ -186,16 +187,16 @@ mod tests {
     }
 
     #[test]
-    fn questions_about_the_world_are_told_from_wishes() {
+    fn general_questions_are_distinguished_from_queries() {
         for question in
             ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"]
         {
             assert!(is_plain_question(question), "{question}");
         }
-        for wish in
+        for query in
             ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"]
         {
-            assert!(wish == "do not go gentle" || !is_plain_question(wish), "{wish}");
+            assert!(query == "do not go gentle" || !is_plain_question(query), "{query}");
         }
     }
 }

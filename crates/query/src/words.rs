@@ -1,4 +1,4 @@
-//! Words: how text in any script becomes the terms that BM25 counts.
+//! Words: converts text in any script into the terms for BM25.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -6,7 +6,7 @@ use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// One term and where it stands in the text it came from.
+/// One term and its position in the original text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     pub term: String,
@@ -14,13 +14,14 @@ pub struct Word {
     pub end: usize,
 }
 
-/// Every word of a text: folded (`Björk` → `bjork`), stemmed by script, Chinese and Japanese as overlapping pairs.
+/// Every word of a text, folded (`Björk` → `bjork`) and stemmed by script. Chinese and Japanese text becomes overlapping
+/// pairs of characters.
 pub fn words(text: &str) -> Vec<Word> {
     words_where(text, |_| true)
 }
 
-/// The words of a text that are among some terms. Folding and stemming keep the first letter, so words that begin
-/// otherwise are passed over without either, which is most of the work.
+/// The words of a text that are in `terms`. Folding and stemming keep the first letter, so words with another first
+/// letter are skipped without folding and stemming, which saves most of the work.
 pub fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Word> {
     let initials: HashSet<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
     let mut words = words_where(text, |initial| initials.contains(&initial));
@@ -41,7 +42,7 @@ fn words_where(text: &str, wanted: impl Fn(char) -> bool) -> Vec<Word> {
     found
 }
 
-/// The words of a query that carry meaning; all of them when it has nothing but function words (`The The`).
+/// The content words of a query; all words if it has only function words (`The The`).
 pub fn telling_words(text: &str) -> Vec<Word> {
     let telling: Vec<Word> = content_words(text).into_iter().map(|content| content.word).collect();
     if telling.is_empty() { words(text) } else { telling }
@@ -51,14 +52,14 @@ pub fn is_stop_word(term: &str) -> bool {
     STOP_WORDS.binary_search(&term).is_ok()
 }
 
-/// Stemmed as they leave [`words`], in byte order. Negations stay out: "no drums" is not "drums".
+/// In the stemmed form of [`words`], in byte order. Negations are not stop words: "no drums" is not "drums".
 const STOP_WORDS: [&str; 31] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "of", "on", "or",
     "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
 ];
 
-/// Letters and digits that belong together. A script without spaces never shares a run with one that has them,
-/// and an apostrophe between letters stays inside (`don't`).
+/// Runs of letters and digits. A run never mixes a script without spaces with other scripts. An apostrophe between
+/// letters is part of the run (`don't`).
 fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = 0;
     std::iter::from_fn(move || {
@@ -104,8 +105,8 @@ fn term(run: &str) -> String {
     }
 }
 
-/// The stemmer writes `cosy` as `cosi`, which is how `così` is folded. A stem keeps its `y`, and a word that is written
-/// with an `i` keeps that.
+/// The stemmer changes `cosy` to `cosi`, which is also the folded form of `così`. Here a final `y` stays `y`, and a final
+/// `i` stays `i`.
 fn english(stemmer: &Stemmer, folded: &str) -> String {
     let stem = stemmer.stem(folded);
     match stem.strip_suffix('i') {
@@ -128,7 +129,7 @@ fn folded_char(c: char) -> impl Iterator<Item = char> {
 }
 
 fn without_accent(c: char) -> impl Iterator<Item = char> {
-    // Letters that do not fall apart into a letter and a mark, but are often written as one without.
+    // Letters without a Unicode decomposition that are often written as plain letters.
     let (first, second) = match c {
         'ß' => ('s', Some('s')),
         'æ' => ('a', Some('e')),
@@ -137,7 +138,7 @@ fn without_accent(c: char) -> impl Iterator<Item = char> {
         'đ' | 'ð' => ('d', None),
         'ł' => ('l', None),
         'ı' => ('i', None),
-        // These do fall apart, but `й` is a letter of its own and Hangul syllables are no letters with marks.
+        // These have a decomposition, but `й` is a separate letter and Hangul syllables are not letters with marks.
         'й' | '\u{ac00}'..='\u{d7a3}' => (c, None),
         _ => (base(c), None),
     };
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_every_script_are_found_under_one_spelling() {
+    fn the_spellings_of_a_word_become_one_term_in_every_script() {
         for (text, expected) in [
             ("Björk BJÖRK Bjo\u{308}rk", "bjork bjork bjork"),
             ("Running, runs — run!", "run run run"),
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_for_some_terms_finds_what_reading_everything_finds() {
+    fn words_among_terms_equal_the_filtered_words_of_the_text() {
         let text = "Running through Ýmir's rain, Übermut und Ёлка, 宇多田 ran; ＡＢＣ runs";
         let terms = HashSet::from(["run", "ymir", "ubermut", "елк", "多田", "abc", "nothing"]);
         let mut all = words(text);
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_knows_where_it_stands() {
+    fn a_word_has_its_position_in_the_text() {
         for text in ["Så länge – Кино!", "宇多田 sang", "a-b c"] {
             for word in words(text) {
                 assert!(!text[word.start..word.end].contains([' ', '–', '!', '-']), "{word:?} in {text}");
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_count_only_when_nothing_else_is_there() {
+    fn stop_words_are_used_only_if_there_are_no_other_words() {
         let told = |text| telling_words(text).into_iter().map(|word| word.term).collect::<Vec<_>>().join(" ");
         assert_eq!(told("the sound of the sea"), "sea");
         assert_eq!(told("The The"), "the the");

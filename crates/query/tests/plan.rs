@@ -1,4 +1,4 @@
-//! Wishes with known limits are read exactly; ordinary themes and titles have none.
+//! Limits in messages are parsed exactly, and ordinary themes and titles have no limits.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ fn read(text: &str) -> Plan {
     parse(text, THIS_YEAR)
 }
 
-/// A sequence of numbers that looks random and is the same in every run.
+/// A deterministic sequence of pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -29,15 +29,15 @@ impl Dice {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Tongue {
+enum Lang {
     En,
     De,
     Fr,
     Es,
 }
-use Tongue::{De, En, Es, Fr};
+use Lang::{De, En, Es, Fr};
 
-const THEMES: &[(Tongue, &[&str])] = &[
+const THEMES: &[(Lang, &[&str])] = &[
     (
         En,
         &[
@@ -65,12 +65,12 @@ const THEMES: &[(Tongue, &[&str])] = &[
     (Es, &["una noche de lluvia", "canciones tristes", "música para estudiar", "algo suave"]),
 ];
 
-/// One limit in words, and what it must be read as.
-fn years(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+/// Writes one limit in words and adds the expected value to `limits`.
+fn years(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let a = 1950 + dice.below(60) as i32;
     let b = a + 1 + dice.below(15) as i32;
     let tens = dice.one(&[60, 70, 80, 90]);
-    let (text, from, to) = match (tongue, dice.below(6)) {
+    let (text, from, to) = match (lang, dice.below(6)) {
         (En, 0) => (format!("from {a} to {b}"), Some(a), Some(b)),
         (En, 1) => (format!("between {a} and {b}"), Some(a), Some(b)),
         (En, 2) => (format!("from the {tens}s"), Some(1900 + tens), Some(1909 + tens)),
@@ -97,13 +97,13 @@ fn years(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     text
 }
 
-fn tempo(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn tempo(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let bpm = 60 + dice.below(120);
     let x = bpm as f64;
     let around = NumberRange { min: Some(x * (1.0 - 0.05)), max: Some(x * (1.0 + 0.05)) };
     let above = NumberRange { min: Some(x.next_up()), max: None };
     let below = NumberRange { min: None, max: Some(x.next_down()) };
-    let (text, range) = match (tongue, dice.below(4)) {
+    let (text, range) = match (lang, dice.below(4)) {
         (En, 0) => (format!("around {bpm} bpm"), around),
         (En, 1) => (format!("faster than {bpm} BPM"), above),
         (En, 2) => (format!("under {bpm} beats per minute"), below),
@@ -119,13 +119,13 @@ fn tempo(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     text
 }
 
-fn duration(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn duration(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let minutes = 2 + dice.below(7);
     let x = 60.0 * minutes as f64;
     let below = NumberRange { min: None, max: Some(x.next_down()) };
     let above = NumberRange { min: Some(x.next_up()), max: None };
     let most = NumberRange { min: None, max: Some(x) };
-    let (text, range) = match (tongue, dice.below(4)) {
+    let (text, range) = match (lang, dice.below(4)) {
         (En, 0) => (format!("under {minutes} minutes"), below),
         (En, 1) => (format!("longer than {minutes} min"), above),
         (En, 2) => (format!("shorter than {minutes}:30"), NumberRange { min: None, max: Some((x + 30.0).next_down()) }),
@@ -141,7 +141,7 @@ fn duration(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     text
 }
 
-fn language(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn language(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let (code, names) = dice.one(&[
         ("en", ["English", "Englisch", "anglais", "inglés"]),
         ("de", ["German", "Deutsch", "allemand", "alemán"]),
@@ -150,7 +150,7 @@ fn language(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
         ("ja", ["Japanese", "Japanisch", "japonais", "japonés"]),
     ]);
     limits.language = Some(code.into());
-    match tongue {
+    match lang {
         En => format!("{} {}", dice.one(&["in", "sung in"]), names[0]),
         De => format!("auf {}", names[1]),
         Fr => format!("en {}", names[2]),
@@ -158,8 +158,8 @@ fn language(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     }
 }
 
-fn vocals(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
-    let (text, is) = match (tongue, dice.below(3)) {
+fn vocals(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+    let (text, is) = match (lang, dice.below(3)) {
         (En, 0) => ("without vocals", true),
         (En, 1) => ("no singing", true),
         (En, _) => ("with vocals", false),
@@ -174,9 +174,9 @@ fn vocals(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     text.into()
 }
 
-fn explicit(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn explicit(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     limits.explicit = Some(false);
-    let texts: &[&str] = match tongue {
+    let texts: &[&str] = match lang {
         En => &["no explicit lyrics", "without swearing", "not explicit"],
         De => &["ohne Schimpfwörter"],
         Fr => &["sans gros mots"],
@@ -185,8 +185,8 @@ fn explicit(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     dice.one(texts).into()
 }
 
-fn ownership(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
-    let (text, owned) = match (tongue, dice.below(2)) {
+fn ownership(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+    let (text, owned) = match (lang, dice.below(2)) {
         (En, 0) => ("from my library", true),
         (En, _) => ("that I don't own", false),
         (De, 0) => ("aus meiner Sammlung", true),
@@ -200,10 +200,10 @@ fn ownership(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     text.into()
 }
 
-fn count(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn count(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let n = 2 + dice.below(20);
     limits.at_most = Some(n);
-    match tongue {
+    match lang {
         En => format!("{} {n} songs", dice.one(&["at most", "up to", "no more than", "only"])),
         De => format!("höchstens {n} Lieder"),
         Fr => format!("au plus {n} chansons"),
@@ -211,10 +211,10 @@ fn count(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     }
 }
 
-fn per_artist(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn per_artist(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let n = 1 + dice.below(3);
     limits.at_most_per_artist = Some(n);
-    match tongue {
+    match lang {
         En => format!("{} {n} per artist", dice.one(&["at most", "max", "no more than"])),
         De => format!("höchstens {n} pro Künstler"),
         Fr => format!("au plus {n} par artiste"),
@@ -222,7 +222,7 @@ fn per_artist(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     }
 }
 
-fn key(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
+fn key(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     let (tonic, names) = dice.one(&[
         (9u8, ["A", "a", "la", "la"]),
         (0, ["C", "c", "do", "do"]),
@@ -231,7 +231,7 @@ fn key(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     let minor = dice.below(2) == 0;
     limits.key = Some(Key { tonic: Some(tonic), minor: Some(minor) });
     let mode = |minor_name: &'static str, major_name: &'static str| if minor { minor_name } else { major_name };
-    match tongue {
+    match lang {
         En => format!("in {} {}", names[0], mode("minor", "major")),
         De => format!("in {}-{}", names[1], mode("Moll", "Dur")),
         Fr => format!("en {} {}", names[2], mode("mineur", "majeur")),
@@ -239,8 +239,8 @@ fn key(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     }
 }
 
-fn denied(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
-    let (lead, words): (&str, [&str; 3]) = match tongue {
+fn denied(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+    let (lead, words): (&str, [&str; 3]) = match lang {
         En => (dice.one(&["without", "no", "but not"]), ["drums", "saxophone", "Christmas bells"]),
         De => ("ohne", ["Schlagzeug", "Saxofon", "Trompeten"]),
         Fr => ("sans", ["guitare", "batterie", "saxophone"]),
@@ -251,21 +251,21 @@ fn denied(dice: &mut Dice, tongue: Tongue, limits: &mut Limits) -> String {
     format!("{lead} {word}")
 }
 
-type Maker = fn(&mut Dice, Tongue, &mut Limits) -> String;
+type Maker = fn(&mut Dice, Lang, &mut Limits) -> String;
 const MAKERS: [Maker; 11] =
     [years, tempo, duration, language, vocals, explicit, ownership, count, per_artist, key, denied];
 
 #[test]
-fn ten_thousand_wishes_with_known_limits_are_read_exactly() {
+fn the_limits_of_ten_thousand_generated_messages_are_parsed_exactly() {
     let mut dice = Dice(19);
     for _ in 0..10_000 {
-        let (tongue, themes) = dice.one(THEMES);
+        let (lang, themes) = dice.one(THEMES);
         let theme = dice.one(themes);
         let mut limits = Limits::default();
         let mut makers: Vec<usize> = (0..1 + dice.below(3)).map(|_| dice.below(MAKERS.len())).collect();
         makers.sort_unstable();
         makers.dedup();
-        let mut said: Vec<String> = makers.iter().map(|maker| MAKERS[*maker](&mut dice, tongue, &mut limits)).collect();
+        let mut said: Vec<String> = makers.iter().map(|maker| MAKERS[*maker](&mut dice, lang, &mut limits)).collect();
         let turn = dice.below(said.len());
         said.rotate_left(turn);
         let message = match dice.below(3) {
@@ -370,7 +370,7 @@ fn ordinary_themes_and_titles_have_no_limit() {
 }
 
 #[test]
-fn words_for_years_are_read() {
+fn years_in_words_are_parsed() {
     for (message, from, to) in [
         ("nineties", Some(1990), Some(1999)),
         ("from the 90s", Some(1990), Some(1999)),
@@ -396,7 +396,7 @@ fn words_for_years_are_read() {
 }
 
 #[test]
-fn names_of_artists_and_albums_end_where_they_end() {
+fn the_names_of_artists_and_albums_are_parsed_without_the_words_around_them() {
     for (message, artist, album) in [
         ("sad songs by Hesper Lindqvale from 2019", Some("Hesper Lindqvale"), None),
         ("songs by radiohead in english", Some("radiohead"), None),
@@ -413,7 +413,7 @@ fn names_of_artists_and_albums_end_where_they_end() {
 }
 
 #[test]
-fn denials_leave_the_words_and_turn_the_sound() {
+fn denials_are_removed_from_the_words_and_reverse_the_sound() {
     for (message, denied, words) in [
         ("rain songs that are not melancholy", &["melancholy"][..], "rain songs"),
         ("no drums or bass", &["drums", "bass"], ""),
@@ -436,7 +436,7 @@ fn denials_leave_the_words_and_turn_the_sound() {
 }
 
 #[test]
-fn seeds_are_told_from_comparisons() {
+fn seeds_are_distinguished_from_comparisons() {
     let named = |name: &str| Seed::Named(name.into());
     for (message, seed, words) in [
         ("like Negative Split but calmer", named("Negative Split"), ""),
@@ -459,7 +459,7 @@ fn seeds_are_told_from_comparisons() {
 }
 
 #[test]
-fn what_was_applied_is_json_for_chips() {
+fn the_applied_limits_are_json_for_chips() {
     let plan = read("sad songs in French from the 90s under 3 minutes");
     let chips = serde_json::to_value(&plan.applied).unwrap();
     assert_eq!(

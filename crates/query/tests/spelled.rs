@@ -1,4 +1,4 @@
-//! What is written otherwise than in Latin letters: emoji, and names in other scripts.
+//! Emoji, and names in other scripts than Latin.
 
 use query::{
     emoji::spelled,
@@ -7,7 +7,7 @@ use query::{
 };
 
 #[test]
-fn emoji_are_read_as_what_they_stand_for() {
+fn emoji_are_replaced_by_words() {
     for (text, words) in [
         ("🌧️🚗🌙", "rain driving night"),
         ("something for 😴", "something for sleep"),
@@ -24,7 +24,7 @@ fn emoji_are_read_as_what_they_stand_for() {
 }
 
 #[test]
-fn names_of_other_scripts_have_a_latin_spelling() {
+fn names_in_other_scripts_have_a_latin_spelling() {
     for (name, written) in [
         ("Кино", Some("Kino")),
         ("Виктор Цой", Some("Viktor Tsoy")),

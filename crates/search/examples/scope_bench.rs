@@ -1,8 +1,9 @@
-//! What does a scope cost? The same searches without one, and as a hundred users with 1,000 to 50,000 tracks each.
+//! Measures the cost of a scope: the same searches without a scope, and as a hundred users with 1,000 to 50,000 tracks
+//! each.
 //!
 //! `cargo run --release -p search --example scope_bench [-- TRACKS]`
 
-#![allow(clippy::print_stdout, reason = "it prints a table")]
+#![allow(clippy::print_stdout, reason = "the table is the output of this program")]
 
 #[path = "index_bench/synthetic.rs"]
 mod synthetic;
@@ -45,7 +46,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who has a track: user n has a share of the tracks between a hundredth and a half.
+/// The readers of a track: each user has between a hundredth and a half of all tracks.
 fn readers(track: usize, size: usize) -> Vec<String> {
     let has = |user: usize| {
         let n = SMALLEST + (LARGEST - SMALLEST) * user / (USERS - 1);
@@ -72,7 +73,7 @@ async fn measure(
     Ok((times[times.len() / 2], times[times.len() * 99 / 100]))
 }
 
-/// The ten best of a scope must be the best of everything that are in it.
+/// The ten best results within a scope must be the best results of the whole index that are in the scope.
 async fn recall(index: &EmbeddedIndex, queries: &[String], size: usize) -> anyhow::Result<f64> {
     let (mut n_found, mut n_expected) = (0, 0);
     for (n, query) in queries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What of a track is searched: the words BM25 counts and the chunks that get a vector.
+//! The searchable text of a track: the words for BM25 and the chunks that get a vector.
 
 use std::mem;
 
@@ -7,12 +7,12 @@ use sha2::{Digest, Sha256};
 use music::Track;
 use query::{latin::with_latin, words::is_unspaced};
 
-/// Title, artist and album, where a match counts extra; what is in another script in Latin letters too.
+/// Title, artist and album, which have extra weight. A name in another script is also included in Latin letters.
 pub fn names(track: &Track) -> String {
     join([with_latin(&track.title).as_str(), &with_latin(&track.artist), &with_latin(&track.album)])
 }
 
-/// Everything that says what a track is and means, except its lyrics.
+/// All names, tags and descriptions of a track, without its lyrics.
 pub fn meaning(track: &Track) -> String {
     let tags = track.tags.join(" ");
     let description = track.short_description.as_deref().unwrap_or_default();
@@ -20,7 +20,7 @@ pub fn meaning(track: &Track) -> String {
     join([track.title.as_str(), &track.artist, &track.album, description, &tags, interpretation])
 }
 
-/// The texts of a track that each get a vector: first what it is and means, then its lyrics.
+/// The texts of a track that get one vector each: first names and descriptions, then lyrics.
 pub fn chunks(track: &Track) -> Vec<String> {
     let mut chunks = split(&meaning(track), ". ");
     chunks.extend(split(track.lyrics.as_deref().unwrap_or_default(), "\n"));
@@ -38,7 +38,7 @@ pub fn digest(chunks: &[String]) -> String {
     format!("{:x}", hasher.finalize())[..32].to_string()
 }
 
-/// MiniLM reads 256 word pieces. A piece is about four letters, or one Chinese character.
+/// MiniLM reads at most 256 word pieces. A piece is about four letters, or one Chinese character.
 const CHUNK_QUARTERS: usize = 4 * 250;
 const MAX_CHUNKS: usize = 12;
 
@@ -46,7 +46,7 @@ fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A text in as few chunks as its reader can take, cut between sentences (or lines).
+/// Splits a text into as few chunks as possible, between sentences or lines.
 fn split(text: &str, boundary: &str) -> Vec<String> {
     let mut chunks = Vec::new();
     let mut chunk = String::new();
@@ -63,7 +63,7 @@ fn split(text: &str, boundary: &str) -> Vec<String> {
     chunks
 }
 
-/// A sentence longer than a chunk is cut wherever it is full.
+/// A sentence that is longer than a chunk is cut at the maximum length.
 fn bounded(part: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut start, mut cost) = (0, 0);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_become_chunks_that_together_say_the_same() {
+    fn the_chunks_of_a_long_text_contain_the_whole_text() {
         let sentence = "A quiet song about rain on a tin roof. ";
         for (text, boundary) in [
             (sentence.repeat(80), ". "),
@@ -103,7 +103,7 @@ mod tests {
             assert_eq!(chunks.concat(), text);
             assert!(chunks.iter().all(|chunk| quarters(chunk) <= CHUNK_QUARTERS), "{boundary:?}");
             let fewest = quarters(&text).div_ceil(CHUNK_QUARTERS);
-            assert!(chunks.len() <= fewest + 1, "{} chunks, {fewest} would do", chunks.len());
+            assert!(chunks.len() <= fewest + 1, "{} chunks, {fewest} are possible", chunks.len());
         }
         assert!(split("", ". ").is_empty());
     }

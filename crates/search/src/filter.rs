@@ -1,4 +1,4 @@
-//! Filters: what a track must be. Both engines apply them to candidates, never to scores.
+//! Filters: conditions on tracks. Both engines apply them to the candidates and not to the scores.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,20 @@ use query::{
     words::words,
 };
 
-/// What a track must be; an empty filter lets every track through. A track that lacks the data for a limit is outside.
+/// Conditions that a track must fulfil. An empty filter accepts every track. A track without the data for a condition is
+/// excluded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     pub features: Vec<FeatureRange>,
-    /// One of these recordings: a library, a playlist.
+    /// Only these recordings, for example of a library or a playlist.
     pub tracks: Option<BTreeSet<TrackId>>,
-    /// None of these: the seed of a search.
+    /// Not these recordings, for example the seed of a search.
     pub not_tracks: BTreeSet<TrackId>,
-    /// Documents with this mark of [`super::scope`]: what the caller has.
+    /// Only documents with this mark of [`super::scope`]: the caller owns them.
     pub mark: Option<String>,
-    /// Documents without this mark: what is new to the caller.
+    /// Only documents without this mark: the caller does not own them.
     pub not_mark: Option<String>,
-    /// Every word must be in the artist's name; likewise the others.
+    /// The artist's name must contain every word. The same applies to the other names.
     pub artist: Option<String>,
     pub title: Option<String>,
     pub album: Option<String>,
@@ -34,14 +35,14 @@ pub struct Filter {
     pub languages_denied: Vec<String>,
     pub instrumental: Option<bool>,
     pub explicit: Option<bool>,
-    /// A track whose names, tags, description or interpretation have all words of one of these is outside.
+    /// Excludes a track whose names, tags, description or interpretation contain all words of one of these phrases.
     pub denied: Vec<String>,
-    /// Applied after ranking: the best of each artist stay.
+    /// Applied after the ranking: only the best tracks of each artist remain.
     pub at_most_per_artist: Option<usize>,
 }
 
 impl Filter {
-    /// The limits of a plan, but for what only the caller knows: the library, and how many results are wanted.
+    /// The limits of a plan, except those that only the caller can apply: the library and the number of results.
     pub fn of(limits: &Limits) -> Self {
         let mut features = Vec::new();
         let mut within =
@@ -75,13 +76,13 @@ impl Filter {
     /// The terms of each denied phrase.
     pub(crate) fn denied_terms(&self) -> Vec<Vec<String>> {
         let terms = |phrase: &str| words(phrase).into_iter().map(|word| word.term).collect::<Vec<_>>();
-        // "Ohne Schlagzeug" excludes drums too: most of what is written about tracks is English.
+        // "Ohne Schlagzeug" also excludes "drums", because most descriptions are English.
         let glossed = self.denied.iter().filter_map(|phrase| english(phrase));
         let glossed = glossed.flat_map(|gloss| gloss.split(' ').map(terms).collect::<Vec<_>>());
         self.denied.iter().map(|phrase| terms(phrase)).chain(glossed).filter(|terms| !terms.is_empty()).collect()
     }
 
-    /// Whether a track can be outside for lack of data.
+    /// Whether a track can be excluded because its data is missing.
     pub(crate) fn needs_data(&self) -> bool {
         !self.features.is_empty()
             || self.years.is_some()
@@ -93,15 +94,15 @@ impl Filter {
     }
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The best tracks first, as many as were asked for.
+    /// Best tracks first, at most as many as requested.
     pub hits: Vec<super::Hit>,
-    /// How many tracks match: within the limits, and scored [`super::Hit::MATCHES_FROM`] or more.
+    /// The number of tracks within the limits with a score of at least [`super::Hit::MATCHES_FROM`].
     pub total: usize,
-    /// False when there were more candidates than are scored, so that `total` is a lower bound.
+    /// False if there were more candidates than are scored. Then `total` is a lower bound.
     pub is_total_exact: bool,
-    /// How many tracks were left out because nothing tells whether they meet a limit.
+    /// The number of tracks that are excluded only because their data does not say whether they meet a limit.
     pub undecided: usize,
 }

@@ -1,5 +1,5 @@
-//! From candidates to hits, the same for both engines: judge the best, merge the wordings, keep the limits that concern
-//! the list as a whole.
+//! Converts candidates to hits, for both engines: judges the best candidates, merges the wordings, and applies the limits
+//! of the whole list.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,26 +11,26 @@ use super::{
 };
 use music::Track;
 
-/// A wording the listener did not type counts a little less than the one that was typed.
+/// The weight of a wording that the user did not type.
 const REWORDED: f32 = 0.95;
 
 /// The candidates of one wording.
 pub(crate) struct Candidates<K> {
     pub(crate) judge: Judge,
     pub(crate) yardstick: Yardstick,
-    /// Best sum of evidence first.
+    /// The highest sum of evidence first.
     ranked: Vec<(K, Evidence, f32)>,
 }
 
-/// How many candidates are read and judged for so many results.
+/// The number of candidates to judge for this number of results.
 pub(crate) fn n_judged(limit: usize) -> usize {
     const LEAST: usize = 80;
     (limit + limit / 2).max(LEAST)
 }
 
 impl<K: Ord + Clone> Candidates<K> {
-    /// `is_across`: the wording is in words that the library does not know, and the similarities are of an embedder that
-    /// reads them.
+    /// `is_across`: the wording is in words that the library does not know, and the similarities come from an embedder
+    /// that supports its language.
     pub(crate) fn new(
         (text, is_across): (&str, bool),
         yardstick: Yardstick,
@@ -42,7 +42,7 @@ impl<K: Ord + Clone> Candidates<K> {
         Self { judge: Judge::new(text, is_across), yardstick, ranked }
     }
 
-    /// The ones worth reading.
+    /// The candidates to judge.
     pub(crate) fn best(&self, limit: usize) -> impl Iterator<Item = &K> {
         self.ranked.iter().take(n_judged(limit)).map(|(key, ..)| key)
     }
@@ -58,7 +58,7 @@ impl<K: Ord + Clone> Candidates<K> {
     }
 }
 
-/// The order of the judged candidates of all wordings.
+/// Merges the judged candidates of all wordings into one order.
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],
     tracks: &'c BTreeMap<K, Track>,
@@ -77,7 +77,7 @@ pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     best.into_values().collect()
 }
 
-/// Hits with their reasons, and how many there are.
+/// The hits with their explanations, and their number.
 pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     wordings: &[Candidates<K>],
     tracks: &BTreeMap<K, Track>,

@@ -1,19 +1,19 @@
-//! Fusion: one score from what the words say, what the vectors say and how it sounds (decision 005).
+//! Fusion: computes one score from BM25, vector similarity and sound (decision 005).
 
 use std::collections::HashSet;
 
-/// What speaks for a track, each side in its own unit.
+/// The evidence for a track; each value has its own unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// BM25 of the query's words.
+    /// BM25 score of the query's words.
     pub words: f32,
-    /// Cosine of the nearest chunk.
+    /// Cosine similarity of the nearest chunk.
     pub similarity: f32,
-    /// How the sound fits, -1 to 1.
+    /// How well the sound fits, from -1 to 1.
     pub sound: f32,
 }
 
-/// By what tracks are ordered. Search is always hybrid; the others are what it is measured against.
+/// The kind of ranking. Search is always hybrid; the others are baselines for measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {
     Hybrid,
@@ -21,40 +21,40 @@ pub enum Ranking {
     Meaning,
 }
 
-/// What the similarities of one query mean: what is usual, and how much it varies.
+/// The distribution of the similarities of one query: mean and spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Yardstick {
     mean: f32,
     spread: f32,
 }
 
-/// A similarity counts by how many spreads it lies above the mean, and one spread counts as much as one unit of BM25.
-/// BM25 is not scaled: a long query with rare words brings a lot of it and decides by words, a single common word
-/// brings little and meaning decides. Measured against rank fusion and scaled sums in decision 005.
+/// A similarity is converted to spreads above the mean. One spread has the same weight as one unit of BM25, and BM25 is
+/// not scaled. A long query with rare words has a high BM25 score, so the words decide; a single common word has a low
+/// score, so the meaning decides. Decision 005 compares this with rank fusion and scaled sums.
 const PER_SPREAD: f32 = 1.0;
-/// A perfect or an opposite sound moves a track by as much.
+/// The weight of the sound, in the same unit.
 const PER_SOUND: f32 = 1.5;
 
-/// What a document's half for other languages has of its length.
+/// The length of the multilingual half of a document's unit vector.
 const ACROSS_GREATEST: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
-/// A few tracks say little about what is usual, so what is usual elsewhere counts as this many more.
+/// Weight of the default distribution, as a number of tracks. It stabilises the estimate for a small library.
 const PRIOR_COUNT: f32 = 40.0;
 const PRIOR_MEAN: f32 = 0.20;
 const PRIOR_SPREAD: f32 = 0.075;
 
 impl Yardstick {
-    /// From the query's similarity to a sample of all tracks.
+    /// Estimated from the similarities of the query to a sample of all tracks.
     pub fn new(sample: &[f32]) -> Self {
         Self::scaled(sample, 1.0)
     }
 
-    /// For a wording in words that the library knows, or in others, of which an embedder reads only its half.
+    /// For a wording in known words, or (`is_across`) in unknown words, for which only the multilingual half is used.
     pub(crate) fn of(sample: &[f32], is_across: bool) -> Self {
         Self::scaled(sample, if is_across { ACROSS_GREATEST } else { 1.0 })
     }
 
-    /// For similarities of which 1 is not the greatest.
+    /// For similarities whose maximum is not 1.
     fn scaled(sample: &[f32], greatest: f32) -> Self {
         let n = sample.len() as f32;
         let (usual, usual_spread) = (greatest * PRIOR_MEAN, greatest * PRIOR_SPREAD);
@@ -64,20 +64,20 @@ impl Yardstick {
         Self { mean, spread: variance.sqrt() }
     }
 
-    /// How many spreads a similarity lies above what is usual.
+    /// How many spreads a similarity is above the mean.
     pub fn spreads(&self, similarity: f32) -> f32 {
         (similarity - self.mean) / self.spread
     }
 
-    /// All evidence in one unit; it orders the candidates of one query.
+    /// The sum of all evidence in one unit. It orders the candidates of one query.
     pub fn sum(&self, evidence: &Evidence) -> f32 {
         evidence.words + PER_SPREAD * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
     }
 }
 
-/// The score of a track from how sure it is that it answers the query (0 to 1) and its place among the candidates: the
-/// sum of its evidence as a share of the best one's. What is sure decides whether a track matches, the share orders
-/// those that are equally sure.
+/// The score of a track from its confidence (0 to 1, see `judge.rs`) and its share: the sum of its evidence divided by
+/// that of the best candidate. The confidence decides whether a track matches; the share orders tracks with equal
+/// confidence.
 pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
     let share = if best_sum > 0.0 { (sum / best_sum).clamp(0.0, 1.0) } else { 0.0 };
     let sure = confidence * (1.0 - BY_SHARE + BY_SHARE * share);
@@ -85,11 +85,11 @@ pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
 }
 
 const BY_SHARE: f32 = 0.5;
-/// What the best candidate gets of which nothing is sure: enough to order what is nearest, and no match.
+/// Maximum score of a candidate with a confidence of 0: it orders the nearest tracks and stays below a match.
 const UNSURE: f32 = 0.08;
 
-/// From this place on, every third place belongs to the track nearest in meaning that is not listed yet: a common
-/// word has hundreds of tracks that contain it, and those that mean it in other words would never be seen.
+/// From this place on, every third place goes to the unlisted track with the highest similarity. Otherwise hundreds of
+/// tracks that contain a common word would hide the tracks that express it in other words.
 const PLACES_BY_SCORE: usize = 20;
 const BY_MEANING_EVERY: usize = 3;
 
@@ -101,7 +101,7 @@ pub struct Scored<K> {
     pub similarity: f32,
 }
 
-/// Best first by score alone, without those that have none.
+/// Best first by score alone, without tracks that have no score.
 pub fn by_score<K: Copy + Ord>(mut scored: Vec<Scored<K>>, limit: usize) -> Vec<Scored<K>> {
     scored.retain(|scored| scored.score > 0.0);
     scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
@@ -150,7 +150,7 @@ mod tests {
         let sum = |words, similarity, sound| yardstick.sum(&Evidence { words, similarity, sound });
         assert!(sum(5.0, 0.3, 1.0) > sum(5.0, 0.3, 0.0));
         assert!(sum(5.0, 0.3, 0.0) > sum(4.0, 0.3, 0.0) && sum(5.0, 0.3, 0.0) > sum(5.0, 0.2, 0.0));
-        assert!(yardstick.spreads(0.15).abs() < 1.5, "what is usual is no match");
+        assert!(yardstick.spreads(0.15).abs() < 1.5, "a usual similarity is not a match");
         let mut last = 0.0;
         for step in 0..=100 {
             let step = step as f32 / 100.0;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_keeps_places_for_what_is_near_in_meaning() {
+    fn a_long_list_has_places_for_similar_tracks_without_the_words() {
         let scored: Vec<Scored<u32>> = (0..200)
             .map(|key| Scored { key, score: 1.0 - key as f32 / 200.0, similarity: key as f32 / 200.0 })
             .collect();

@@ -1,4 +1,5 @@
-//! How well one track answers a query, read from the track itself: the same for both engines and for libraries of any size.
+//! Judges how well one track answers a query, from the text of the track. The result does not depend on the engine or on
+//! the size of the library.
 
 use std::collections::HashSet;
 
@@ -10,17 +11,18 @@ use query::{
 
 use super::{document, topic::daily_life};
 
-/// A query as judging needs it, prepared once for all candidates.
+/// A query, prepared once for all candidates.
 pub(crate) struct Judge {
-    /// Terms that carry meaning, in the order of the query, without repeats.
+    /// The content terms in the order of the query, without repetitions.
     terms: Vec<(String, f32)>,
-    /// A query of nothing but function words ("The The") is compared as a whole.
+    /// A query of only function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
-    /// A question about the world, or an errand.
+    /// A general question, or an errand.
     is_off_topic: bool,
     /// 0 to 1: how surely the message is about daily life rather than about music.
     errand: f32,
-    /// The query is in words that the library does not know, and the similarity is of an embedder that reads them.
+    /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
+    /// language.
     is_across: bool,
 }
 
@@ -32,18 +34,18 @@ fn errand(query: &str) -> f32 {
     ((daily_life(query) - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM)).clamp(0.0, 1.0)
 }
 
-/// What a track has of the query.
+/// The parts of the query that were found in a track.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Match {
-    /// Share of the query's meaning that is in names, tags, description, interpretation or one place of the lyrics.
+    /// The weighted share of the query's terms in names, tags, description, interpretation or one place of the lyrics.
     pub(crate) coverage: f32,
-    /// The query is a tag, a title, or stands word for word in a text.
+    /// The query is a tag or a title, or occurs word for word in a text.
     pub(crate) is_phrase: bool,
-    /// Looked at only for what seems to be off topic: the query is a name of the track, or a line of its lyrics.
+    /// Computed only for queries that seem to be off topic: the query is a name of the track, or a line of its lyrics.
     pub(crate) is_quoted: bool,
 }
 
-/// What a word counts by where it stands: a name or a tag (1), a text about the track, beside other words of the query
+/// The weight of a word by its position: in a name or a tag (1), in a text about the track, near other words of the query
 /// in the lyrics, or anywhere in the lyrics.
 const IN_TEXT: f32 = 0.85;
 const IN_LINE: f32 = 0.75;
@@ -89,14 +91,14 @@ impl Judge {
         }
     }
 
-    /// Every word of the query one after another, function words included. One or two words are no line.
+    /// Whether the words of the query occur consecutively, including function words. One or two words are not a line.
     fn is_line_of(&self, lyrics: &str) -> bool {
         const SHORTEST: usize = 4;
         let sung: Vec<String> = words(lyrics).into_iter().map(|word| word.term).collect();
         self.all_terms.len() >= SHORTEST && sung.windows(self.all_terms.len()).any(|line| *line == self.all_terms)
     }
 
-    /// The query as a whole is a name of the track.
+    /// Whether the whole query is a name of the track.
     fn is_whole_name(&self, track: &Track) -> bool {
         let is = |name: &str| words(name).into_iter().map(|word| word.term).eq(self.all_terms.iter().cloned());
         !self.all_terms.is_empty() && (is(&track.title) || is(&track.artist) || is(&track.album))
@@ -111,7 +113,7 @@ impl Judge {
         self.is_in_order(meaning, told) || self.is_in_order(lyrics, sung)
     }
 
-    /// All terms one after another, with nothing but a few letters of other words between them.
+    /// Whether all terms occur in order, with at most a few letters of other words between them.
     fn is_in_order(&self, text: &str, found: &[Word]) -> bool {
         const BETWEEN: usize = 6;
         found.windows(self.terms.len()).any(|run| {
@@ -123,12 +125,12 @@ impl Judge {
         })
     }
 
-    /// 0 to 1: how sure it is that the track answers the query. `spreads`: how far its similarity lies above what is usual.
+    /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
     pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
         let by_words = WORDS * found.coverage.powf(PARTIAL);
-        // Similarity alone is no proof: jargon is four spreads above the mean of some track.
-        // Words of another language are in no description, so that nothing follows from their absence.
+        // Similarity alone is not sufficient: technical jargon is four spreads above the mean for some tracks.
+        // The absence of words of another language means nothing, because descriptions do not contain them.
         let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
@@ -146,22 +148,22 @@ impl Judge {
     }
 }
 
-/// Spreads above the mean at which a similarity begins to mean something, and at which it says all it can.
+/// The spreads above the mean at which a similarity starts to count, and at which it counts fully.
 const NO_MEANING: f32 = 1.5;
 const FULL_MEANING: f32 = 5.5;
-/// What each side can say at most; similarity without a shared word says less.
+/// The maximum confidence from each side. Similarity without a shared word has the lower maximum.
 const WORDS: f32 = 0.8;
 const MEANING: f32 = 0.6;
 const MEANING_ALONE: f32 = 0.22;
 const MEANING_ACROSS: f32 = 0.5;
 const PHRASE: f32 = 0.6;
-/// Half of the words are much less than half of a match.
+/// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
 const OFF_TOPIC: f32 = 0.2;
 const ERRAND: f32 = 0.7;
 const SOUND: f32 = 0.15;
 
-/// The terms that stand together in the lyrics: those of the two neighbouring lines that have most of them.
+/// The terms that occur together in the lyrics: those in the two neighbouring lines with most of them.
 fn best_place<'w>(lyrics: &str, sung: &'w [Word]) -> HashSet<&'w str> {
     const TWO_LINES: usize = 90;
     let mut best: HashSet<&str> = HashSet::new();
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_two_words_is_much_less_than_half_a_match() {
+    fn one_of_two_words_counts_much_less_than_half_a_match() {
         let song = track(&["homecoming"], "A sailor's return after many years.", "");
         let sure = |query: &str| {
             let judge = Judge::new(query, false);
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_sounds_like_an_errand_finds_its_song() {
+    fn a_line_of_lyrics_with_errand_words_finds_its_song() {
         let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
         let sure = |query: &str| {
             let judge = Judge::new(query, false);

@@ -22,7 +22,7 @@ use futures::future::BoxFuture;
 
 use crate::embed::{EmbedError, EmbedderId};
 use music::{DocumentId, Track};
-use query::features::{Side, SoundWish, sound_wishes};
+use query::features::{Side, SoundPreference, sound_preferences};
 
 pub use embedded::EmbeddedIndex;
 pub use filter::{Filter, Found};
@@ -61,7 +61,7 @@ pub struct SearchPlan {
     /// Which documents the caller may see.
     pub scope: Scope,
     /// The requested sound; `None` if it is derived from the words.
-    pub sounds: Option<Vec<SoundWish>>,
+    pub sounds: Option<Vec<SoundPreference>>,
     /// Durations of the steps, for the caller's trace.
     pub timings: Timings,
 }
@@ -86,23 +86,23 @@ impl SearchPlan {
         let words = [plan.words.as_str(), &seed.tags.join(" "), description].join(" ").trim().to_owned();
         let mut search = Self { queries: vec![words], ..Self::of(plan, limit) };
         search.filter.not_tracks.insert(seed.id);
-        for wish in plan.sounds.iter().filter(|wish| wish.is_relative) {
-            let Some(value) = seed.audio_features.as_ref().and_then(|features| wish.feature.of(features)) else {
+        for preference in plan.sounds.iter().filter(|preference| preference.is_relative) {
+            let Some(value) = seed.audio_features.as_ref().and_then(|features| preference.feature.of(features)) else {
                 continue;
             };
-            let (min, max) = match wish.side {
+            let (min, max) = match preference.side {
                 Side::High => (Some(value.next_up()), None),
                 Side::Low => (None, Some(value.next_down())),
             };
-            search.filter.features.push(FeatureRange { feature: wish.feature, min, max });
+            search.filter.features.push(FeatureRange { feature: preference.feature, min, max });
         }
-        search.sounds = Some(plan.sounds.iter().filter(|wish| !wish.is_relative).copied().collect());
+        search.sounds = Some(plan.sounds.iter().filter(|preference| !preference.is_relative).copied().collect());
         search
     }
 
     /// The sound that one wording asks for.
-    pub(crate) fn sounds_of(&self, text: &str) -> Vec<SoundWish> {
-        self.sounds.clone().unwrap_or_else(|| sound_wishes(text))
+    pub(crate) fn sounds_of(&self, text: &str) -> Vec<SoundPreference> {
+        self.sounds.clone().unwrap_or_else(|| sound_preferences(text))
     }
 
     /// Whether the plan contains nothing to search for: a scope alone is not a search.
@@ -158,8 +158,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// A hit with a lower score does not really match. `make eval` measures how many themes score below it and how
-    /// many sentences about daily life score above it.
+    /// A hit with a lower score is not a match. `make eval` measures how many themes score below it and how many
+    /// sentences about daily life score above it.
     pub const MATCHES_FROM: f32 = query::MATCHES_FROM;
 }
 
@@ -213,7 +213,7 @@ pub enum IndexError {
     #[error("the index is empty and is being filled from the database")]
     Filling,
     /// The URL or key belongs to another server or collection. The operator must correct the settings.
-    #[error("the index is not one of ours: {0}")]
+    #[error("the index does not match the settings: {0}")]
     WrongSchema(String),
     /// Another process owns the files and writes; this process only reads.
     #[error("the index is written by another process")]

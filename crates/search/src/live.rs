@@ -60,7 +60,7 @@ impl LiveIndex {
             // Another node is filling it.
             return Ok(n_changes);
         }
-        info!("Every track has a vector of {}", next.info().await?.embedder);
+        info!("The index of the embedder {} is complete and serves from now on", next.info().await?.embedder);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = Indexes { current: next.clone(), next: None };
         // Searches that still use the old index keep it open. It is deleted now, or at the next change.
         drop(current);

@@ -1,12 +1,12 @@
-//! The two inner loops of vector search, compiled for each kind of processor and chosen when they run.
+//! The two inner loops of vector search, compiled for several instruction sets. The best one is chosen at run time.
 
-// The attribute expands to a checked call of a function compiled with more instructions; that call is `unsafe`.
+// The attribute expands to an `unsafe` call of a function with more instructions, after a check that the CPU has them.
 #![allow(unsafe_code)]
 
 use multiversion::multiversion;
 
-/// For each code, the sum of the query's weights where the code has a one. The query comes as four bit planes,
-/// so that a sum is a count of common bits.
+/// For each code, the sum of the query's weights at the one bits of the code. The query has four bit planes, so a sum is
+/// a count of common bits.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq+popcnt",
     "x86_64+avx2+popcnt",
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_and_products_are_those_of_the_plain_formula() {
+    fn sums_and_products_equal_those_of_the_plain_formula() {
         let codes: Vec<u64> = (1..=24u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let planes: [[u64; 8]; 4] =
             std::array::from_fn(|p| std::array::from_fn(|w| codes[(p * 5 + w) % 24].rotate_left(7)));

@@ -1,5 +1,5 @@
-//! Why a track was found: the phrase or tag, the line of its lyrics, how it sounds, the limit it meets, or the sentence
-//! that is closest in meaning.
+//! Explains a hit: the matching phrase or tag, the line of lyrics, the audio features, the limit that it meets, or the
+//! sentence that is closest in meaning.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Filter, embed::StaticTable, fuse::dot};
 use music::Track;
 use query::{
-    features::{SoundWish, fitting_features},
+    features::{SoundPreference, fitting_features},
     stop::content_words,
     words::{Word, words, words_among},
 };
@@ -37,21 +37,21 @@ pub struct Why {
     pub close_to: Option<String>,
 }
 
-/// A query as the explanation needs it, prepared once for all hits.
+/// A query, prepared once for the explanations of all hits.
 pub struct Asked {
-    /// Term and spelling of each word that carries meaning, without repeats.
+    /// Term and spelling of each content word, without repetitions.
     words: Vec<(String, String)>,
-    wishes: Vec<SoundWish>,
+    preferences: Vec<SoundPreference>,
     filter: Filter,
     vector: Vec<f32>,
 }
 
-/// A sentence is named when it is at least this close.
+/// Minimum similarity of a sentence in an explanation.
 const CLOSE_FROM: f32 = 0.25;
 
 impl Asked {
-    /// `filter` says what was denied: a denied word is never a reason.
-    pub fn new(queries: &[String], wishes: Vec<SoundWish>, filter: &Filter) -> Self {
+    /// `filter` contains the denied words, which are never an explanation.
+    pub fn new(queries: &[String], preferences: Vec<SoundPreference>, filter: &Filter) -> Self {
         let denied: HashSet<String> = filter.denied_terms().into_iter().flatten().collect();
         let mut seen = HashSet::new();
         let spelled = |query: &String| {
@@ -61,7 +61,7 @@ impl Asked {
         let words = queries.iter().flat_map(spelled);
         let words = words.filter(|(term, _)| !denied.contains(term) && seen.insert(term.clone())).collect();
         let vector = queries.first().and_then(|query| Some(table()?.vector(query))).unwrap_or_default();
-        Self { words, wishes, filter: filter.clone(), vector }
+        Self { words, preferences, filter: filter.clone(), vector }
     }
 
     pub fn why(&self, track: &Track) -> Why {
@@ -72,13 +72,13 @@ impl Asked {
         let has: HashSet<&str> = told.iter().chain(&sung).map(|word| word.term.as_str()).collect();
         let shared: Vec<String> =
             self.words.iter().filter(|(term, _)| has.contains(term.as_str())).map(|(_, said)| said.clone()).collect();
-        // Words explain a place when they are most of the query; otherwise meaning decided.
+        // Words explain the hit if they are most of the query; otherwise the meaning decided.
         let is_by_words = 2 * shared.len() > self.words.len();
         Why {
             lyric: best_line(lyrics, &sung),
             words: shared,
             tags: self.named_tags(track, &terms),
-            features: fitting_features(&self.wishes, track.audio_features.as_ref()),
+            features: fitting_features(&self.preferences, track.audio_features.as_ref()),
             limits: met(&self.filter, track),
             close_to: if is_by_words { None } else { self.closest_sentence(track) },
         }
@@ -110,13 +110,13 @@ impl Asked {
     }
 }
 
-/// The built-in table reads a sentence in microseconds, whichever embedder the index uses.
+/// Uses the built-in embedder, independent of the index, because it needs only microseconds per sentence.
 pub(crate) fn table() -> Option<&'static StaticTable> {
     static TABLE: LazyLock<Option<StaticTable>> = LazyLock::new(|| StaticTable::built_in().ok());
     TABLE.as_ref()
 }
 
-/// The facts of a track that a limit asked for.
+/// The facts of a track that a limit refers to.
 fn met(filter: &Filter, track: &Track) -> Vec<String> {
     let clock = |seconds: f64| format!("{}:{:02}", seconds.round() as u64 / 60, seconds.round() as u64 % 60);
     let year = filter.years.and_then(|_| track.year()).map(|year| year.to_string());
@@ -128,7 +128,7 @@ fn met(filter: &Filter, track: &Track) -> Vec<String> {
     [year, length, tempo, language, kind].into_iter().flatten().collect()
 }
 
-/// The line with most of the words that were found; the first of them where several have as many.
+/// The line with most of the found words; the first one if several have the same number.
 fn best_line(lyrics: &str, sung: &[Word]) -> Option<String> {
     let start_of = |line: &str| line.as_ptr() as usize - lyrics.as_ptr() as usize;
     let shared = |line: &str| {

@@ -1,4 +1,5 @@
-//! Walls that the compiler cannot keep: which crate may depend on which, and which words stay out of the code.
+//! Rules that the compiler does not check: the dependencies between crates, the vocabulary, and documents that must match
+//! the code.
 #![allow(clippy::unwrap_used)]
 
 #[path = "tidy/requirements.rs"]
@@ -68,7 +69,7 @@ fn a_crate_depends_only_on_the_crates_below_it() {
     }
 }
 
-/// Names that once stood for something the ecosystem has a word for; see the style section of CONTRIBUTING.md.
+/// Former private names for concepts with a common name; see the style section of CONTRIBUTING.md.
 const FORMER_NAMES: &[&str] = &["Doors", "Shelf", "Desk", "Polite", "Farewell", "WhileWeMay", "outfit"];
 
 #[test]
@@ -78,12 +79,12 @@ fn private_vocabulary_stays_out_of_the_code() {
     for path in sources.iter().filter(|path| !path.ends_with("tests/tidy.rs")) {
         let text = fs::read_to_string(path).unwrap();
         for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
-            assert!(!FORMER_NAMES.contains(&word), "{} says {word}", path.display());
+            assert!(!FORMER_NAMES.contains(&word), "{} contains the former name {word}", path.display());
         }
     }
 }
 
-/// The reference of settings in the documentation is written from the list of settings: UPDATE_EXPECT=1 writes it.
+/// The table in docs/configure.md is generated from the list of settings: UPDATE_EXPECT=1 writes it.
 #[test]
 fn configure_lists_every_setting() {
     const MARK: &str = "<!-- The rest of this page is written from the list of settings: UPDATE_EXPECT=1 cargo test --workspace --test tidy -->\n";
@@ -127,7 +128,7 @@ fn every_dependency_has_a_reason() {
 }
 
 #[test]
-fn the_picture_in_the_architecture_shows_every_arrow() {
+fn the_diagram_in_the_architecture_shows_every_dependency() {
     let page = fs::read_to_string(crates_dir().join("../ARCHITECTURE.md")).unwrap();
     let arrows = page.lines().filter_map(|line| line.trim().split_once(" --> "));
     let drawn: BTreeSet<_> = arrows.map(|(from, to)| (from.to_owned(), to.to_owned())).collect();

@@ -33,22 +33,21 @@ use tonic_prost::ProstCodec;
 
 use collection::Collection;
 
-/// The fault of the server, if any.
+/// A fault of the server.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Mood {
-    Well,
+pub enum QdrantFault {
     /// Accepts requests and never answers.
     Silent,
     /// Answers every request with "Unavailable".
     Overloaded,
     /// The disk is full: reads succeed, writes fail.
-    Full,
+    DiskFull,
     /// Every write takes one second.
-    SlowToWrite,
+    SlowWrites,
     /// Every API key is rejected.
-    Locked,
+    KeyRejected,
     /// An HTTP server that is not Qdrant.
-    Stranger,
+    OtherProtocol,
 }
 
 /// A server on a free loopback port. It stops when its last clone is dropped.
@@ -69,14 +68,14 @@ impl Drop for Serving {
 
 struct State {
     collections: Mutex<BTreeMap<String, Collection>>,
-    mood: Mutex<Mood>,
+    fault: Mutex<Option<QdrantFault>>,
 }
 
 impl QdrantDouble {
     pub async fn start() -> std::io::Result<Self> {
         let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let url = format!("http://{}", incoming.local_addr()?);
-        let state = Arc::new(State { collections: Mutex::default(), mood: Mutex::new(Mood::Well) });
+        let state = Arc::new(State { collections: Mutex::default(), fault: Mutex::default() });
         let routes = tonic::service::Routes::from(router(&state));
         let server = tokio::spawn(async move {
             Server::builder().add_routes(routes).serve_with_incoming(incoming).await.ok();
@@ -84,12 +83,13 @@ impl QdrantDouble {
         Ok(Self { url, state, _server: Arc::new(Serving(server)) })
     }
 
-    pub fn set_mood(&self, mood: Mood) {
-        *self.state.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
+    /// Sets the fault of every request from now on; `None` removes it.
+    pub fn set_fault(&self, fault: Option<QdrantFault>) {
+        *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
     /// Replaces the dense vectors of every collection by vectors of another length.
-    pub fn spoil(&self, size: u64) {
+    pub fn resize_vectors(&self, size: u64) {
         self.state.collections().values_mut().for_each(|collection| collection.resize(size));
     }
 
@@ -129,28 +129,30 @@ fn router(state: &Arc<State>) -> Router {
     Router::new()
         .nest("/qdrant.Collections", collections)
         .nest("/qdrant.Points", points)
-        .layer(from_fn_with_state(state.clone(), in_its_mood))
+        .layer(from_fn_with_state(state.clone(), with_fault))
 }
 
-async fn in_its_mood(
+async fn with_fault(
     axum::extract::State(state): axum::extract::State<Arc<State>>,
     request: HttpRequest<Body>,
     next: Next,
 ) -> HttpResponse {
-    let mood = *state.mood.lock().unwrap_or_else(PoisonError::into_inner);
-    match mood {
-        Mood::Silent => std::future::pending().await,
-        Mood::Overloaded => Status::unavailable("busy").into_http(),
-        Mood::Full if request.uri().path().ends_with("/Upsert") => {
+    let fault = *state.fault.lock().unwrap_or_else(PoisonError::into_inner);
+    match fault {
+        Some(QdrantFault::Silent) => std::future::pending().await,
+        Some(QdrantFault::Overloaded) => Status::unavailable("busy").into_http(),
+        Some(QdrantFault::DiskFull) if request.uri().path().ends_with("/Upsert") => {
             Status::internal("Service internal error: No space left on device").into_http()
         }
-        Mood::SlowToWrite if request.uri().path().ends_with("/Upsert") => {
+        Some(QdrantFault::SlowWrites) if request.uri().path().ends_with("/Upsert") => {
             tokio::time::sleep(Duration::from_secs(1)).await;
             next.run(request).await
         }
-        Mood::Locked => Status::unauthenticated("Invalid API key or JWT").into_http(),
-        Mood::Stranger => ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response(),
-        Mood::Well | Mood::Full | Mood::SlowToWrite => next.run(request).await,
+        Some(QdrantFault::KeyRejected) => Status::unauthenticated("Invalid API key or JWT").into_http(),
+        Some(QdrantFault::OtherProtocol) => {
+            ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response()
+        }
+        None | Some(QdrantFault::DiskFull | QdrantFault::SlowWrites) => next.run(request).await,
     }
 }
 

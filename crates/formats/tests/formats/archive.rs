@@ -1,4 +1,4 @@
-//! ZIP archives, friendly and hostile.
+//! ZIP archives: valid, broken and malicious ones.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 
 const CSV: &[u8] = b"title,artist\nRain,Ivy Marlow\n";
 
-/// An archive in a folder that is also where members are unpacked.
+/// An archive in a folder. Its members are unpacked into the same folder.
 struct Archive {
     folder: tempfile::TempDir,
     zip: ZipWriter<File>,
@@ -46,7 +46,7 @@ fn zeros(out: &mut dyn Write, n_mebibytes: usize) {
 }
 
 #[test]
-fn each_member_is_imported_by_itself_and_what_is_no_export_is_passed_over() {
+fn each_member_is_imported_separately_and_other_files_are_skipped() {
     let files = Archive::new()
         .add("MyData/all.csv", |out| out.write_all(CSV).unwrap())
         .add("MyData/Read me first.pdf", |out| out.write_all(b"%PDF\0").unwrap())
@@ -60,7 +60,7 @@ fn each_member_is_imported_by_itself_and_what_is_no_export_is_passed_over() {
 }
 
 #[test]
-fn a_small_archive_that_unpacks_to_much_is_refused_early() {
+fn a_small_archive_that_unpacks_to_a_large_size_is_refused_early() {
     let refusal = Archive::new().add("a.csv", |out| zeros(out, 30)).refusal();
     assert_eq!(refusal, "data.zip: a.csv unpacks to more than 200 times its size");
 }
@@ -69,7 +69,7 @@ fn a_small_archive_that_unpacks_to_much_is_refused_early() {
 fn an_archive_of_many_members_is_refused_before_any_is_read() {
     let many = (0..5001).fold(Archive::new(), |archive, n| archive.add(&format!("{n}.csv"), |_| {}));
     assert_eq!(many.refusal(), "data.zip: it has more than 5000 files");
-    // 60 bytes and a long name for each member in the table of contents.
+    // 60 bytes and a long name for each member in the central directory.
     let name = "x".repeat(60_000);
     let long = (0..80).fold(Archive::new(), |archive, n| archive.add(&format!("{n}{name}.csv"), |_| {}));
     let refusal = long.refusal();

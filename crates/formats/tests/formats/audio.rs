@@ -1,4 +1,4 @@
-//! Folders of audio files: tags, codes and lyrics of real containers, made here byte by byte.
+//! Folders of audio files: tags, codes and lyrics of real containers, which the tests write byte by byte.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use lofty::{
     tag::{ItemKey, ItemValue, Tag, TagExt, TagItem, TagType},
 };
 
-/// A second of silence in the smallest FLAC there is: its description and no frames.
+/// One second of silence in a minimal FLAC file: STREAMINFO without frames.
 pub(super) fn flac() -> Vec<u8> {
     let mut file = b"fLaC\x80\0\0\x22".to_vec();
     let n_samples = 44_100_u64;
@@ -19,7 +19,7 @@ pub(super) fn flac() -> Vec<u8> {
     file
 }
 
-/// A second of silence as a WAV file.
+/// One second of silence as a WAV file.
 pub(super) fn wav() -> Vec<u8> {
     let samples = vec![0_u8; 8000];
     let mut file = b"RIFF".to_vec();
@@ -33,7 +33,7 @@ pub(super) fn wav() -> Vec<u8> {
     file
 }
 
-/// Some forty frames of silence as MP3.
+/// About forty frames of silence as MP3.
 pub(super) fn mp3() -> Vec<u8> {
     let mut frame = b"\xff\xfb\x90\x00".to_vec();
     frame.resize(417, 0);
@@ -53,7 +53,7 @@ pub(super) fn write(path: &Path, bytes: &[u8], kind: TagType, items: &[(ItemKey,
 }
 
 #[test]
-fn a_folder_gives_what_its_tags_say() {
+fn the_tags_in_a_folder_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("Björn Åle")).unwrap();
@@ -83,8 +83,8 @@ fn a_folder_gives_what_its_tags_say() {
     write(&at("Björn Åle/03 Björn Åle - Café Nord.flac"), &flac(), TagType::VorbisComments, &[]);
     fs::write(at("a.lrc"), "[00:01.00] not asked for").unwrap();
     fs::write(at("c.lrc"), "[ar:Ivy Marlow]\n[00:01.00] From beside").unwrap();
-    fs::write(at("broken.mp3"), "this is no audio").unwrap();
-    fs::write(at("cover.jpg"), "no audio either").unwrap();
+    fs::write(at("broken.mp3"), "not audio").unwrap();
+    fs::write(at("cover.jpg"), "not audio").unwrap();
 
     let files = formats::gather_files(folder.path(), folder.path()).unwrap();
     let [formats::GatheredFile { kind, gathered, .. }] = files.as_slice() else { panic!("{files:?}") };

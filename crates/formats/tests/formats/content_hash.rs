@@ -1,4 +1,4 @@
-//! A file keeps its content hash when its tags change, and loses it when its sound does.
+//! The content hash of a file does not depend on its tags, and changes with its audio.
 
 use std::{fs, fs::File, path::Path};
 
@@ -15,7 +15,7 @@ fn hash(path: &Path) -> String {
 fn a_retagged_or_renamed_file_has_the_same_hash() {
     let folder = tempfile::tempdir().unwrap();
     let mut flac = flac();
-    flac.extend(b"\xff\xf8 frames of sound, as far as a hash can tell");
+    flac.extend(b"\xff\xf8 bytes in place of audio frames");
     let files = [
         ("a.flac", flac, TagType::VorbisComments),
         ("a.mp3", mp3(), TagType::Id3v2),
@@ -35,12 +35,12 @@ fn a_retagged_or_renamed_file_has_the_same_hash() {
         let last = other.len() - 1;
         other[last] ^= 1;
         fs::write(&path, &other).unwrap();
-        assert_ne!(hash(&path), before, "{name}: other sound");
+        assert_ne!(hash(&path), before, "{name}: other audio");
     }
 }
 
 #[test]
-fn an_mp4_is_known_by_its_media_data() {
+fn an_mp4_file_is_identified_by_its_media_data() {
     let atom = |name: &[u8; 4], body: &[u8]| [&(body.len() as u32 + 8).to_be_bytes(), &name[..], body].concat();
     let file = |tags: &[u8]| [atom(b"ftyp", b"M4A \0\0\0\0"), atom(b"moov", tags), atom(b"mdat", b"sound")].concat();
     let hash = |bytes: Vec<u8>| content_hash(std::io::Cursor::new(bytes)).unwrap();

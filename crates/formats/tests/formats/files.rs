@@ -1,4 +1,4 @@
-//! Every kind of file people arrive with. Each file in `files/` has beside it what is read from it.
+//! Every supported kind of file. Each file in `files/` has a `.read` file with the expected result.
 
 use std::{collections::HashSet, fs, io::Cursor, path::Path};
 
@@ -15,7 +15,7 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
     files.iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
 }
 
-/// A track without the members that say nothing, one line each.
+/// A track without its empty members, as one line.
 fn shown(entry: &Entry) -> String {
     match entry {
         Ok(track) => {
@@ -42,12 +42,12 @@ fn every_kind_of_file_is_recognised_and_read() {
 fn every_format_has_an_example() {
     let shown: HashSet<_> = fixtures().iter().map(|(_, bytes)| recognise(bytes, "upload").unwrap().id()).collect();
     let missing: Vec<_> = Kind::all().map(Kind::id).filter(|id| !shown.contains(id)).collect();
-    // Audio files are made by their own tests.
+    // The tests of audio files write their own files.
     assert_eq!(missing, ["audio"], "put an example file of each into tests/formats/files");
 }
 
 #[test]
-fn an_export_is_read_in_whatever_encoding_it_was_saved() {
+fn an_export_is_read_in_every_common_encoding() {
     let said = "Title;Artist;Album\nCafé Nord;Björn Åle;Größe\n";
     let latin1: Vec<u8> = said.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     let utf16 = |mark: &str| format!("{mark}{said}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
@@ -61,7 +61,7 @@ fn an_export_is_read_in_whatever_encoding_it_was_saved() {
 }
 
 #[test]
-fn what_is_no_library_is_refused_with_advice() {
+fn a_file_that_is_not_an_export_is_refused_with_advice() {
     let refused = |bytes: &[u8], name: &str| recognise(bytes, name).unwrap_err().to_string();
     assert_eq!(recognise(b"  \n", "x.csv"), Err(Unrecognised::Empty));
     assert_eq!(recognise(b"PK\x03\x04....", "my_data.zip"), Err(Unrecognised::Archive));
@@ -118,7 +118,7 @@ proptest! {
         read_every_way(&bytes);
     }
 
-    /// Nearly right files reach further into the parsers than noise does.
+    /// Damaged files reach more code of the parsers than random bytes do.
     #[test]
     fn damaged_files_never_panic_in_any_parser(
         which in 0..100_usize,
@@ -139,7 +139,7 @@ proptest! {
 fn read_every_way(bytes: &[u8]) {
     let _ = recognise(bytes, "upload.csv");
     for kind in Kind::all() {
-        // A parser that goes on after the end of its file would never stop.
+        // A parser that continues after the end of its file would never stop.
         let n_entries = formats::read(kind, Cursor::new(bytes.to_vec())).take(10_000).count();
         assert!(n_entries <= bytes.len() + 1, "{kind:?} gave {n_entries} entries");
     }

@@ -1,4 +1,4 @@
-//! Folders as people have them: audio with what lies beside it, exports, playlists, and much that is neither.
+//! Real-world folders: audio with the files beside it, exports, playlists, and unrelated files.
 
 use std::{fs, path::Path};
 
@@ -36,7 +36,7 @@ fn exports_and_audio_in_one_folder_are_both_imported_and_the_rest_is_counted() {
     put(at, "Ivy Marlow/Low Tide/@eaDir/thumb.mp3", b"x");
     put(at, ".Trash-1000/files/old.mp3", &mp3());
     put(at, "Ivy Marlow/Low Tide/old.wma", b"x");
-    put(at, "broken.mp3", b"this is no audio");
+    put(at, "broken.mp3", b"not audio");
     put(at, "exports/deezer.csv", b"title,artist\nSalt,Bj\xc3\xb6rn\n");
     put(at, "exports/history.json", b"[{\"msPlayed\": 1, \"trackName\"");
     put(at, "notes.txt", b"Dear diary\nit rained");
@@ -52,7 +52,7 @@ fn exports_and_audio_in_one_folder_are_both_imported_and_the_rest_is_counted() {
     assert_eq!(shown, expected);
     assert_eq!(files[1].name, "exports/deezer.csv");
     let audio = &files[0].gathered;
-    assert_eq!(audio.playlists["Late"], [0], "a playlist of files of the folder names them");
+    assert_eq!(audio.playlists["Late"], [0], "a playlist of files in the folder refers to their tracks");
     let left_out: Vec<_> =
         audio.left_out.iter().map(|(why, n)| format!("{n} {}", why.split(' ').next().unwrap())).collect();
     // Three system files, one link, one unsupported format, and the notes.
@@ -78,14 +78,14 @@ fn a_folder_of_exports_alone_is_not_an_empty_folder_of_audio() {
 
 #[cfg(unix)]
 #[test]
-fn one_unreadable_folder_stops_nothing_and_is_named() {
+fn an_unreadable_folder_is_reported_and_the_others_are_imported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), "Ivy Marlow/Rain.mp3", &mp3());
     put(folder.path(), "locked/Salt.mp3", &mp3());
     let locked = folder.path().join("locked");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser reads everything, so there is nothing to see for it.
+    // The superuser can read every folder, so the test checks nothing.
     if fs::read_dir(&locked).is_err() {
         let files = import(folder.path());
         assert_eq!(files[0].gathered.tracks.len(), 1);
@@ -96,7 +96,7 @@ fn one_unreadable_folder_stops_nothing_and_is_named() {
 }
 
 #[test]
-fn a_sheet_beside_a_large_file_cuts_it_into_tracks() {
+fn a_cue_sheet_divides_a_large_file_into_tracks() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), "Low Tide/whole.flac", &flac());
     put(folder.path(), "Low Tide/cover.jpg", b"x");
@@ -115,7 +115,7 @@ fn a_sheet_beside_a_large_file_cuts_it_into_tracks() {
 }
 
 #[test]
-fn tags_say_more_than_names() {
+fn tags_take_precedence_over_file_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.flac");
     write(
@@ -161,9 +161,9 @@ fn tags_say_more_than_names() {
 }
 
 #[test]
-fn tags_in_a_wrong_encoding_are_read_as_they_were_meant() {
+fn tags_in_the_wrong_encoding_are_repaired() {
     let folder = tempfile::tempdir().unwrap();
-    // ID3v1 has no encodings: programs of the time wrote whatever their system used.
+    // ID3v1 declares no encoding: old programs wrote the encoding of their system.
     let mut file = mp3();
     let mut tag = [0_u8; 128];
     tag[..3].copy_from_slice(b"TAG");
@@ -178,7 +178,7 @@ fn tags_in_a_wrong_encoding_are_read_as_they_were_meant() {
 }
 
 #[test]
-fn files_without_tags_are_named_by_their_place() {
+fn files_without_tags_are_named_by_their_path() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), "Ivy Marlow/Low Tide/02 Rain.wav", &wav());
     put(folder.path(), "Björn Åle - Café Nord (Official Video) [sBzrz_1Agkg].mp3", &mp3());

@@ -1,4 +1,4 @@
-//! Import files of every kind: recognised by content, read entry by entry.
+//! Import of every kind of file: recognition by content, and parsing entry by entry.
 #![allow(clippy::unwrap_used)]
 
 mod archive;

@@ -1,4 +1,4 @@
-//! What an import says: names of playlists, plays, albums, limits, warnings and refusals.
+//! The result of an import: names of playlists, plays, albums, limits, warnings and refusals.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ fn gathered(text: &str, name: &str) -> (Kind, Gathered) {
 }
 
 #[test]
-fn a_playlist_without_a_name_is_called_what_its_file_is_called() {
+fn a_playlist_without_a_name_gets_the_name_of_its_file() {
     let files = [
         (
             "title,artist,album,isrc\nRain,Ivy Marlow,Low Tide,QZXYZ1900004\nRain,Ivy Marlow,Low Tide,QZXYZ1900004\n",
@@ -43,7 +43,7 @@ fn a_playlist_without_a_name_is_called_what_its_file_is_called() {
 }
 
 #[test]
-fn plays_are_counted_with_the_first_and_the_last_of_them() {
+fn plays_are_counted_and_the_first_and_the_last_one_are_kept() {
     let rows = "Ivy Marlow,Rain,1704103200\nIvy Marlow,Rain,1577872800\nIvy Marlow,Rain,1640995200\n";
     let (_, history) = gathered(&format!("artist,track,uts\n{rows}"), "x.csv");
     let track = &history.tracks[0];
@@ -52,7 +52,7 @@ fn plays_are_counted_with_the_first_and_the_last_of_them() {
 }
 
 #[test]
-fn albums_are_kept_apart_from_tracks() {
+fn albums_are_gathered_separately_from_tracks() {
     let text = "Catalog#,Artist,Title,Released,release_id\n1,Ivy Marlow,Low Tide,2019,1\n2,Björn Åle,Nord,1999,2\n";
     let (_, collection) = gathered(text, "discogs.csv");
     assert_eq!(collection.tracks, []);
@@ -62,7 +62,7 @@ fn albums_are_kept_apart_from_tracks() {
 }
 
 #[test]
-fn an_import_of_nothing_is_a_warning_with_the_reason() {
+fn an_import_without_tracks_is_a_warning_with_the_reason() {
     let warning = |text: &str, name: &str| {
         let (kind, gathered) = gathered(text, name);
         gathered.warning(kind)
@@ -87,7 +87,7 @@ fn an_import_of_nothing_is_a_warning_with_the_reason() {
 }
 
 #[test]
-fn a_refusal_is_true_and_says_what_to_do() {
+fn a_refusal_names_the_problem_and_what_to_do() {
     let refused = |text: &str| recognise(text.as_bytes(), "x").unwrap_err().to_string();
     let page = "<!doctype html><html><body><div class=\"content-cell mdl-cell\">Watched <a href=\"https://www.youtube.com/watch?v=x\">";
     assert!(refused(page).contains("ask Google Takeout for the history in the JSON format"), "{}", refused(page));
@@ -99,7 +99,7 @@ fn a_refusal_is_true_and_says_what_to_do() {
 }
 
 #[test]
-fn the_tracks_of_one_file_are_limited_and_the_rest_is_counted() {
+fn the_number_of_tracks_of_one_file_is_limited_and_the_rest_is_counted() {
     let entries = |n: usize, playlist: Option<&'static str>| {
         (0..n).map(move |n| {
             let n = if playlist.is_some() { 0 } else { n };

@@ -1,11 +1,12 @@
-//! What is on an album: one seen before, or one the catalogue finds.
+//! The tracks of an album that was listed before or that the catalogue finds.
 
 use serde_json::{Value, json};
 
 use super::{
-    failed, instead_of_tidal, search_index, show, tidal_input,
+    failed, instead_of_tidal,
+    intent::Kind,
+    search_index, show, tidal_input,
     tracks::{Album, albums_of, shown_albums, tracks},
-    wish::Kind,
 };
 use crate::{
     Step, Voice,
@@ -55,7 +56,7 @@ fn track_list(voice: &Voice, output: &Value) -> String {
     format!("{head}\n{}", show::lines(voice, &tracks.iter().collect::<Vec<_>>()))
 }
 
-/// An album listed before: by place, by "it" or by title.
+/// An album that was listed before: by position, by "it" or by title.
 fn known_album(voice: &Voice, scene: &Scene, words: &str) -> Option<Album> {
     let albums = shown_albums(scene);
     if voice.language.words.is("pronoun", &folded(words).join(" ")) {

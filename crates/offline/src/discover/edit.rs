@@ -1,4 +1,4 @@
-//! Changes of a playlist that is there. What is not clear is asked; nothing is written on a guess.
+//! Changes of an existing playlist. If a request is ambiguous, the model asks; it never writes on a guess.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::{
     scene::{Exchange, Scene},
 };
 
-/// What to do to which playlist; none: the one that was talked about last.
+/// A change and its playlist; `None` means the playlist that was mentioned last.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Edit {
     Open {
@@ -30,7 +30,7 @@ pub(crate) enum Edit {
         which: String,
         list: Option<String>,
     },
-    /// To a place counted from 1, or from the end (-1 is the last).
+    /// To a position counted from 1, or from the end (-1 is the last).
     Move {
         which: String,
         to: i64,
@@ -88,12 +88,12 @@ fn change(voice: &Voice, playlist: &str, mut input: Value) -> Step {
     Step::calls(voice.say(Phrase::ChangingPlaylist, &[]), "edit_playlist", input)
 }
 
-/// What the tools call the playlist that is meant, or the step that finds out.
+/// The id or title of the requested playlist for the tools, or the step that determines it.
 fn playlist(voice: &Voice, scene: &Scene, edit: &Edit) -> Result<String, Step> {
     if let Some(name) = edit.list() {
         return Ok(trimmed(name).to_owned());
     }
-    // Reading it in this turn does not change which one it is.
+    // A read of the playlist in this turn does not change the reference.
     if let Some(last) = scene.earlier.iter().rev().find_map(last_playlist) {
         return Ok(last);
     }
@@ -114,7 +114,7 @@ fn playlist(voice: &Voice, scene: &Scene, edit: &Edit) -> Result<String, Step> {
     }
 }
 
-/// The playlist that an exchange was about, if it was about one.
+/// The playlist of an exchange, if it has one.
 fn last_playlist(exchange: &Exchange) -> Option<String> {
     exchange.calls.iter().rev().find_map(|called| {
         let output = called.result.as_ref()?.as_ref().ok()?;
@@ -137,13 +137,13 @@ fn lines(output: &Value) -> Vec<&Value> {
     output.get("playlists").and_then(Value::as_array).into_iter().flatten().collect()
 }
 
-/// The id where there is one: two playlists may have one title.
+/// The id if it is known, because two playlists may have the same title.
 fn address(playlist: &Value) -> String {
     let text = |field: &str| playlist.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("id").or(text("title")).unwrap_or_default().to_owned()
 }
 
-/// The tracks of the playlist as it is now, or the step that reads it.
+/// The current tracks of the playlist, or the step that reads them.
 fn on_it(voice: &Voice, scene: &Scene, playlist: &str) -> Result<Vec<Track>, Step> {
     let is_of_it = |input: &Value| input.get("playlist").and_then(Value::as_str) == Some(playlist);
     let mut read = scene.now.calls.iter().filter(|called| called.name == "list_playlists" && is_of_it(called.input));
@@ -157,7 +157,7 @@ fn on_it(voice: &Voice, scene: &Scene, playlist: &str) -> Result<Vec<Track>, Ste
     }
 }
 
-/// The positions on the playlist that some words mean.
+/// The positions on the playlist to which some words refer.
 fn positions(voice: &Voice, scene: &Scene, playlist: &str, which: &str) -> Result<Vec<String>, Step> {
     let tracks = on_it(voice, scene, playlist)?;
     let unclear = || Step::says(voice.say(Phrase::NotOnPlaylist, &[&plain(which)]));
@@ -166,7 +166,7 @@ fn positions(voice: &Voice, scene: &Scene, playlist: &str, which: &str) -> Resul
         None if is_pointing(voice, which) => {
             let meant = meant(voice.language, scene, which);
             let at = |track: &Track| tracks.iter().position(|other| other.code() == track.code());
-            // "It" is one track; a list that "it" could stand for is not.
+            // "It" refers to one track, never to a list.
             (meant.len() == 1).then(|| meant.iter().map(at).collect()).flatten()
         }
         None => sure(voice.language, which, &tracks).map(|at| vec![at]),
@@ -187,7 +187,7 @@ fn move_to(voice: &Voice, scene: &Scene, playlist: &str, which: &str, to: i64) -
     }
 }
 
-/// Adds what was found in this conversation, or one track of exactly this name.
+/// Adds tracks that were found in this conversation, or one track with exactly this name.
 fn add(voice: &Voice, scene: &Scene, playlist: &str, which: &str) -> Step {
     let found = found_before(voice, scene, which);
     let codes: Vec<String> = found.iter().map(Track::code).filter(|code| !code.is_empty()).collect();
@@ -206,7 +206,7 @@ fn add(voice: &Voice, scene: &Scene, playlist: &str, which: &str) -> Step {
     Step::says(voice.say(Phrase::DontKnowTrack, &[&plain(which)]))
 }
 
-/// Places and "these" point into what was found last, never into a playlist: its tracks are on it already.
+/// Positions and "these" refer to the last search result, never to a playlist, whose tracks are already on it.
 fn found_before(voice: &Voice, scene: &Scene, which: &str) -> Vec<Track> {
     if !is_pointing(voice, which) {
         let seen: Vec<Track> = scene.backwards().flat_map(tracks_of).collect();
@@ -236,7 +236,7 @@ fn done(voice: &Voice, edit: &Edit, output: &Value) -> String {
     let title = plain(output.get("title").and_then(Value::as_str).unwrap_or_default());
     let changed = output.get("changed").and_then(Value::as_array).into_iter().flatten();
     let names = changed.clone().filter_map(|track| track["title"].as_str()).map(str::to_owned);
-    let names = crate::say::list(voice.tongue, &names.collect::<Vec<_>>());
+    let names = crate::say::list(voice.lang, &names.collect::<Vec<_>>());
     let position = changed.filter_map(|track| track["position"].as_u64()).next().unwrap_or(1).to_string();
     match edit {
         Edit::Add { .. } => voice.say(Phrase::AddedToPlaylist, &[&names, &title]),

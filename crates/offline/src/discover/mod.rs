@@ -1,20 +1,20 @@
-//! The Discover agent: moods to the index, names to the catalogue, and what follows from what was found.
+//! The Discover agent: searches the index for moods and the catalogue for names, and handles follow-up requests.
 
 mod album;
 mod edit;
+mod intent;
 mod playlist;
 mod refine;
 mod show;
 mod tracks;
-mod wish;
 
 use serde_json::{Value, json};
 
 use self::{
     album::album_tracks,
+    intent::{Aspect, Intent, Kind, Whose, intent, isrcs},
     playlist::{playlist, playlist_of},
     tracks::{Track, albums_of, meant, named, shown, tracks, tracks_of},
-    wish::{Aspect, Kind, Whose, Wish, isrcs, wish},
 };
 use super::{
     Step, Voice,
@@ -28,21 +28,21 @@ use super::{
 };
 
 pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
-    let codes = isrcs(&scene.now.wish);
+    let codes = isrcs(&scene.now.message);
     if !codes.is_empty() {
         return look_up(voice, scene, &codes, Aspect::Everything);
     }
     match understood(voice, scene) {
-        Wish::Mood { query, limit, whose: Whose::Any } => mood(voice, scene, &query, limit),
-        Wish::Mood { query, limit, whose } => mood_among(voice, scene, &query, limit, whose),
-        Wish::MoodOnTidal { query, limit } => catalogue(voice, scene, &query, Kind::Tracks, limit, show::search),
-        Wish::Name { query, kind, limit } => catalogue(voice, scene, &query, kind, limit, show::name_search),
-        Wish::Mix { query, name } => mix(voice, scene, &query, &name),
-        Wish::AlbumTracks(album) => album_tracks(voice, scene, &album),
-        Wish::More => more(voice, scene),
-        Wish::MoreLike(which) => more_like(voice, scene, &which),
-        Wish::Compare(names) => compare(voice, scene, &names),
-        Wish::CompareThese => {
+        Intent::Mood { query, limit, whose: Whose::Any } => mood(voice, scene, &query, limit),
+        Intent::Mood { query, limit, whose } => mood_among(voice, scene, &query, limit, whose),
+        Intent::MoodOnTidal { query, limit } => catalogue(voice, scene, &query, Kind::Tracks, limit, show::search),
+        Intent::Name { query, kind, limit } => catalogue(voice, scene, &query, kind, limit, show::name_search),
+        Intent::Mix { query, name } => mix(voice, scene, &query, &name),
+        Intent::AlbumTracks(album) => album_tracks(voice, scene, &album),
+        Intent::More => more(voice, scene),
+        Intent::MoreLike(which) => more_like(voice, scene, &which),
+        Intent::Compare(names) => compare(voice, scene, &names),
+        Intent::CompareThese => {
             let these: Vec<_> = shown(scene).into_iter().take(COMPARED).collect();
             let titles = mentioned(scene);
             if (these.is_empty() || says_i_mentioned(scene)) && !titles.is_empty() {
@@ -50,53 +50,56 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
             }
             compare_known(voice, scene, &these)
         }
-        Wish::Details { which, aspect } => details(voice, scene, &which, aspect),
-        Wish::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
-        Wish::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
-        Wish::Own(what) => own(voice, scene, &what),
-        Wish::OwnThese => own_these(voice, scene),
-        Wish::Refine(change) => refine::refine(voice, scene, &change),
-        Wish::Playlists => playlists(voice, scene),
-        Wish::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
-        Wish::Edit(change) => edit::edit(voice, scene, &change),
-        Wish::ToPlaylist => Step::says(voice.say(Phrase::AskWhichTrack, &[])),
-        Wish::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
-        Wish::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
-        Wish::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
-        Wish::Talk(talk) => Step::says(voice.talk(talk, Phrase::DiscoverHelp)),
+        Intent::Details { which, aspect } => details(voice, scene, &which, aspect),
+        Intent::Playlist { about, title, limit } => playlist(voice, scene, &about, title, limit),
+        Intent::PlaylistOfThese => playlist_of(voice, scene, &shown(scene), None),
+        Intent::Own(what) => own(voice, scene, &what),
+        Intent::OwnThese => own_these(voice, scene),
+        Intent::Refine(change) => refine::refine(voice, scene, &change),
+        Intent::Playlists => playlists(voice, scene),
+        Intent::LibrarySize => Step::says(voice.say(Phrase::LibraryPage, &[])),
+        Intent::Edit(change) => edit::edit(voice, scene, &change),
+        Intent::ToPlaylist => Step::says(voice.say(Phrase::AskWhichTrack, &[])),
+        Intent::Vague => Step::says(voice.say(Phrase::AskMood, &[])),
+        Intent::Player => Step::says(voice.say(Phrase::NoPlayer, &[])),
+        Intent::ChangeLibrary => Step::says(voice.say(Phrase::NoLibraryTool, &[])),
+        Intent::Talk(talk) => Step::says(voice.talk(talk, Phrase::DiscoverHelp)),
     }
 }
 
 const COMPARED: usize = 4;
 
-/// The wish, with "yes" after our own question and bare places filled in.
-fn understood(voice: &Voice, scene: &Scene) -> Wish {
+/// The intent of a message. "Yes" after a question and bare positions are resolved from the conversation.
+fn understood(voice: &Voice, scene: &Scene) -> Intent {
     let language = voice.language;
-    let message = language.bare(&scene.now.wish);
+    let message = language.bare(&scene.now.message);
     if places(language, message).is_some() && !shown(scene).is_empty() {
-        return Wish::Details { which: message.to_owned(), aspect: Aspect::Everything };
+        return Intent::Details { which: message.to_owned(), aspect: Aspect::Everything };
     }
     if let Some(change) = refine::change(scene) {
-        return Wish::Refine(change);
+        return Intent::Refine(change);
     }
-    let wish = wish(language, &scene.now.wish);
+    let intent = intent(language, &scene.now.message);
     let asked = scene.last().filter(|last| last.answer.contains('?'));
-    match (wish, asked) {
-        (Wish::Talk(Talk::Yes), Some(last)) => {
+    match (intent, asked) {
+        (Intent::Talk(Talk::Yes), Some(last)) => {
             let quoted = last.answer.split(['“', '„', '«']).nth(1).and_then(|rest| rest.split(['”', '“', '»']).next());
-            quoted.map_or(Wish::Vague, |words| Wish::Mood { query: words.to_owned(), limit: None, whose: Whose::Any })
+            quoted.map_or(Intent::Vague, |words| Intent::Mood {
+                query: words.to_owned(),
+                limit: None,
+                whose: Whose::Any,
+            })
         }
-        (Wish::Talk(Talk::No), Some(_)) => Wish::Vague,
-        (wish, _) => wish,
+        (Intent::Talk(Talk::No), Some(_)) => Intent::Vague,
+        (intent, _) => intent,
     }
 }
 
-/// Titles that the listener has put in quotes before, in the order they came: where no list was shown, "these songs" are
-/// those.
+/// Titles that the user has put in quotes before, in order. If no list was shown, "these songs" refers to them.
 fn mentioned(scene: &Scene) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for exchange in &scene.earlier {
-        for title in quoted(&exchange.wish) {
+        for title in quoted(&exchange.message) {
             if !titles.iter().any(|known| folded(known) == folded(title)) {
                 titles.push(title.to_owned());
             }
@@ -106,13 +109,13 @@ fn mentioned(scene: &Scene) -> Vec<String> {
     titles
 }
 
-/// Whether "these" are the listener's own, and not those of the last list.
+/// Whether "these" refers to titles of the user and not to the last list.
 fn says_i_mentioned(scene: &Scene) -> bool {
-    let words = folded(&scene.now.wish).join(" ");
+    let words = folded(&scene.now.message).join(" ");
     ["i mentioned", "i named", "i listed"].iter().any(|own| words.contains(own))
 }
 
-/// What stands in quotes. An apostrophe inside a word is none.
+/// The texts in quotes. An apostrophe inside a word is not a quote.
 fn quoted(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -170,7 +173,8 @@ fn mood(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>) -> Step
     }
 }
 
-/// A mood among one's own tracks, or among the others: many are asked for, so that enough are left.
+/// A mood among the user's own tracks, or among the others. Many results are requested, so that enough remain after the
+/// filter.
 fn mood_among(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>, whose: Whose) -> Step {
     const MANY: usize = 50;
     let Some(output) = scene.now.output("semanticSearch") else { return mood(voice, scene, query, Some(MANY)) };
@@ -182,14 +186,14 @@ fn mood_among(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>, w
     Step::says(show::search(voice, query, &found, limit))
 }
 
-/// Whether the catalogue is worth asking: there, and not known to be switched off.
+/// Whether to search the catalogue: the tool exists, and no call has reported that it is not configured.
 fn has_tidal(scene: &Scene) -> bool {
     let is_off = |error: &str| error.contains("not configured") || error.contains("not set up");
     let said_off = scene.earlier.iter().any(|exchange| exchange.error("tidalSearch").is_some_and(is_off));
     scene.has("tidalSearch") && !said_off
 }
 
-/// The catalogue first; when it fails or has nothing, the index.
+/// Searches the catalogue first, and the index if the catalogue fails or finds nothing.
 fn catalogue(
     voice: &Voice,
     scene: &Scene,
@@ -220,7 +224,7 @@ fn catalogue(
     }
 }
 
-/// What to say before searching the index because the catalogue cannot help; None if it was not asked yet.
+/// The remark before a search of the index if the catalogue failed or found nothing; `None` if it was not searched yet.
 fn instead_of_tidal(voice: &Voice, scene: &Scene, query: &str) -> Option<String> {
     if !scene.has("tidalSearch") {
         return Some(voice.say(Phrase::SearchIndex, &[&plain(query)]));
@@ -258,7 +262,7 @@ fn mix(voice: &Voice, scene: &Scene, query: &str, artist: &str) -> Step {
     Step::says(said)
 }
 
-/// The same search again, for what was not read out yet.
+/// Repeats the search for results that were not listed yet.
 fn more(voice: &Voice, scene: &Scene) -> Step {
     const MORE: usize = 50;
     let is_search = |name: &str| matches!(name, "semanticSearch" | "tidalSearch");
@@ -288,9 +292,9 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     if seeds.is_empty() && is_pointing(voice, which) {
         return Step::says(voice.say(Phrase::AskWhichTrack, &[]));
     }
-    let twist = twist(&scene.now.wish);
+    let twist = twist(&scene.now.message);
     if seeds.is_empty() {
-        // The search finds the track by its name, and keeps "calmer" as a limit against it.
+        // The search finds the track by its name, and applies "calmer" as a limit relative to it.
         let query = twist.map_or_else(|| which.to_owned(), |twist| format!("like {which} but {twist}"));
         return mix(voice, scene, &query, which);
     }
@@ -314,13 +318,13 @@ fn more_like(voice: &Voice, scene: &Scene, which: &str) -> Step {
     }
 }
 
-/// What is to be different: "like X but calmer".
+/// The wanted difference: "like X but calmer".
 fn twist(message: &str) -> Option<&str> {
     let twist = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| message.split_once(turn));
     twist.map(|(_, twist)| trimmed(twist)).filter(|twist| !twist.is_empty())
 }
 
-/// Results of this turn must not change what the words meant when it began.
+/// The conversation before this turn, so that results of this turn do not change the meaning of the words.
 fn earlier_meant(voice: &Voice, scene: &Scene, which: &str) -> Vec<Track> {
     let now: Vec<_> = tracks_of(&scene.now);
     let before = scene.earlier.iter().flat_map(tracks_of);
@@ -367,7 +371,7 @@ fn details(voice: &Voice, scene: &Scene, which: &str, aspect: Aspect) -> Step {
     }
 }
 
-/// The tracks of these names, or the step that finds them out.
+/// The tracks with these names, or the step that finds them.
 fn known_or_searched(voice: &Voice, scene: &Scene, names: &[String]) -> Result<Vec<Track>, Step> {
     let mut found: Vec<Track> = Vec::new();
     let mut unknown = Vec::new();
@@ -422,7 +426,7 @@ fn batch(voice: &Voice, scene: &Scene, codes: Vec<String>) -> Step {
     }
 }
 
-/// Which of the tracks shown last are in the library: what the tools said of them, and no new search.
+/// Which of the tracks shown last are in the library, according to earlier results, without a new search.
 fn own_these(voice: &Voice, scene: &Scene) -> Step {
     let these = shown(scene);
     if these.is_empty() {
@@ -435,7 +439,7 @@ fn own_these(voice: &Voice, scene: &Scene) -> Step {
     Step::says(format!("{}\n{}", voice.say(Phrase::InLibrary, &[]), show::lines(voice, &owned)))
 }
 
-/// The playlists, if there is a tool that lists them; where they are, if not.
+/// Lists the playlists if there is a tool for it; otherwise says where to find them.
 fn playlists(voice: &Voice, scene: &Scene) -> Step {
     if let Some(error) = scene.now.error("list_playlists") {
         return failed(voice, error);
@@ -455,9 +459,9 @@ fn playlists(voice: &Voice, scene: &Scene) -> Step {
 }
 
 fn own(voice: &Voice, scene: &Scene, what: &str) -> Step {
-    let what = match wish(voice.language, what) {
+    let what = match intent(voice.language, what) {
         _ if what.is_empty() => return Step::says(voice.say(Phrase::AskMood, &[])),
-        Wish::Mood { query, .. } | Wish::Name { query, .. } | Wish::Mix { query, .. } => query,
+        Intent::Mood { query, .. } | Intent::Name { query, .. } | Intent::Mix { query, .. } => query,
         _ => what.to_owned(),
     };
     let Some(output) = scene.now.output("semanticSearch") else {

@@ -1,11 +1,12 @@
-//! Playlists: of a mood, or of what was just found.
+//! New playlists: for a mood, or from the tracks that were just found.
 
 use serde_json::{Value, json};
 
 use super::{
-    failed, has_tidal, is_pointing, search_index, show, tidal_input,
+    failed, has_tidal,
+    intent::Kind,
+    is_pointing, search_index, show, tidal_input,
     tracks::{Track, meant, tracks, tracks_of},
-    wish::Kind,
 };
 use crate::{
     Step, Voice,
@@ -14,7 +15,7 @@ use crate::{
     scene::Scene,
 };
 
-/// Search first, then suggest what really fits.
+/// Searches first, then suggests the tracks that match.
 pub(crate) fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<String>, limit: Option<usize>) -> Step {
     const LENGTH: usize = 12;
     if is_pointing(voice, about) {
@@ -36,7 +37,7 @@ pub(crate) fn playlist(voice: &Voice, scene: &Scene, about: &str, title: Option<
         return suggest(voice, title.unwrap_or_else(|| about.to_owned()), &good, about);
     }
     let mut step = search_index(voice.say(Phrase::SearchIndex, &[&plain(about)]), about, limit);
-    let wants_new = words(&scene.now.wish)
+    let wants_new = words(&scene.now.message)
         .iter()
         .any(|word| matches!(word.folded.as_str(), "new" | "neue" | "neuer" | "nouvelle" | "nueva"));
     if wants_new && has_tidal(scene) {
@@ -77,7 +78,7 @@ fn playlist_done(voice: &Voice, scene: &Scene) -> Step {
     let Some(called) = scene.now.calls.iter().find(|called| called.name == "suggestPlaylist") else {
         return Step::says(voice.say(Phrase::AskMood, &[]));
     };
-    // What was saved, which may be less than what was suggested; what is known about it came from the searches.
+    // Lists the saved tracks, which may be fewer than suggested. Their details come from the searches.
     let saved = scene.now.output("suggestPlaylist").map(tracks).unwrap_or_default();
     let known: Vec<_> =
         scene.backwards().flat_map(tracks_of).filter(|track| track.short_description.is_some()).collect();

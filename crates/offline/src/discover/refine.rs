@@ -1,7 +1,7 @@
-//! Later turns refine: "no, something louder", "without the sad ones", "older", "in French" change the last search.
+//! Refinements: "no, something louder", "without the sad ones", "older", "in French" change the last search.
 
 use query::{
-    features::{Side, SoundWish},
+    features::{Side, SoundPreference},
     plan::{Plan, Shift},
     stop::content_words,
 };
@@ -18,23 +18,23 @@ use crate::{
     scene::Scene,
 };
 
-/// What a message changes of the last search, if it says nothing else.
+/// The changes to the last search, if the message contains nothing else.
 pub(crate) fn change(scene: &Scene) -> Option<String> {
     last_query(scene)?;
-    let message = without_no(&scene.now.wish);
+    let message = without_no(&scene.now.message);
     let plan = query::parse(message, THIS_YEAR);
-    let is_sound = |word: &str| !query::features::sound_wishes(word).is_empty();
+    let is_sound = |word: &str| !query::features::sound_preferences(word).is_empty();
     let says_more = content_words(&plan.words).iter().any(|content| {
         let word = &plan.words[content.word.start..content.word.end];
         content.weight >= 1.0 && !is_sound(word) && !is_filler(word)
     });
-    let compares = plan.sounds.iter().any(|wish: &SoundWish| wish.is_relative);
+    let compares = plan.sounds.iter().any(|preference: &SoundPreference| preference.is_relative);
     let has_change = compares || !plan.limits.is_empty() || !plan.shifts.is_empty() || says_not_too(&plan);
     (plan.seeds.is_empty() && plan.limits.artist.is_none() && has_change && !says_more && is_short(message))
         .then(|| message.to_owned())
 }
 
-/// Years count from here only in "older than 20 years", which the tool reads again with the year it is.
+/// Any year works here: only "older than 20 years" depends on it, and the tool parses that phrase again.
 const THIS_YEAR: i32 = 2026;
 const MOST_WORDS: usize = 8;
 
@@ -43,7 +43,8 @@ fn is_short(message: &str) -> bool {
 }
 
 fn says_not_too(plan: &Plan) -> bool {
-    plan.words.trim().is_empty() && plan.sounds.iter().any(|wish| matches!(wish.side, Side::Low | Side::High))
+    plan.words.trim().is_empty()
+        && plan.sounds.iter().any(|preference| matches!(preference.side, Side::Low | Side::High))
 }
 
 fn is_filler(word: &str) -> bool {
@@ -66,7 +67,7 @@ fn is_filler(word: &str) -> bool {
     )
 }
 
-/// "No, something louder": the no is about the results, not about loudness.
+/// Removes a leading "no": in "no, something louder" it rejects the results and does not deny loudness.
 fn without_no(message: &str) -> &str {
     let message = message.trim();
     let rest = ["no,", "nah,", "hmm,", "no -", "nein,", "non,", "ok,"].into_iter().find_map(|no| {
@@ -94,7 +95,7 @@ pub(crate) fn refine(voice: &Voice, scene: &Scene, change: &str) -> Step {
     mood(voice, scene, &query, None)
 }
 
-/// "Older" than everything that was shown, as words that the search keeps exactly.
+/// Converts "older" to an exact limit in words, relative to all shown tracks.
 fn limit(shift: Shift, shown: &[Track]) -> Option<String> {
     let years = || shown.iter().filter_map(Track::year);
     let seconds = || shown.iter().filter_map(|track| track.duration).map(|seconds| seconds.round() as u64);

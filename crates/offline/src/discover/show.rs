@@ -1,15 +1,15 @@
-//! How tracks and albums are told: numbered lists, details, comparisons. Only what tools returned is ever named.
+//! Text about tracks and albums: numbered lists, details, comparisons. It names only tracks that tools returned.
 
 use super::tracks::{Album, Features, Track};
 use crate::{
     Voice,
-    language::{text::folded, words::Tongue},
+    language::{text::folded, words::Lang},
     say::{Phrase, plain, strong},
 };
 
-/// Below this a result shares little with the query. Scores are comparable between queries.
+/// A result with a lower score has little in common with the query. Scores are comparable between queries.
 pub(crate) const WEAK: f64 = query::MATCHES_FROM as f64;
-/// How many results are read out; the card has the rest.
+/// Maximum number of results in the text; the card shows all.
 const READ_OUT: usize = 8;
 const READ_OUT_WEAK: usize = 3;
 
@@ -34,7 +34,7 @@ pub(crate) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<
     }
 }
 
-/// The answer to a search for a name in the index: only what bears the name fits it.
+/// The answer to a search for a name in the index: only tracks with this name fit.
 pub(crate) fn name_search(voice: &Voice, name: &str, found: &[Track], limit: Option<usize>) -> String {
     let wanted = folded(name);
     let bears_it = |track: &&Track| {
@@ -61,13 +61,13 @@ pub(crate) fn catalogue(voice: &Voice, tracks: &[Track], albums: &[Album], limit
     if !albums.is_empty() {
         said.push_str(&format!("\n\n{}", voice.say(Phrase::Albums, &[])));
         for (at, album) in albums.iter().take(n).enumerate() {
-            // Only one list of an answer is numbered, so that "the second one" points at one line.
+            // An answer has only one numbered list, so that "the second one" is unambiguous.
             let mark = if tracks.is_empty() { format!("{}.", at + 1) } else { "-".to_owned() };
             let year = album.release_date.as_deref().and_then(|date| date.get(..4));
             let year = year.map_or_else(String::new, |year| format!(" ({})", plain(year)));
-            let line = format!("\n{mark} {} {} {}{year}", strong(&album.title), by(voice.tongue), plain(&album.artist));
+            let line = format!("\n{mark} {} {} {}{year}", strong(&album.title), by(voice.lang), plain(&album.artist));
             said.push_str(&line);
-            said.push_str(if album.in_library { owned(voice.tongue) } else { "" });
+            said.push_str(if album.in_library { owned(voice.lang) } else { "" });
         }
     }
     said
@@ -78,17 +78,17 @@ pub(crate) fn lines(voice: &Voice, tracks: &[&Track]) -> String {
     let lines = tracks.iter().enumerate().map(|(at, track)| {
         let description =
             track.short_description.as_deref().map_or_else(String::new, |text| format!(": {}", plain(text)));
-        let owned = if track.in_library { owned(voice.tongue) } else { "" };
+        let owned = if track.in_library { owned(voice.lang) } else { "" };
         format!("{}. {}{description}{owned}", at + 1, naming(voice, track))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 fn naming(voice: &Voice, track: &Track) -> String {
-    format!("{} {} {}", strong(&track.title), by(voice.tongue), plain(&track.artist))
+    format!("{} {} {}", strong(&track.title), by(voice.lang), plain(&track.artist))
 }
 
-/// What is known about each track.
+/// The details of each track.
 pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
     let each = tracks.iter().map(|track| {
         let mut said = naming(voice, track);
@@ -105,7 +105,7 @@ pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
             said.push_str(&format!("\n{}", shortened(&plain(meaning), 400)));
         }
         if let Some(features) = &track.audio_features {
-            said.push_str(&format!("\n{}", sound(voice.tongue, features)));
+            said.push_str(&format!("\n{}", sound(voice.lang, features)));
         }
         said
     });
@@ -117,7 +117,7 @@ fn clock(seconds: f64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-/// The first lines of the lyrics; the card has them all.
+/// The first lines of the lyrics; the card shows all.
 pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
     const LINES: usize = 4;
     let each = tracks.iter().map(|track| match track.lyrics.as_deref().filter(|lyrics| !lyrics.trim().is_empty()) {
@@ -131,7 +131,7 @@ pub(crate) fn lyrics(voice: &Voice, tracks: &[Track]) -> String {
     each.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Each track, then where the first two differ in sound.
+/// Each track, then the differences in sound between the first two.
 pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
     let mut said = details(voice, tracks);
     let [first, second, ..] = tracks else { return said };
@@ -150,7 +150,7 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
             said.push_str(&format!(
                 "\n- {} {} ({high:.2} / {low:.2})",
                 strong(&more.title),
-                more_of(voice.tongue, which)
+                more_of(voice.lang, which)
             ));
         }
     }
@@ -160,22 +160,22 @@ pub(crate) fn comparison(voice: &Voice, tracks: &[Track]) -> String {
     said
 }
 
-fn more_of(tongue: Tongue, which: usize) -> &'static str {
-    let words = match tongue {
-        Tongue::En => ["has more energy", "sounds happier", "is easier to dance to", "is faster"],
-        Tongue::De => ["hat mehr Energie", "klingt fröhlicher", "ist tanzbarer", "ist schneller"],
-        Tongue::Fr => ["a plus d'énergie", "est plus joyeux", "est plus dansant", "est plus rapide"],
-        Tongue::Es => ["tiene más energía", "suena más alegre", "es más bailable", "es más rápida"],
+fn more_of(lang: Lang, which: usize) -> &'static str {
+    let words = match lang {
+        Lang::En => ["has more energy", "sounds happier", "is easier to dance to", "is faster"],
+        Lang::De => ["hat mehr Energie", "klingt fröhlicher", "ist tanzbarer", "ist schneller"],
+        Lang::Fr => ["a plus d'énergie", "est plus joyeux", "est plus dansant", "est plus rapide"],
+        Lang::Es => ["tiene más energía", "suena más alegre", "es más bailable", "es más rápida"],
     };
     words[which]
 }
 
-fn sound(tongue: Tongue, features: &Features) -> String {
-    let names = match tongue {
-        Tongue::En => ["energy", "mood", "danceability", "acoustic"],
-        Tongue::De => ["Energie", "Stimmung", "Tanzbarkeit", "akustisch"],
-        Tongue::Fr => ["énergie", "humeur", "danse", "acoustique"],
-        Tongue::Es => ["energía", "ánimo", "baile", "acústica"],
+fn sound(lang: Lang, features: &Features) -> String {
+    let names = match lang {
+        Lang::En => ["energy", "mood", "danceability", "acoustic"],
+        Lang::De => ["Energie", "Stimmung", "Tanzbarkeit", "akustisch"],
+        Lang::Fr => ["énergie", "humeur", "danse", "acoustique"],
+        Lang::Es => ["energía", "ánimo", "baile", "acústica"],
     };
     let values = [features.energy, features.valence, features.danceability, features.acousticness];
     let known = names.iter().zip(values).filter_map(|(name, value)| Some(format!("{name} {:.0} %", value? * 100.0)));
@@ -183,20 +183,20 @@ fn sound(tongue: Tongue, features: &Features) -> String {
     known.chain(tempo).collect::<Vec<_>>().join(", ")
 }
 
-fn by(tongue: Tongue) -> &'static str {
-    match tongue {
-        Tongue::En => "by",
-        Tongue::De => "von",
-        Tongue::Fr | Tongue::Es => "de",
+fn by(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "by",
+        Lang::De => "von",
+        Lang::Fr | Lang::Es => "de",
     }
 }
 
-fn owned(tongue: Tongue) -> &'static str {
-    match tongue {
-        Tongue::En => " (in your library)",
-        Tongue::De => " (in deiner Bibliothek)",
-        Tongue::Fr => " (dans ta bibliothèque)",
-        Tongue::Es => " (en tu biblioteca)",
+fn owned(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => " (in your library)",
+        Lang::De => " (in deiner Bibliothek)",
+        Lang::Fr => " (dans ta bibliothèque)",
+        Lang::Es => " (en tu biblioteca)",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tracks and albums a conversation has seen, and which of them some words mean.
+//! The tracks and albums in a conversation, and the resolution of references to them.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,9 +15,9 @@ use crate::{
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Track {
-    /// Empty where the catalogue does not tell.
+    /// Empty if the catalogue does not provide it.
     pub(crate) isrc: String,
-    /// Names a track that has no code.
+    /// Identifies a track without a code.
     pub(crate) track_id: String,
     pub(crate) title: String,
     pub(crate) artist: String,
@@ -34,7 +34,7 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    /// What tools call it.
+    /// The id for tools.
     pub(crate) fn code(&self) -> String {
         if self.isrc.is_empty() { self.track_id.clone() } else { self.isrc.clone() }
     }
@@ -64,10 +64,10 @@ pub(crate) struct Album {
     pub(crate) in_library: bool,
 }
 
-/// The tracks of one tool output. What cannot be read is left out rather than guessed.
+/// The tracks of one tool output. Tracks that cannot be parsed are left out.
 pub(crate) fn tracks(output: &Value) -> Vec<Track> {
     let tracks: Vec<Track> = items(output, "tracks");
-    // A search in which nothing matches tells what comes closest; the scores say so.
+    // A search without matches returns the closest tracks, with low scores.
     let nearest: Vec<Track> = items(output, "nearest");
     tracks.into_iter().chain(nearest).filter(|track| !track.title.is_empty()).collect()
 }
@@ -82,7 +82,7 @@ fn items<T: for<'de> Deserialize<'de>>(output: &Value, field: &str) -> Vec<T> {
     items.filter_map(|item| T::deserialize(item).ok()).collect()
 }
 
-/// Everything an exchange's tools returned, in order, each recording once.
+/// All tracks that the tools of an exchange returned, in order, each recording once.
 pub(crate) fn tracks_of(exchange: &Exchange) -> Vec<Track> {
     let outputs = exchange.calls.iter().filter_map(|called| called.result.as_ref()?.as_ref().ok());
     let mut found: Vec<Track> = Vec::new();
@@ -99,19 +99,19 @@ pub(crate) fn albums_of(exchange: &Exchange) -> Vec<Album> {
     outputs.flat_map(albums).collect()
 }
 
-/// The tracks listed last, in the order they were numbered.
+/// The tracks of the last list, in the order of their numbers.
 pub(crate) fn shown(scene: &Scene) -> Vec<Track> {
     let with_tracks = scene.earlier.iter().rev().map(|exchange| (exchange, tracks_of(exchange)));
     let last = with_tracks.into_iter().find(|(_, found)| !found.is_empty());
     last.map(|(exchange, _)| listed(exchange)).unwrap_or_default()
 }
 
-/// The tracks of one exchange, in the order its answer numbered them.
+/// The tracks of one exchange, in the order of the numbers in its answer.
 pub(crate) fn listed(exchange: &Exchange) -> Vec<Track> {
     let (found, lines) = (tracks_of(exchange), exchange.numbered());
     let line_of = |title: &str| found.iter().find(|track| fold(&track.title) == fold(title)).cloned();
     let listed: Vec<_> = lines.iter().filter_map(|line| line_of(line)).collect();
-    // Another model may have named them without numbers.
+    // Another model may have listed them without numbers.
     if listed.is_empty() { found } else { listed }
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn shown_albums(scene: &Scene) -> Vec<Album> {
     scene.earlier.iter().rev().map(albums_of).find(|albums| !albums.is_empty()).unwrap_or_default()
 }
 
-/// The tracks some words mean: by place in the last list, by "it", or by a title seen before.
+/// The tracks to which some words refer: by position in the last list, by "it", or by a known title.
 pub(crate) fn meant(language: &Language, scene: &Scene, words: &str) -> Vec<Track> {
     let shown = shown(scene);
     let phrase = folded(words).join(" ");
@@ -137,7 +137,7 @@ pub(crate) fn meant(language: &Language, scene: &Scene, words: &str) -> Vec<Trac
     named(language, words, &scene.backwards().flat_map(tracks_of).collect::<Vec<_>>())
 }
 
-/// The track of this title, or the first ones by this artist.
+/// The track with this title, or the first tracks by this artist.
 pub(crate) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<Track> {
     const PER_ARTIST: usize = 3;
     let (title, artist) = split_by(words);
@@ -161,7 +161,7 @@ pub(crate) fn named(language: &Language, words: &str, tracks: &[Track]) -> Vec<T
     by_artist.take(PER_ARTIST).cloned().collect()
 }
 
-/// The one track that some words name for sure, by its place in `tracks`: enough to write with.
+/// The index in `tracks` of the only track to which some words refer unambiguously. A write requires this.
 pub(crate) fn sure(language: &Language, words: &str, tracks: &[Track]) -> Option<usize> {
     let (title, artist) = split_by(words);
     let fits_artist = |track: &Track| artist.is_none_or(|artist| fold(&track.artist).contains(&fold(artist)));

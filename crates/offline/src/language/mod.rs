@@ -1,4 +1,4 @@
-//! What a sentence asks for: the three grammars (`grammar/*.txt`) and how a message is cut into sentences.
+//! The meaning of a sentence: the three grammars (`grammar/*.txt`), and the splitting of a message into sentences.
 
 pub(crate) mod pattern;
 pub(crate) mod pick;
@@ -11,20 +11,20 @@ use serde_json::Value;
 use self::{
     pattern::Grammar,
     text::{Likeness, Word, trimmed, words},
-    words::{Tongue, Words},
+    words::{Lang, Words},
 };
 use super::say::Phrases;
 
-/// Everything we can understand.
+/// Every meaning that the grammars know.
 pub(crate) struct Language {
-    talk: Grammar<(Talk, Tongue)>,
-    tasks: Grammar<(TaskVerb, Tongue)>,
-    music: Grammar<(MusicVerb, Tongue)>,
+    talk: Grammar<(Talk, Lang)>,
+    tasks: Grammar<(TaskVerb, Lang)>,
+    music: Grammar<(MusicVerb, Lang)>,
     pub(crate) words: Words,
     pub(crate) phrases: Phrases,
 }
 
-/// Said to both agents.
+/// For both agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Talk {
@@ -36,7 +36,7 @@ pub(crate) enum Talk {
     Yes,
     No,
     Offtopic,
-    /// A thing to do: a task for one agent, beyond the other.
+    /// Something to do: a task for the Tasks agent, not supported by the Discover agent.
     Errand,
 }
 
@@ -55,17 +55,17 @@ pub(crate) enum TaskVerb {
     DeleteCompleted,
     Rename,
     RenameIt,
-    /// Which one to rename is said, the new title is not (or follows a colon).
+    /// A rename without the new title, or with the new title after a colon.
     RenameWhat,
     Describe,
     /// The note follows a colon.
     DescribeColon,
     Uncomplete,
     Undo,
-    /// "Don't delete it": looks like a command and is the opposite.
+    /// "Don't delete it": has the form of a command and means the opposite.
     Keep,
     How,
-    /// Dates, priorities, sharing: what our tasks do not have.
+    /// Features that tasks do not have: dates, priorities, sharing.
     Due,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum MusicVerb {
     ImFeeling,
     Artist,
     Name,
-    /// The catalogue was named.
+    /// The message mentions the catalogue.
     OnTidal,
     Song,
     SongBy,
@@ -91,21 +91,21 @@ pub(crate) enum MusicVerb {
     Details,
     Lyrics,
     Playlist,
-    /// Of old and new: what follows says only that.
+    /// Comparison of age: "older", "newer", without other words.
     PlaylistMixed,
     PlaylistSized,
     PlaylistCalled,
     PlaylistThese,
     Own,
-    /// A mood among one's own songs, or among those one does not have.
+    /// A mood among the user's own songs, or among the others.
     Mine,
     Unowned,
     Vague,
-    /// Play, pause, skip: we find music, we do not play it.
+    /// Play, pause, skip. Segue finds music and does not play it.
     MakeSound,
-    /// Changing the library: no tool does that.
+    /// A change of the library, for which there is no tool.
     Remove,
-    /// Changing a playlist that is there, or looking at it.
+    /// A change of an existing playlist, or a look at it.
     PlaylistAdd,
     PlaylistDrop,
     PlaylistFirst,
@@ -113,30 +113,30 @@ pub(crate) enum MusicVerb {
     PlaylistMove,
     PlaylistRename,
     PlaylistOpen,
-    /// The playlists one has.
+    /// The user's playlists.
     Playlists,
     LibrarySize,
-    /// Which of the tracks shown are owned.
+    /// Which of the shown tracks are in the library.
     OwnThese,
 }
 
-/// A sentence understood: its meaning and the words in its slots, as they were typed, quotes and all.
+/// A parsed sentence: its meaning, and the words in its slots as typed, including quotes.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard<T> {
     pub(crate) meaning: T,
-    pub(crate) tongue: Tongue,
+    pub(crate) lang: Lang,
     pub(crate) x: String,
     pub(crate) y: String,
     has_typo: bool,
 }
 
-/// Beyond this a message is a document, and our patterns say nothing about it.
+/// A longer message is a document, for which the patterns are useless.
 pub(crate) const MAX_WORDS: usize = 150;
 
 impl Language {
     pub(crate) fn new() -> Self {
         Self {
-            // A mistyped greeting is rarer than a word that looks like one: "dance" is not "danke".
+            // A word that looks like a greeting is more frequent than a mistyped greeting: "dance" is not "danke".
             talk: Grammar::new(Likeness::Same, lines(include_str!("grammar/talk.txt"))),
             tasks: Grammar::new(Likeness::Near, lines(include_str!("grammar/tasks.txt"))),
             music: Grammar::new(Likeness::Near, lines(include_str!("grammar/discover.txt"))),
@@ -159,9 +159,9 @@ impl Language {
         self.hear(&self.music, sentence)
     }
 
-    /// Both with and without the politeness around it: "can you delete tasks" is a question about us,
-    /// "can you delete milk" a wish. The reading that explains more words wins.
-    fn hear<T: Copy>(&self, grammar: &Grammar<(T, Tongue)>, sentence: &str) -> Option<Heard<T>> {
+    /// Parses the sentence with and without polite words: "can you delete tasks" is a question about Segue, "can you delete
+    /// milk" is a request. The parse that explains more words wins.
+    fn hear<T: Copy>(&self, grammar: &Grammar<(T, Lang)>, sentence: &str) -> Option<Heard<T>> {
         let all = words(sentence);
         let bare = self.words.bare(&all);
         let readings = [bare, &all].map(|words| Some((words, grammar.best(words)?)));
@@ -170,20 +170,20 @@ impl Language {
         let slot = |slot: Option<(usize, usize)>| {
             slot.map_or_else(String::new, |(from, to)| sentence[words[from].start..words[to - 1].end].to_owned())
         };
-        let (meaning, tongue) = fit.meaning;
-        Some(Heard { meaning, tongue, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
+        let (meaning, lang) = fit.meaning;
+        Some(Heard { meaning, lang, x: slot(fit.slots.x), y: slot(fit.slots.y), has_typo: fit.slots.has_typo })
     }
 
-    /// The language of a message, if its little words or its pattern tell.
-    pub(crate) fn tongue(&self, message: &str) -> Option<Tongue> {
+    /// The language of a message, if its function words or its pattern show it.
+    pub(crate) fn lang(&self, message: &str) -> Option<Lang> {
         let words = words(message);
         if words.len() > MAX_WORDS {
-            return self.words.tongue(&words[..MAX_WORDS]);
+            return self.words.lang(&words[..MAX_WORDS]);
         }
-        self.words.tongue(&words).or_else(|| self.talk(message).map(|heard| heard.tongue))
+        self.words.lang(&words).or_else(|| self.talk(message).map(|heard| heard.lang))
     }
 
-    /// The sentence without politeness, as it was typed.
+    /// The sentence as typed, without polite words.
     pub(crate) fn bare<'t>(&self, sentence: &'t str) -> &'t str {
         cut(sentence, self.words.bare(&words(sentence)))
     }
@@ -194,20 +194,20 @@ impl Language {
     }
 }
 
-/// The typed text from the first to the last of some neighbouring words.
+/// The typed text from the first to the last of these words.
 pub(crate) fn cut<'t>(text: &'t str, words: &[Word]) -> &'t str {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return "" };
     trimmed(&text[first.start..last.end])
 }
 
-/// The sentences of a message, each with its closing mark. Lines end sentences too.
+/// The sentences of a message, each with its closing mark. A line break also ends a sentence.
 pub(crate) fn sentences(message: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in message.lines() {
         let mut from = 0;
         for (at, mark) in line.match_indices(['.', '!', '?', ';']) {
             let end = at + mark.len();
-            // "3.5", "Dr. Lee" and "1. milk" go on.
+            // The full stops in "3.5", "Dr. Lee" and "1. milk" do not end a sentence.
             let goes_on = line[end..].chars().next().is_some_and(|next| !next.is_whitespace());
             let only_shortens = mark == "." && is_short_form(&line[from..at]);
             if !goes_on && !only_shortens {
@@ -221,7 +221,7 @@ pub(crate) fn sentences(message: &str) -> Vec<&str> {
     sentences
 }
 
-/// Whether a full stop after this text only shortens a word or marks a line of a list.
+/// Whether a full stop after this text belongs to an abbreviation or to a list number.
 fn is_short_form(text: &str) -> bool {
     let last = text.split_whitespace().next_back().unwrap_or_default().to_lowercase();
     let is_title = matches!(
@@ -231,16 +231,16 @@ fn is_short_form(text: &str) -> bool {
     is_title && !text.trim().eq_ignore_ascii_case("no") || text.trim().chars().all(|letter| letter.is_ascii_digit())
 }
 
-/// The lines of a grammar file: `# en` begins a language, `name: pattern` is one meaning.
-fn lines<T: DeserializeOwned>(data: &'static str) -> impl Iterator<Item = ((T, Tongue), &'static str)> {
-    let mut tongue = Tongue::En;
+/// The lines of a grammar file: `# en` starts a language, `name: pattern` is one meaning.
+fn lines<T: DeserializeOwned>(data: &'static str) -> impl Iterator<Item = ((T, Lang), &'static str)> {
+    let mut lang = Lang::En;
     data.lines().filter(|line| !line.is_empty()).filter_map(move |line| {
         if let Some(code) = line.strip_prefix("# ") {
-            tongue = Tongue::parse(code).expect("a grammar file names only languages we have");
+            lang = Lang::parse(code).expect("a grammar file contains only known languages");
             return None;
         }
         let (name, pattern) = line.split_once(": ").expect("a grammar line is `name: pattern`");
-        let meaning = serde_json::from_value(Value::from(name)).expect("a grammar file names only meanings we have");
-        Some(((meaning, tongue), pattern))
+        let meaning = serde_json::from_value(Value::from(name)).expect("a grammar file contains only known meanings");
+        Some(((meaning, lang), pattern))
     })
 }

@@ -1,18 +1,18 @@
-//! Patterns: how sentences of the grammar are written, and which of them a text fits best.
+//! Patterns: the syntax of the grammar, and the search for the pattern that fits a text best.
 //!
-//! `mark {x} [as] (done | finished)`: plain words, a choice, something that may be missing, and slots that take
-//! any words. A pattern fits a whole text or not at all; the one with the most words of its own wins.
+//! `mark {x} [as] (done | finished)`: plain words, a choice, an optional part, and slots for any words. A pattern must fit
+//! the whole text. Of several, the pattern with the most plain words wins.
 
 use std::{collections::HashMap, iter::Peekable};
 
 use super::text::{Likeness, Word, fold, likeness};
 
-/// The patterns of one grammar, each leading to a `T`.
+/// The patterns of one grammar, each with its value `T`.
 pub(crate) struct Grammar<T> {
     sentences: Vec<(T, Vec<Node>)>,
-    /// Every plain word of the grammar, numbered: a text is compared with each word once.
+    /// Every plain word of the grammar, numbered, so that a text is compared with each word only once.
     vocabulary: HashMap<String, usize>,
-    /// How like a word of the grammar a typed word must be.
+    /// The required similarity of a typed word and a word of the grammar.
     tolerance: Likeness,
 }
 
@@ -23,7 +23,7 @@ enum Node {
     Choice(Vec<Vec<Node>>),
 }
 
-/// A text that fits, and which of its words the slots took.
+/// A match, with the words in its slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fit<T> {
     pub(crate) meaning: T,
@@ -39,7 +39,7 @@ pub(crate) struct Slots {
     pub(crate) has_typo: bool,
 }
 
-/// A word typed right counts more than one with a typo; words in a slot count nothing.
+/// A correct word counts more than a mistyped one. Words in a slot do not count.
 const RIGHT: u32 = 10;
 const TYPO: u32 = 6;
 
@@ -71,7 +71,7 @@ impl<T: Copy> Grammar<T> {
                 "(" | "[" => {
                     let mut inner = self.choices(tokens);
                     let closing = tokens.next();
-                    debug_assert!(closing.is_some(), "a bracket is never closed");
+                    debug_assert!(closing.is_some(), "a bracket is not closed");
                     if token == "[" {
                         inner.push(Vec::new());
                     }
@@ -84,7 +84,7 @@ impl<T: Copy> Grammar<T> {
                     Node::Word(*self.vocabulary.entry(fold(word)).or_insert(next))
                 }
             };
-            choices.last_mut().expect("there is always a choice being read").push(node);
+            choices.last_mut().expect("the list of choices is never empty").push(node);
         }
         choices
     }
@@ -101,7 +101,7 @@ impl<T: Copy> Grammar<T> {
         best
     }
 
-    /// The words of the grammar that a typed word may be. A word the grammar knows is no typo of another.
+    /// The words of the grammar that a typed word may mean. A known word is never a typo of another word.
     fn readings(&self, typed: &str) -> Vec<(usize, u32)> {
         if let Some(&id) = self.vocabulary.get(typed) {
             return vec![(id, RIGHT)];
@@ -113,13 +113,13 @@ impl<T: Copy> Grammar<T> {
 
 const BRACKETS: [char; 5] = ['(', ')', '[', ']', '|'];
 
-/// What still has to fit after the nodes at hand.
+/// The nodes that must match after the current ones.
 struct Then<'a> {
     nodes: &'a [Node],
     then: Option<&'a Then<'a>>,
 }
 
-/// Fits `nodes` and what follows to the words from `at` to the end. Slots take as few words as possible.
+/// Matches `nodes` and the nodes after them with the words from `at` to the end. Slots take as few words as possible.
 fn fit(known: &[Vec<(usize, u32)>], at: usize, nodes: &[Node], then: Option<&Then>) -> Option<(u32, Slots)> {
     let Some((first, rest)) = nodes.split_first() else {
         return match then {
@@ -157,7 +157,7 @@ mod tests {
     use crate::language::text::words;
 
     #[test]
-    fn the_pattern_with_the_most_words_of_its_own_wins() {
+    fn the_pattern_with_the_most_plain_words_wins() {
         let patterns = [("add", "add {x}"), ("list", "add {x} to (my | the) list"), ("move", "move {x} [over] to {y}")];
         let grammar = Grammar::new(Likeness::Near, patterns.into_iter());
         let table = [

@@ -1,28 +1,28 @@
-//! Which one is meant: places in a list, "it", and titles typed from memory.
+//! Resolves references: positions in a list, "it", and titles typed from memory.
 
 use super::{
     Language,
     text::{Likeness, fold, folded, likeness},
 };
 
-/// What a few words point at.
+/// The items to which some words refer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Pick {
-    /// Certainly these, by index.
+    /// Certain, by index.
     These(Vec<usize>),
-    /// One of these, and the words do not tell which.
+    /// Ambiguous: one of these.
     Which(Vec<usize>),
-    /// This one if a letter or two were mistyped.
+    /// This one, if one or two letters are mistyped.
     Mistyped(usize),
-    /// Something like this one.
+    /// A similar one.
     Perhaps(usize),
     Nothing,
 }
 
-/// A place counted from 1, or from the end (-1 is the last).
+/// A position counted from 1, or from the end (-1 is the last).
 type Place = i64;
 
-/// "the second one", "#3", "1 and 3", "2-4", "the first two": the places, when nothing else is said.
+/// The positions in "the second one", "#3", "1 and 3", "2-4", "the first two", if the text contains nothing else.
 pub(crate) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
     let words = folded(&with_ranges_spelled(text));
     let number_at = |at: usize| words.get(at).and_then(|_| number(language, &words, at));
@@ -58,10 +58,11 @@ pub(crate) fn places(language: &Language, text: &str) -> Option<Vec<Place>> {
     (!places.is_empty() && !places.contains(&0)).then_some(places)
 }
 
-/// A range beyond this is no list a person looks at.
+/// Maximum length of a range.
 const MOST_PLACES: Place = 200;
 
-/// "one" is a number only where a number must stand: "number one", "one and three", not "the second one" or "one of them".
+/// "one" is a number only where a number is required: "number one", "one and three", not "the second one" or "one of
+/// them".
 fn number(language: &Language, words: &[String], at: usize) -> Option<Place> {
     let is_joint = |at: usize| words.get(at).is_some_and(|word| language.words.is("numbered", word));
     let is_article = matches!(words[at].as_str(), "one" | "uno" | "eins" | "un" | "une" | "una");
@@ -71,7 +72,7 @@ fn number(language: &Language, words: &[String], at: usize) -> Option<Place> {
     language.words.number(&words[at]).and_then(|number| Place::try_from(number).ok())
 }
 
-/// "2-4" as "2 thru 4": words end at hyphens and would forget it.
+/// Replaces "2-4" by "2 thru 4", because words are split at hyphens.
 fn with_ranges_spelled(text: &str) -> String {
     let mut spelled = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -86,27 +87,27 @@ fn with_ranges_spelled(text: &str) -> String {
     spelled
 }
 
-/// The index a place means in a list of `n`.
+/// The index of a position in a list of `n` items.
 pub(crate) fn index(place: Place, n: usize) -> Option<usize> {
     let n = Place::try_from(n).ok()?;
     let index = if place < 0 { n + place } else { place - 1 };
     usize::try_from(index).ok().filter(|_| index < n)
 }
 
-/// How well the words name a title, best first.
+/// How well the words match a title, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
     /// The same words.
     Full,
-    /// Every word is in the title.
+    /// The title contains every word.
     Part,
-    /// Every word is in the title if it was mistyped.
+    /// The title contains every word, some with a typo.
     Typo,
-    /// At least half of them are.
+    /// The title contains at least half of the words.
     Half,
 }
 
-/// The title some words name.
+/// The title to which some words refer.
 pub(crate) fn by_title<'a>(language: &Language, text: &str, titles: impl Iterator<Item = &'a str>) -> Pick {
     let wanted = content(language, text);
     if wanted.is_empty() {
@@ -146,7 +147,7 @@ fn best_likeness(word: &str, others: &[String]) -> Likeness {
     others.iter().map(|other| likeness(word, other)).max().unwrap_or(Likeness::Different)
 }
 
-/// The words that tell titles apart, in the form a task would use; all of them when every word is little.
+/// The content words in their basic form; all words if there are only function words.
 pub(crate) fn content(language: &Language, text: &str) -> Vec<String> {
     let all = folded(text);
     let telling: Vec<_> = all.iter().filter(|word| !language.words.is("small", word)).cloned().collect();

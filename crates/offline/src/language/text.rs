@@ -1,8 +1,8 @@
-//! Words as people type them: folding, little typos, numbers.
+//! Typed words: folding, small typos, numbers.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// One word of a text: where it stands and how it compares.
+/// One word of a text: its position and its folded form.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
     pub(crate) start: usize,
@@ -10,7 +10,7 @@ pub(crate) struct Word {
     pub(crate) folded: String,
 }
 
-/// The words of a text. Marks that carry no letter or digit are skipped.
+/// The words of a text. Pieces without a letter or digit are skipped.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut at = 0;
@@ -19,19 +19,19 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         if !folded.is_empty() {
             words.push(Word { start: at, end: at + piece.len(), folded });
         }
-        // Every separator is one `char`; its width is what lies between the pieces.
+        // Every separator is one `char`, so its width is the gap between the pieces.
         at += piece.len();
         at += text[at..].chars().next().map_or(0, char::len_utf8);
     }
     words
 }
 
-/// Words end at spaces and hyphens: "to-do" and "montre-moi" are two.
+/// Words end at spaces and hyphens: "to-do" and "montre-moi" are two words each.
 fn is_gap(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '-' | '‐' | '–' | '—')
 }
 
-/// Lower case, without accents, apostrophes, hyphens or other marks: "Café's" and "cafes" are the same.
+/// Lower case, without accents, apostrophes, hyphens or other marks: "Café's" and "cafes" are equal.
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for letter in text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
@@ -47,12 +47,12 @@ pub(crate) fn fold(text: &str) -> String {
     folded
 }
 
-/// Words in comparable form.
+/// The words of a text in folded form.
 pub(crate) fn folded(text: &str) -> Vec<String> {
     words(text).into_iter().map(|word| word.folded).collect()
 }
 
-/// A captured piece without the quotes and marks around it.
+/// A text without the quotes and marks around it.
 pub(crate) fn trimmed(text: &str) -> &str {
     let is_wrapping = |letter: char| {
         letter.is_whitespace()
@@ -60,15 +60,15 @@ pub(crate) fn trimmed(text: &str) -> &str {
     };
     let text = text.trim_matches(is_wrapping);
     let text = text.trim_end_matches(['.', '!', '?', '…']).trim_matches(is_wrapping);
-    // A single quote is also an apostrophe: only a pair around the whole is dropped.
+    // A single quote may be an apostrophe, so it is removed only as a pair around the whole text.
     text.strip_prefix(['\'', '’']).and_then(|rest| rest.strip_suffix(['\'', '’'])).unwrap_or(text)
 }
 
-/// How alike two folded words are.
+/// The similarity of two folded words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Likeness {
     Different,
-    /// Probably a typo, but another word is possible: "Jane" and "Jake".
+    /// Probably a typo, possibly another word: "Jane" and "Jake".
     Near,
     /// The same word: equal, a plural, or two letters swapped.
     Same,
@@ -78,7 +78,7 @@ pub(crate) fn likeness(a: &str, b: &str) -> Likeness {
     if a == b || is_plural(a, b) || is_plural(b, a) {
         return Likeness::Same;
     }
-    // Nearly all pairs end here, before anything is allocated.
+    // Most pairs end here, without an allocation.
     if a.len().abs_diff(b.len()) > 8 || !starts_alike(a, b) {
         return Likeness::Different;
     }
@@ -90,12 +90,12 @@ pub(crate) fn likeness(a: &str, b: &str) -> Likeness {
     if is_swap(&a, &b) {
         return Likeness::Same;
     }
-    // Short words have too many neighbours.
+    // Too many words are similar to a short word.
     let allowed = if longer >= 8 { 2 } else { 1 };
     if a[0] == b[0] && distance(&a, &b) <= allowed { Likeness::Near } else { Likeness::Different }
 }
 
-/// The same first letter, or the first two swapped: a typo elsewhere is far more common.
+/// Whether the first letters are equal or the first two are swapped. Typos later in a word are far more common.
 fn starts_alike(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.chars(), b.chars());
     let (a, b) = ((a.next(), a.next()), (b.next(), b.next()));
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn typos_are_told_from_other_words() {
+    fn typos_are_distinguished_from_other_words() {
         let table = [
             ("milk", "mlik", Likeness::Same),
             ("plant", "plants", Likeness::Same),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn words_keep_their_place_in_the_text() {
+    fn words_have_their_position_in_the_text() {
         let text = "  Füge „Müsli\u{3000}kaufen“ hinzu!";
         let found: Vec<_> =
             words(text).into_iter().map(|word| (text[word.start..word.end].to_owned(), word.folded)).collect();

@@ -1,19 +1,19 @@
-//! The words we know, by what they are for (`grammar/words.txt`).
+//! Known words by their role (`grammar/words.txt`).
 
 use std::collections::{HashMap, HashSet};
 
 use super::text::{Likeness, Word, fold, folded, likeness};
 
-/// The languages we answer in.
+/// The languages of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Tongue {
+pub(crate) enum Lang {
     En,
     De,
     Fr,
     Es,
 }
 
-impl Tongue {
+impl Lang {
     pub(crate) const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
 
     pub(crate) fn parse(code: &str) -> Option<Self> {
@@ -31,7 +31,7 @@ pub(crate) struct Words {
     heads: Vec<Vec<String>>,
     tails: Vec<Vec<String>>,
     leads: Vec<Vec<String>>,
-    tongues: HashMap<Tongue, HashSet<String>>,
+    languages: HashMap<Lang, HashSet<String>>,
     sets: HashMap<&'static str, HashSet<String>>,
     values: HashMap<&'static str, HashMap<String, &'static str>>,
 }
@@ -42,14 +42,14 @@ impl Words {
             heads: Vec::new(),
             tails: Vec::new(),
             leads: Vec::new(),
-            tongues: HashMap::new(),
+            languages: HashMap::new(),
             sets: HashMap::new(),
             values: HashMap::new(),
         };
         for line in data.lines().filter(|line| !line.starts_with('#')) {
             let Some((name, list)) = line.split_once(": ") else { continue };
-            let (name, tongue) = name.split_once(' ').map_or((name, None), |(name, code)| (name, Tongue::parse(code)));
-            words.learn(name, tongue, list.split(", "));
+            let (name, lang) = name.split_once(' ').map_or((name, None), |(name, code)| (name, Lang::parse(code)));
+            words.learn(name, lang, list.split(", "));
         }
         for phrases in [&mut words.heads, &mut words.tails, &mut words.leads] {
             phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
@@ -57,12 +57,12 @@ impl Words {
         words
     }
 
-    fn learn(&mut self, name: &'static str, tongue: Option<Tongue>, list: impl Iterator<Item = &'static str>) {
-        match (name, tongue) {
+    fn learn(&mut self, name: &'static str, lang: Option<Lang>, list: impl Iterator<Item = &'static str>) {
+        match (name, lang) {
             ("head", _) => self.heads.extend(list.map(folded)),
             ("tail", _) => self.tails.extend(list.map(folded)),
             ("lead", _) => self.leads.extend(list.map(folded)),
-            ("tongue", Some(tongue)) => self.tongues.entry(tongue).or_default().extend(list.map(fold)),
+            ("lang", Some(lang)) => self.languages.entry(lang).or_default().extend(list.map(fold)),
             ("lemma" | "number" | "place", _) => {
                 let pairs = list.filter_map(|pair| pair.split_once('=')).map(|(word, value)| (fold(word), value));
                 self.values.entry(name).or_default().extend(pairs);
@@ -75,13 +75,13 @@ impl Words {
         self.sets.get(set).is_some_and(|words| words.contains(word))
     }
 
-    /// The same with a typo allowed.
+    /// The same, with a typo allowed.
     pub(crate) fn is_nearly(&self, set: &str, word: &str) -> bool {
         let alike = |known: &String| likeness(known, word) >= Likeness::Near;
         self.is(set, word) || word.len() >= 5 && self.sets.get(set).is_some_and(|words| words.iter().any(alike))
     }
 
-    /// The form a task would use: "bought" is "buy".
+    /// The basic form of a verb: "bought" becomes "buy".
     pub(crate) fn lemma<'a>(&'a self, word: &'a str) -> &'a str {
         self.value("lemma", word).unwrap_or(word)
     }
@@ -97,7 +97,7 @@ impl Words {
         self.value("number", word).and_then(|number| number.parse().ok())
     }
 
-    /// A place in a list: "second" is 2, "last" is -1, "3rd" is 3.
+    /// A position in a list: "second" is 2, "last" is -1, "3rd" is 3.
     pub(crate) fn place(&self, word: &str) -> Option<i64> {
         if let Some(place) = self.value("place", word) {
             return place.parse().ok();
@@ -113,24 +113,24 @@ impl Words {
         self.values.get(map).and_then(|values| values.get(word)).copied()
     }
 
-    /// The wish without greetings, "please" and "could you" around it. Something is always left.
+    /// The words without "please", "could you" and greetings around them. At least one word remains.
     pub(crate) fn bare<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         let words = without_heads(words, &self.heads);
         without_tails(words, &self.tails)
     }
 
-    /// What is searched, without "some", "a few" and "good" before it.
+    /// The search words without "some", "a few" and "good" before them.
     pub(crate) fn without_leads<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         without_heads(words, &self.leads)
     }
 
-    /// The language a text is probably written in, if its little words tell.
-    pub(crate) fn tongue(&self, words: &[Word]) -> Option<Tongue> {
-        let votes = |tongue: Tongue| {
-            let known = self.tongues.get(&tongue);
+    /// The probable language of a text, if its function words show it.
+    pub(crate) fn lang(&self, words: &[Word]) -> Option<Lang> {
+        let votes = |lang: Lang| {
+            let known = self.languages.get(&lang);
             words.iter().filter(|word| known.is_some_and(|known| known.contains(&word.folded))).count()
         };
-        let most = Tongue::ALL.into_iter().rev().max_by_key(|tongue| votes(*tongue))?;
+        let most = Lang::ALL.into_iter().rev().max_by_key(|lang| votes(*lang))?;
         (votes(most) > 0).then_some(most)
     }
 }

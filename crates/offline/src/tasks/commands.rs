@@ -1,4 +1,4 @@
-//! A message to the Tasks agent as a list of commands.
+//! Parses a message to the Tasks agent into a list of commands.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) enum Command {
     },
     List(Filter),
     Find(String),
-    /// The sentence as a whole is what to add when there is no such task.
+    /// If there is no such task, the whole sentence is added as a task.
     Complete {
         which: String,
         sentence: String,
@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Delete(String),
     DeleteAll,
     DeleteCompleted,
-    /// By id: what was agreed to.
+    /// By id, after the user's consent.
     DeleteThese(Vec<String>),
     Rename {
         which: String,
@@ -35,14 +35,14 @@ pub(crate) enum Command {
         which: String,
         description: String,
     },
-    /// Something is missing: the new title, or the note.
+    /// Incomplete: the new title or the note is missing.
     Change(String),
     Uncomplete,
     Undo,
     Keep,
     How,
     Due,
-    /// "Add a task": which one was not said.
+    /// "Add a task" without a title.
     AddWhat,
     Talk(Talk),
     Unclear(String),
@@ -70,7 +70,7 @@ impl Filter {
 }
 
 impl Command {
-    /// Whether it is about tasks that exist, so that the list must be read first.
+    /// Whether the command refers to existing tasks, so that the list must be read first.
     pub(crate) fn is_aimed(&self) -> bool {
         match self {
             Self::Find(_)
@@ -90,7 +90,7 @@ impl Command {
         }
     }
 
-    /// The words for the one task it is about.
+    /// The words that refer to its one task.
     fn which(&self) -> Option<&str> {
         match self {
             Self::Complete { which, .. } | Self::Rename { which, .. } | Self::Describe { which, .. } => Some(which),
@@ -99,7 +99,7 @@ impl Command {
         }
     }
 
-    /// The same command for another task, if it is a command for one task.
+    /// The same command for another task, if it applies to one task.
     pub(crate) fn aimed_at(&self, which: &str) -> Option<Self> {
         let which = which.to_owned();
         match self {
@@ -113,7 +113,7 @@ impl Command {
     }
 }
 
-/// Reads every sentence. What is only said in passing ("Hi!", "thanks") counts when nothing else was said.
+/// Parses every sentence. "Hi!" and "thanks" count only if there is no other sentence.
 pub(crate) fn commands(language: &Language, message: &str) -> Vec<Command> {
     if words(message).len() > MAX_WORDS {
         return Vec::new();
@@ -137,7 +137,7 @@ pub(crate) fn commands(language: &Language, message: &str) -> Vec<Command> {
     name_pronouns(language, &mut commands);
     let is_talk = |command: &Command| matches!(command, Command::Talk(_));
     let is_wish = |command: &Command| !is_talk(command) && !matches!(command, Command::Unclear(_));
-    // "Can we add something? Return the parcel.": the second sentence answers the first.
+    // "Can we add something? Return the parcel.": the second sentence is the title for the first.
     if commands.iter().any(|command| matches!(command, Command::Add { .. })) {
         commands.retain(|command| *command != Command::AddWhat);
     }
@@ -149,7 +149,7 @@ pub(crate) fn commands(language: &Language, message: &str) -> Vec<Command> {
     commands
 }
 
-/// "The flights are booked, mark that as done": a later "that" is what was named just before.
+/// "The flights are booked, mark that as done": "that" refers to the task before it.
 fn name_pronouns(language: &Language, commands: &mut [Command]) {
     let mut named: Option<String> = None;
     for command in commands {
@@ -162,7 +162,7 @@ fn name_pronouns(language: &Language, commands: &mut [Command]) {
     }
 }
 
-/// "Add these:" before lines of items.
+/// Whether a line is "Add these:", which introduces lines of items.
 fn is_add_header(language: &Language, sentence: &str) -> bool {
     let with_item = format!("{} thing", sentence.trim_end_matches([':', ' ']));
     let heard = language.task(&with_item);
@@ -170,7 +170,7 @@ fn is_add_header(language: &Language, sentence: &str) -> bool {
     ends_like_one && heard.is_some_and(|heard| heard.meaning == TaskVerb::Add && heard.x == "thing")
 }
 
-/// A line below an "add": a task unless it is a command of its own.
+/// A line after "add": a task, unless it is another command.
 fn is_item(language: &Language, sentence: &str) -> bool {
     let is_bullet = without_bullet(sentence) != sentence;
     is_bullet || (language.talk(sentence).is_none() && language.task(sentence).is_none())
@@ -184,7 +184,7 @@ fn without_bullet(line: &str) -> &str {
     trimmed(numbered.unwrap_or(rest).trim_start_matches("[ ]"))
 }
 
-/// Cuts a sentence where "and", "then" or a comma is followed by a verb that commands us.
+/// Splits a sentence before a command verb that follows "and", "then" or a comma.
 fn clauses<'t>(language: &Language, sentence: &'t str) -> Vec<&'t str> {
     let words = words(sentence);
     let mut clauses = Vec::new();
@@ -235,8 +235,8 @@ fn command(language: &Language, clause: &str) -> Vec<Command> {
     vec![Command::Unclear(bare.to_owned())]
 }
 
-/// "What's already been completed?" has the form of "milk has been completed", and "what do I need to do" of
-/// "tomorrow I need to go". Both are questions.
+/// Recognises questions: "what's already been completed?" has the form of "milk has been completed", and "what do I need
+/// to do" has the form of "tomorrow I need to go".
 fn asks_about(language: &Language, clause: &str, heard: &Heard<TaskVerb>) -> bool {
     let starts_asking =
         |text: &str| words(text).first().is_some_and(|word| language.words.is("question", &word.folded));
@@ -247,7 +247,7 @@ fn asks_about(language: &Language, clause: &str, heard: &Heard<TaskVerb>) -> boo
     }
 }
 
-/// The list a question is about when no pattern knows it. Reading a list changes nothing.
+/// The list for a question without a pattern. Reading a list is harmless.
 fn question(language: &Language, clause: &str) -> Option<Filter> {
     if !language.is_question(clause) && !language.is_question(language.bare(clause)) {
         return None;
@@ -301,7 +301,7 @@ fn with_colon(language: &Language, clause: &str) -> Option<Command> {
     }
 }
 
-/// "tomorrow I have to …": the time belongs to the task. Anything longer before it does not.
+/// "tomorrow I have to …": the time is part of the task. A longer text before it is not.
 fn added(language: &Language, x: &str, when: &str) -> Vec<Command> {
     const LONGEST_TIME: usize = 3;
     let mut commands = items(language, x);
@@ -314,7 +314,7 @@ fn added(language: &Language, x: &str, when: &str) -> Vec<Command> {
     commands
 }
 
-/// "I bought the milk", "paid rent", "filters ordered": something was done, said without a command.
+/// "I bought the milk", "paid rent", "filters ordered": a statement that something is done.
 fn past<'t>(language: &Language, bare: &'t str) -> Option<&'t str> {
     let words = words(bare);
     let is_lead = |word: &&Word| {

@@ -1,4 +1,4 @@
-//! What a short answer means after our own question: "yes", "the second one", "the oat one".
+//! Short answers to a question of the model: "yes", "the second one", "the oat one".
 
 use serde_json::Value;
 
@@ -12,21 +12,21 @@ use crate::{
     scene::{Exchange, Scene, bold},
 };
 
-/// The commands of the current message, read in the light of what we asked before it.
+/// The commands of the current message, interpreted as an answer to the question before it.
 pub(crate) fn understood(language: &Language, scene: &Scene) -> Vec<Command> {
-    in_context(language, &scene.earlier, &scene.now.wish, LONGEST_CHAIN)
+    in_context(language, &scene.earlier, &scene.now.message, LONGEST_CHAIN)
 }
 
-/// How many questions in a row are followed back.
+/// Maximum number of consecutive questions that are resolved.
 const LONGEST_CHAIN: usize = 4;
 
-fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usize) -> Vec<Command> {
-    let commands = commands(language, wish);
+fn in_context(language: &Language, earlier: &[Exchange], message: &str, chain: usize) -> Vec<Command> {
+    let commands = commands(language, message);
     let Some((last, before)) = earlier.split_last() else { return commands };
     if chain == 0 || !last.answer.contains('?') {
         return commands;
     }
-    let asked_about = || in_context(language, before, &last.wish, chain - 1);
+    let asked_about = || in_context(language, before, &last.message, chain - 1);
     match commands.as_slice() {
         [Command::Talk(Talk::Yes)] => confirmed(last, &asked_about()).map_or(commands, |command| vec![command]),
         [Command::Talk(Talk::No)] => vec![Command::Keep],
@@ -36,15 +36,15 @@ fn in_context(language: &Language, earlier: &[Exchange], wish: &str, chain: usiz
         [Command::Unclear(answer)] => {
             chosen(language, last, &asked_about(), answer).map_or(commands, |command| vec![command])
         }
-        // "call mum" alone would be a new task, unless it is one of those we just listed.
-        [Command::Add { title, .. }] if fold(title) == fold(language.bare(wish)) => {
+        // "call mum" would be a new task, unless the question has just listed it.
+        [Command::Add { title, .. }] if fold(title) == fold(language.bare(message)) => {
             chosen(language, last, &asked_about(), title).map_or(commands, |command| vec![command])
         }
         _ => commands,
     }
 }
 
-/// "Yes" to deleting several, to "Did you mean **this**?", or to "Shall I add ‹this›?"
+/// "Yes" to the deletion of several tasks, to "Did you mean **this**?", or to "Shall I add ‹this›?"
 fn confirmed(last: &Exchange, asked_about: &[Command]) -> Option<Command> {
     let deletes_many = |command: &&Command| matches!(command, Command::DeleteAll | Command::DeleteCompleted);
     if let Some(command) = asked_about.iter().find(deletes_many) {
@@ -59,7 +59,7 @@ fn confirmed(last: &Exchange, asked_about: &[Command]) -> Option<Command> {
     asked_about.iter().find_map(|command| command.aimed_at(title))
 }
 
-/// Only what was on the list when we asked: a task added since then was not agreed to.
+/// Only the tasks that the question listed: the user did not agree to the deletion of a task that was added later.
 fn listed(last: &Exchange, command: &Command) -> Vec<String> {
     let is_meant = |task: &&Value| {
         *command == Command::DeleteAll || task.get("completed").and_then(Value::as_bool).unwrap_or(false)
@@ -73,22 +73,22 @@ fn tasks_listed<'e>(exchange: &'e Exchange) -> impl Iterator<Item = &'e Value> {
     tasks.into_iter().flatten()
 }
 
-/// The line with our question, when there is just one.
+/// The line with the question, if there is only one.
 pub(crate) fn only_question<'a>(last: &'a Exchange) -> Option<&'a str> {
     let mut questions = last.answer.lines().filter(|line| line.contains('?'));
     let question = questions.next()?;
     questions.next().is_none().then_some(question)
 }
 
-/// One of the numbered lines of our question.
+/// One of the numbered lines of the question.
 fn chosen(language: &Language, last: &Exchange, asked_about: &[Command], answer: &str) -> Option<Command> {
     let options = last.numbered();
     let is_all = language.words.is("plural", &folded(answer).join(" "));
     if is_all && !options.is_empty() {
         let every: Vec<_> = (1..=options.len()).map(|place| place.to_string()).collect();
         let aimed = asked_about.iter().find_map(|command| command.aimed_at(&every.join(" ")))?;
-        // "Them" after the whole list is the whole list, and deleting that is asked about first. A list that the last
-        // exchange did not read counts as whole.
+        // After the whole list, "them" means all tasks, and their deletion requires a question first. A list that the
+        // last exchange did not read counts as the whole list.
         let is_whole_list = tasks_listed(last).count() <= options.len();
         let deletes = matches!(aimed, Command::Delete(_));
         return Some(if deletes && is_whole_list { Command::DeleteAll } else { aimed });

@@ -1,4 +1,4 @@
-//! What follows an "add", cut into tasks.
+//! Splits the text after "add" into tasks.
 
 use std::ops::Range;
 
@@ -8,8 +8,8 @@ use crate::language::{
     text::{Word, folded, trimmed, words},
 };
 
-/// The tasks in what follows an "add". A part without a verb belongs to the errand before it
-/// ("buy milk, eggs and bread"); without an errand before it, it stands alone ("milk, eggs and bread").
+/// The tasks in the text after "add". A part without a verb belongs to the part with a verb before it ("buy milk, eggs and
+/// bread"). Without such a part, it is a separate task ("milk, eggs and bread").
 pub(crate) fn items(language: &Language, text: &str) -> Vec<Command> {
     let quoted = quoted(text);
     if !quoted.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn items(language: &Language, text: &str) -> Vec<Command> {
     items.into_iter().map(|(item, _)| add(cut(text, &words[item]))).collect()
 }
 
-/// `"a"` or `"a" and "b"`: the quoted pieces, when nothing else is said.
+/// The quoted parts of `"a"` or `"a" and "b"`, if the text contains nothing else.
 fn quoted(text: &str) -> Vec<&str> {
     let pieces: Vec<_> = text.split(['"', '“', '”', '„', '«', '»']).collect();
     let is_glue = |piece: &&str| words(piece).iter().all(|word| is_and(&word.folded));
@@ -40,7 +40,7 @@ fn quoted(text: &str) -> Vec<&str> {
     pieces.into_iter().skip(1).step_by(2).filter(|piece| !words(piece).is_empty()).collect()
 }
 
-/// Which words belong together when a text is cut at commas and at "and".
+/// The groups of words between commas and "and".
 pub(crate) fn parts(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut from = 0;
@@ -60,7 +60,7 @@ pub(crate) fn parts(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Titles end at 200 characters; a longer text is kept whole as the description.
+/// A title has at most 200 characters. A longer text is also stored as the description.
 pub(crate) fn add(text: &str) -> Command {
     const LONGEST_TITLE: usize = 200;
     const LONGEST_DESCRIPTION: usize = 2000;

@@ -1,4 +1,4 @@
-//! The Tasks agent: look at the list, do what was asked, say what happened, ask when it is not clear.
+//! The Tasks agent: reads the list, runs the commands, reports the results, and asks if a command is ambiguous.
 
 mod commands;
 mod follow;
@@ -59,7 +59,7 @@ pub(crate) fn next_step(voice: &Voice, scene: &Scene) -> Step {
     Step::says(said.join("\n\n"))
 }
 
-/// Which list must be read before anything can be decided.
+/// The list that must be read first.
 fn lookup(voice: &Voice, commands: &[Command]) -> Option<Filter> {
     let writes = |command: &Command| !matches!(command, Command::List(_));
     let asked = commands.iter().find_map(|command| match command {
@@ -76,25 +76,25 @@ fn lookup(voice: &Voice, commands: &[Command]) -> Option<Filter> {
     asked.filter(|_| !commands.iter().any(writes))
 }
 
-/// What is done to a task decides how sure we must be which one it is.
+/// The required certainty about the task depends on the command.
 #[derive(Clone, Copy)]
 enum Care<'a> {
-    /// A typo may name another task: ask.
+    /// Ask if the words match only with a typo, because they may mean another task.
     Deleting,
     Changing,
-    /// An open task is meant rather than a done one.
+    /// An open task is preferred to a completed one.
     Completing {
         sentence: &'a str,
     },
 }
 
-/// What the commands come to: the calls to make, and what is left to say.
+/// The result of the commands: the calls, and the remarks.
 struct Work<'a> {
     voice: &'a Voice<'a>,
     listed: &'a Listed<'a>,
     calls: Vec<(&'static str, Value)>,
     remarks: Vec<String>,
-    /// Numbers go on through the whole answer, so that "3" points at one line only.
+    /// Numbers continue through the whole answer, so that "3" is unambiguous.
     n_numbered: usize,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Work<'a> {
     fn find(&mut self, text: &str) {
         let (language, tasks) = (self.voice.language, &self.listed.tasks);
         let words = content(language, text);
-        // Any of the words will do: someone who asks sees more rather than less.
+        // One matching word is enough, because a list of too many tasks is better than one of too few.
         let mentions = |task: &&Task| {
             words
                 .iter()
@@ -258,7 +258,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The tasks some words mean. Whatever they do not settle becomes a question.
+    /// The tasks to which some words refer. An ambiguous reference becomes a question.
     fn aim(&mut self, which: &str, care: Care) -> Vec<&'a Task> {
         let listed = self.listed;
         let mut tasks = Vec::new();
@@ -300,13 +300,13 @@ impl<'a> Work<'a> {
     }
 }
 
-/// "finish the taxes" reads like a task; "I paid the rent" does not.
+/// Whether the words look like a task: "finish the taxes" does, "I paid the rent" does not.
 fn could_be_task(language: &Language, sentence: &str) -> bool {
     words(sentence).first().is_some_and(|word| language.words.is("verb", &word.folded))
         && !language.is_question(sentence)
 }
 
-/// What the writing calls of this turn came to, a line for each kind.
+/// The results of the writing calls of this turn, one line for each kind.
 fn results(voice: &Voice, scene: &Scene, listed: &Listed) -> Vec<String> {
     let mut said = Vec::new();
     let mut done: [Vec<String>; 3] = Default::default();
@@ -328,16 +328,16 @@ fn results(voice: &Voice, scene: &Scene, listed: &Listed) -> Vec<String> {
     }
     for (phrase, titles) in [Phrase::Added, Phrase::Completed, Phrase::Deleted].into_iter().zip(done) {
         if !titles.is_empty() {
-            said.push(voice.say(phrase, &[&list(voice.tongue, &titles)]));
+            said.push(voice.say(phrase, &[&list(voice.lang, &titles)]));
         }
     }
-    if scene.now.called("add_task") && asks_for_reminder(&scene.now.wish) {
+    if scene.now.called("add_task") && asks_for_reminder(&scene.now.message) {
         said.push(voice.say(Phrase::AddedReminder, &[]));
     }
     said
 }
 
-fn asks_for_reminder(wish: &str) -> bool {
+fn asks_for_reminder(message: &str) -> bool {
     let reminds = ["remind", "erinner", "rappelle", "recuerdame"];
-    words(wish).iter().any(|word| reminds.iter().any(|remind| word.folded.starts_with(remind)))
+    words(message).iter().any(|word| reminds.iter().any(|remind| word.folded.starts_with(remind)))
 }

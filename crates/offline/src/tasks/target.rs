@@ -1,4 +1,4 @@
-//! The tasks of the list, and which of them some words mean.
+//! The tasks of the list, and the resolution of references to them.
 
 use std::ops::Range;
 
@@ -28,21 +28,21 @@ pub(crate) enum Target {
     Which(Vec<usize>),
     Mistyped(usize),
     Perhaps(usize),
-    /// A place beyond the end.
+    /// A position after the end of the list.
     NoSuchPlace(String),
-    /// It was listed before and is not there any more.
+    /// It was listed before and no longer exists.
     Gone(String),
     Nothing,
 }
 
-/// The list as the tools of this turn read it.
+/// The list from the results of this turn.
 pub(crate) struct Listed<'a> {
     language: &'a Language,
     scene: &'a Scene<'a>,
     pub(crate) was_read: bool,
-    /// Before anything was changed in this turn.
+    /// The list before the changes of this turn.
     pub(crate) tasks: Vec<Task>,
-    /// As it was read last.
+    /// The list as it was read last.
     pub(crate) latest: Vec<Task>,
 }
 
@@ -54,12 +54,12 @@ impl<'a> Listed<'a> {
         Self { language, scene, was_read: first.is_some(), tasks: tasks(first), latest: tasks(latest) }
     }
 
-    /// Whether a task is called exactly so.
+    /// Whether a task has exactly this title.
     pub(crate) fn has_title(&self, title: &str) -> bool {
         self.tasks.iter().any(|task| fold(&task.title) == fold(title))
     }
 
-    /// What the words mean, part by part when they name several: "milk and the last one".
+    /// The tasks to which the words refer. Several references are resolved separately: "milk and the last one".
     pub(crate) fn targets(&self, which: &str) -> Vec<(String, Target)> {
         let whole = self.target(which);
         let words = words(which);
@@ -69,7 +69,7 @@ impl<'a> Listed<'a> {
         }
         let split = parts.into_iter().map(|part| cut(which, &words[part]).to_owned());
         let split: Vec<_> = split.map(|part| (self.target(&part), part)).map(|(target, part)| (part, target)).collect();
-        // A title may hold an "and" itself: cutting must explain more than not cutting.
+        // A title may contain "and", so the words are split only if the parts match better than the whole.
         if split.iter().any(|(_, target)| matches!(target, Target::These(_))) {
             return split;
         }
@@ -87,7 +87,7 @@ impl<'a> Listed<'a> {
         }
         if let Some(places) = places(self.language, which) {
             let by_place = self.at_places(&places);
-            // "2" may be a place and also somebody's title; then only a question helps.
+            // "2" may be a position and also a title. Then the model asks.
             return match (by_place, by_title) {
                 (Target::These(places), Pick::These(titles)) if places != titles => {
                     Target::Which([places, titles].concat())
@@ -104,7 +104,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Places count in the list we showed last, else in the list as it is.
+    /// Positions refer to the list that was shown last, else to the current list.
     fn at_places(&self, places: &[i64]) -> Target {
         let shown = self.scene.earlier.iter().rev().map(|exchange| exchange.numbered()).find(|lines| !lines.is_empty());
         let mut found = Vec::new();
@@ -124,7 +124,7 @@ impl<'a> Listed<'a> {
         Target::These(found)
     }
 
-    /// The task behind a line we showed. Tasks of the same title keep their order, as long as none came or went.
+    /// The task of a shown line. Tasks with the same title are matched by their order, if their number has not changed.
     fn shown_as(&self, shown: &[&str], line: usize) -> Target {
         let title = fold(shown[line]);
         let tasks: Vec<_> = (0..self.tasks.len()).filter(|&at| fold(&self.tasks[at].title) == title).collect();
@@ -137,7 +137,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// "it": the task of our last question, or what was changed last.
+    /// "it": the task of the last question, or the task that was changed last.
     fn mentioned(&self) -> Target {
         if let Some(title) = self.scene.last().and_then(only_question).and_then(bold) {
             return self.target(title);

@@ -1,4 +1,4 @@
-//! What should happen after each utterance (the table's format is at its top), and how often it did.
+//! The expected result of each utterance (the head of the table explains its format), and the share that is correct.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -42,7 +42,7 @@ pub(crate) fn cases(data: &str) -> Vec<Case<'_>> {
                 other => panic!("tidal is on, off or down, not {other}"),
             };
         } else {
-            panic!("neither a case nor its surroundings: {line}");
+            panic!("neither a case nor a setting: {line}");
         }
     }
     cases
@@ -130,7 +130,7 @@ fn is_right(case: &Case, answered: &Answered, calls: &[String]) -> bool {
     ended && (as_wanted || is_quiet && wanted.is_empty())
 }
 
-/// A call in the words of the table.
+/// A call in the format of the table.
 fn spelled(answered: &Answered, music: &Value, name: &str, input: &Value) -> String {
     let text = |field: &str| input[field].as_str().unwrap_or_default();
     let title = || {
@@ -171,7 +171,7 @@ fn spelled(answered: &Answered, music: &Value, name: &str, input: &Value) -> Str
     }
 }
 
-/// Little words around what is searched say nothing about it.
+/// Removes function words around the search words.
 const LITTLE: [&str; 50] = [
     "a",
     "an",
@@ -234,7 +234,7 @@ fn is_same(wanted: &str, made: &str) -> bool {
     if !matches!(name, "semanticSearch" | "tidalSearch" | "suggestPlaylist") {
         return rest.to_lowercase() == made_rest.to_lowercase();
     }
-    // `@kind` and `#limit` count only where the table names them.
+    // `@kind` and `#limit` are compared only if the table contains them.
     let marks: Vec<_> = rest.split(' ').filter(|word| word.starts_with(['@', '#'])).collect();
     let made_marks: Vec<_> = made_rest.split(' ').filter(|word| word.starts_with(['@', '#'])).collect();
     let words = |text: &str| -> Vec<String> {

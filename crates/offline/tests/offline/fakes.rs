@@ -1,4 +1,4 @@
-//! The tools over a task list and a library in memory, as strict about their input as the real ones.
+//! The tools with a task list and a library in memory. They validate their input like the real tools.
 
 use std::sync::{Arc, Mutex};
 
@@ -118,7 +118,7 @@ pub(crate) struct SuggestPlaylist(pub(crate) Arc<Value>, pub(crate) Playlists);
 pub(crate) struct ListPlaylists(pub(crate) Playlists);
 pub(crate) struct EditPlaylist(pub(crate) Arc<Value>, pub(crate) Playlists);
 
-/// Titles and tracks. The id of a playlist is "p" and its place.
+/// Titles and tracks. The id of a playlist is "p" and its position.
 pub(crate) type Playlists = Arc<Mutex<Vec<(String, Vec<Value>)>>>;
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! A small world for the offline model: a task list, a music index and a catalogue in memory, behind the real loop.
+//! The setup for the offline model: a task list, a music index and a catalogue in memory, with the real turn loop.
 
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ pub(crate) struct Task {
     pub(crate) completed: bool,
 }
 
-/// One conversation and everything it can touch.
+/// One conversation with its data.
 pub(crate) struct World {
     model: OfflineModel,
     toolbox: Toolbox,
@@ -43,12 +43,12 @@ pub(crate) struct World {
     pub(crate) music: Arc<Value>,
 }
 
-/// What one message led to.
+/// The result of one message.
 pub(crate) struct Answered {
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) text: String,
     pub(crate) finished: Finished,
-    /// Titles by id, before anything was changed.
+    /// Titles by id, before any change.
     pub(crate) titles: Vec<(String, String)>,
 }
 
@@ -86,7 +86,7 @@ impl World {
         self.tasks.lock().unwrap().clone()
     }
 
-    /// A task that comes from elsewhere, such as the page.
+    /// Adds a task outside the conversation, as the page does.
     pub(crate) fn add_behind_its_back(&self, title: &str) {
         let task =
             Task { id: "from-elsewhere".into(), title: title.into(), description: String::new(), completed: false };
@@ -126,7 +126,7 @@ impl World {
         Answered { calls, text, finished, titles }
     }
 
-    /// What later turns read of a stored answer.
+    /// A stored answer in the form that later turns read.
     fn for_model(&self, content: &[Block]) -> Vec<Block> {
         let name_of = |id| {
             content.iter().find_map(|block| match block {

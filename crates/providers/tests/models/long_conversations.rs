@@ -94,8 +94,10 @@ async fn forty_turns(family: Family, is_probed: bool, chars_per_token: f64) {
     let mut history = Vec::new();
     for n in 0..40 {
         // A refused request consumes no step of the script, so that every turn plays the same two steps.
-        double
-            .play([Step::calls("semanticSearch", json!({"query": format!("wish {n}")})), Step::says("Here they are.")]);
+        double.play([
+            Step::calls("semanticSearch", json!({"query": format!("query {n}")})),
+            Step::says("Here they are."),
+        ]);
         let question = if n % 10 == 9 { "long words ".repeat(900) } else { format!("Find me music for evening {n}") };
         let end = turn(&model, &mut history, question).await;
         assert_eq!(end, End::Answered(StopReason::Complete), "{family:?}, probed: {is_probed}, turn {n}");

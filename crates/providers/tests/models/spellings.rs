@@ -69,7 +69,7 @@ fn corpus() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
     let cases = include_str!("spellings.txt").split("\n## ").skip(1);
     cases.map(|case| {
         let (what, rest) = case.split_once('\n').expect("a title");
-        let (reply, expected) = rest.split_once("\n=>\n").expect("what is transcript");
+        let (reply, expected) = rest.split_once("\n=>\n").expect("a case has a transcript");
         (what, reply, expected.trim_end())
     })
 }

@@ -8,14 +8,15 @@ use super::{
 pub(super) struct Denial {
     /// As they were written.
     pub(super) phrases: Vec<String>,
-    /// "Not too loud": a matter of degree, so the sound turns and nothing is excluded.
+    /// "Not too loud": a degree, so the sound preference is reversed and no track is excluded.
     pub(super) is_soft: bool,
     pub(super) taken: usize,
 }
 
 const LONGEST_PHRASE: usize = 3;
 
-/// A denial that begins at a token. Titles and idioms ("no king beneath the hill", "with or without you") are none.
+/// The denial that starts at a token. Titles and idioms ("no king beneath the hill", "with or without you") are not
+/// denials.
 pub(super) fn read(tokens: &[Token], at: usize, text: &str, is_sound: impl Fn(&str) -> bool) -> Option<Denial> {
     let lead = lead(tokens, at)?;
     let mut from = at + lead;
@@ -52,7 +53,7 @@ pub(super) fn read(tokens: &[Token], at: usize, text: &str, is_sound: impl Fn(&s
     (!phrases.is_empty() && !opens_idiom).then_some(Denial { phrases, is_soft, taken: from - at })
 }
 
-/// How many tokens say that something is denied.
+/// The number of tokens before the denied phrase ("without", "no").
 fn lead(tokens: &[Token], at: usize) -> Option<usize> {
     let word = |n: usize| {
         tokens.get(at + n).filter(|token| n == 0 || !token.after_break).map_or("", |token| token.word.as_str())
@@ -151,7 +152,7 @@ const PRONOUNS: &[&str] = &[
     "more", "less", "ya", "plus", "problem", "idea", "way", "else", "ever",
 ];
 
-/// The words up to the next part of the message, if they are few and are no clause.
+/// The number of words up to the next part of the message, if they are few and not a clause.
 fn phrase_length(tokens: &[Token]) -> Option<usize> {
     const CLAUSE: &[&str] = &[
         "the", "a", "an", "my", "your", "his", "beneath", "below", "above", "inside", "through", "into", "of", "au",
@@ -167,7 +168,7 @@ fn phrase_length(tokens: &[Token]) -> Option<usize> {
     (n > 0 && n <= LONGEST_PHRASE && !is_clause && !ends_in_of).then_some(n)
 }
 
-/// What a phrase denies: without the words for music in general.
+/// The denied phrase, without general words for music.
 fn phrase(words: &[Token], text: &str) -> Option<String> {
     let said: Vec<&str> = words
         .iter()
@@ -177,7 +178,7 @@ fn phrase(words: &[Token], text: &str) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// Whether what follows is denied too: "no drums or bass", "without drums and bass".
+/// Whether the next phrase is denied too: "no drums or bass", "without drums and bass".
 fn goes_on(token: &Token, lead: &Token) -> bool {
     let both = matches!(
         lead.word.as_str(),

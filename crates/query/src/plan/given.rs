@@ -1,4 +1,4 @@
-//! Limits that were given as fields: they count like those in words, and are told like them.
+//! Limits that a caller passes as fields. They are applied and reported like the limits in words.
 
 use super::{
     Applied, AppliedKind, Limits, Plan, label,
@@ -8,7 +8,7 @@ use super::{
 use music::identity::fold;
 
 impl Plan {
-    /// Adds limits. Two ranges of one kind become the narrower one; what the words say already is told once.
+    /// Adds limits. Two ranges of one kind are intersected. A limit that is also in the words is reported once.
     pub fn limit_to(&mut self, given: &Limits) {
         let limits = [
             given.years.map(Limit::Years),
@@ -25,31 +25,31 @@ impl Plan {
         ];
         for limit in limits.into_iter().flatten() {
             let (kind, label) = label::limit(&limit);
-            self.tell(kind, label);
+            self.report(kind, label);
             self.limits.add(limit);
         }
         if let Some(code) = &given.language {
-            self.tell(AppliedKind::Language, format!("in {}", language_name(code)));
+            self.report(AppliedKind::Language, format!("in {}", language_name(code)));
             self.limits.language = Some(code.clone());
         }
         for code in &given.languages_denied {
-            self.tell(AppliedKind::Language, format!("not in {}", language_name(code)));
+            self.report(AppliedKind::Language, format!("not in {}", language_name(code)));
             self.limits.languages_denied.push(code.clone());
         }
         for phrase in &given.denied {
-            self.tell(AppliedKind::Without, format!("without {phrase}"));
+            self.report(AppliedKind::Without, format!("without {phrase}"));
             self.limits.denied.push(phrase.clone());
         }
     }
 
-    fn tell(&mut self, kind: AppliedKind, label: String) {
+    fn report(&mut self, kind: AppliedKind, label: String) {
         if self.applied.iter().all(|known| (known.kind, &known.label) != (kind, &label)) {
             self.applied.push(Applied { kind, label, text: String::new() });
         }
     }
 }
 
-/// The ISO 639-1 code that a text means: the code itself, or a language's name.
+/// The ISO 639-1 code of a text that is a code or the name of a language.
 pub fn language_code(text: &str) -> Option<String> {
     let text = fold(text);
     let is_code = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -62,7 +62,7 @@ mod tests {
     use crate::plan::{YearRange, parse};
 
     #[test]
-    fn given_limits_join_those_in_words_and_are_told_once() {
+    fn limits_in_fields_and_in_words_are_combined_and_reported_once() {
         let mut plan = parse("the sea from the 90s", 2026);
         let years = Some(YearRange { from: Some(1990), to: Some(1999) });
         let given =

@@ -5,7 +5,7 @@ use super::{
     types::{Key, Limit, NumberRange, YearRange},
 };
 
-/// What a pattern means; its values come from the slots, in their order.
+/// The meaning of a pattern. Its values come from the slots, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     YearsBetween,
@@ -41,7 +41,7 @@ pub(crate) enum Rule {
     OnePerArtist,
 }
 
-/// The phrases before a length or a tempo. They are written once and used for both.
+/// The phrases before a length or a tempo. Both use this list.
 pub(crate) const COMPARING: &[(Rule, &[&str])] = &[
     (
         Rule::Below,
@@ -134,7 +134,7 @@ pub(crate) const COMPARING: &[(Rule, &[&str])] = &[
     ),
 ];
 
-/// What may stand after a length or a tempo.
+/// Optional words after a length or a tempo.
 pub(crate) const AFTER_MEASURE: &str = "long|lang|largo|longue|dauer|duration|length?";
 
 pub(crate) const LIMITS: &[(Rule, &[&str])] = &[
@@ -409,7 +409,7 @@ pub(crate) const LIMITS: &[(Rule, &[&str])] = &[
     ),
 ];
 
-/// The phrases before a count, and what the count is of.
+/// The phrases before a count.
 pub(crate) const COUNTING: &[&str] = &[
     "",
     "at most",
@@ -432,7 +432,7 @@ pub(crate) const COUNTING: &[&str] = &[
 /// Nouns that make a number a count of results. Without one, a number is a count only after a phrase of [`COUNTING`].
 pub(crate) const COUNTED: &str = "songs|song|tracks|track|tunes|pieces|titles|results|suggestions|lieder|titel|stucke|chansons|titres|morceaux|canciones|temas|pistas";
 
-/// What makes a count one per artist.
+/// The phrases that make a count a count per artist.
 pub(crate) const PER_ARTIST: &[&str] = &[
     "per artist|singer|band|musician",
     "by|from each|every artist|singer|band",
@@ -495,7 +495,7 @@ fn measured(rule: Rule, values: &[Value]) -> Option<Limit> {
         (Rule::Most, [_]) => range(None, Some(x)),
         (Rule::Above, [_]) => range(Some(x.next_up()), None),
         (Rule::Least, [_]) => range(Some(x), None),
-        // "Around 120 bpm" is 5 % to each side, "around three minutes" is 10 %.
+        // "Around 120 bpm" allows 5 % to each side, "around three minutes" 10 %.
         (Rule::Around, [_]) => {
             let share = if is_tempo { 0.05 } else { 0.1 };
             range(Some(x * (1.0 - share)), Some(x * (1.0 + share)))
@@ -503,7 +503,7 @@ fn measured(rule: Rule, values: &[Value]) -> Option<Limit> {
         (Rule::Exactly, [_]) => range(Some(x - 2.0), Some(x + 2.0)),
         (Rule::Between, [first, _]) => {
             let low = match first {
-                // "Between 3 and 4 minutes": the unit is said once.
+                // "Between 3 and 4 minutes": the first number has no unit of its own.
                 Value::Number(n) if is_tempo || x < 60.0 || *n >= 60.0 => *n,
                 Value::Number(n) => 60.0 * n,
                 Value::Seconds(low) | Value::Tempo(low) => *low,

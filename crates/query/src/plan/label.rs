@@ -1,10 +1,10 @@
-//! Labels: what was understood, in plain English for a chip.
+//! Labels: each understood limit in plain English, for a chip.
 
 use super::{
     languages::language_name,
     types::{AppliedKind, Key, Limit, NumberRange, Seed, YearRange},
 };
-use crate::features::{Side, SoundWish};
+use crate::features::{Side, SoundPreference};
 
 pub(super) fn limit(limit: &Limit) -> (AppliedKind, String) {
     match limit {
@@ -35,12 +35,12 @@ pub(super) fn seed(seed: &Seed) -> String {
     }
 }
 
-pub(super) fn sound(wish: &SoundWish) -> String {
-    let side = match wish.side {
+pub(super) fn sound(preference: &SoundPreference) -> String {
+    let side = match preference.side {
         Side::Low => "lower",
         Side::High => "higher",
     };
-    format!("{side} {}", wish.feature.name())
+    format!("{side} {}", preference.feature.name())
 }
 
 fn years(range: YearRange) -> String {
@@ -54,7 +54,7 @@ fn years(range: YearRange) -> String {
 }
 
 fn number_range(range: NumberRange, written: impl Fn(f64) -> String) -> String {
-    // The number before 180 is "under 180"; it is never written out.
+    // "Under 180" is stored as the largest number below 180, and shown as "under 180".
     let is_strict = |end: f64| end.fract() != 0.0 && (end - end.round()).abs() < 1e-6;
     match (range.min, range.max) {
         (Some(min), Some(max)) => format!("{}–{}", written(min), written(max)),

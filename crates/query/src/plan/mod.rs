@@ -1,6 +1,6 @@
-//! A message as a plan: limits that are kept exactly, wishes that are ranked, seeds to start from.
+//! Parses a message into a plan: limits that are kept exactly, preferences that affect the ranking, and seeds.
 //!
-//! Pure, and for English, German, French and Spanish. What stands in quotes is a title or a name and is never read.
+//! Pure. It supports English, German, French and Spanish. Text in quotes is a title or a name and is not parsed.
 
 mod deny;
 mod given;
@@ -23,9 +23,9 @@ use self::{
     tokens::{Kind, Token, tokens},
     types::Limit,
 };
-use crate::features::{SoundWish, sound_word};
+use crate::features::{SoundPreference, sound_word};
 
-/// Reads a message. `this_year` is what "older than 20 years" counts from.
+/// Parses a message. `this_year` is the reference for "older than 20 years".
 pub fn parse(text: &str, this_year: i32) -> Plan {
     let text = &*crate::emoji::spelled(text);
     let mut reader = Reader { text, tokens: tokens(text), this_year, plan: Plan::default(), is_kept: Vec::new() };
@@ -35,7 +35,7 @@ pub fn parse(text: &str, this_year: i32) -> Plan {
 }
 
 impl Plan {
-    /// The words as they stand: for a message that is known to be a title.
+    /// A plan with the unchanged words, for a message that is known to be a title.
     pub fn verbatim(text: &str) -> Self {
         Self { words: text.trim().to_owned(), ..Self::default() }
     }
@@ -46,7 +46,7 @@ struct Reader<'t> {
     tokens: Vec<Token>,
     this_year: i32,
     plan: Plan,
-    /// Which tokens stay in the words that are ranked.
+    /// Which tokens remain in the words for the ranking.
     is_kept: Vec<bool>,
 }
 
@@ -61,7 +61,7 @@ impl Reader<'_> {
         self.plan.words = self.kept_words();
     }
 
-    /// What begins at a token, and how many tokens it takes.
+    /// Parses the part that starts at a token, and returns its number of tokens.
     fn step(&mut self, at: usize) -> Option<usize> {
         let text = self.text;
         if let Some((seed, taken)) = seeds::read(&self.tokens, at, text) {
@@ -93,52 +93,52 @@ impl Reader<'_> {
         self.is_kept[at..at + taken].fill(false);
     }
 
-    /// What is denied leaves the words; a sound turns round, and what is denied outright is excluded.
+    /// Removes a denied phrase from the words. A preference about sound is reversed; an absolute denial excludes tracks.
     fn deny(&mut self, denial: &deny::Denial, at: usize) {
         let denied = &self.tokens[at..at + denial.taken];
-        let flipped: Vec<SoundWish> = denied
+        let flipped: Vec<SoundPreference> = denied
             .iter()
             .filter_map(|token| sound_word(&token.word))
-            .map(|wish| SoundWish { side: wish.side.flipped(), ..wish })
+            .map(|preference| SoundPreference { side: preference.side.flipped(), ..preference })
             .collect();
         let label = if denial.is_soft { "not too" } else { "without" };
         self.apply(AppliedKind::Without, format!("{label} {}", denial.phrases.join(", ")), at, denial.taken);
-        flipped.into_iter().for_each(|wish| self.wish(wish));
+        flipped.into_iter().for_each(|preference| self.prefer(preference));
         if !denial.is_soft {
             self.plan.limits.denied.extend(denial.phrases.iter().cloned());
         }
     }
 
-    fn wish(&mut self, wish: SoundWish) {
-        if self.plan.sounds.iter().all(|other| other.feature != wish.feature) {
-            self.plan.sounds.push(wish);
+    fn prefer(&mut self, preference: SoundPreference) {
+        if self.plan.sounds.iter().all(|other| other.feature != preference.feature) {
+            self.plan.sounds.push(preference);
         }
     }
 
-    /// Words about sound that were not denied. After a seed, a comparison is no word to look for.
+    /// Reads words about sound that are not denied. After a seed, a comparative such as "calmer" is not a search word.
     fn read_sounds(&mut self) {
         for at in 0..self.tokens.len() {
             if !self.is_kept[at] || self.tokens[at].kind == Kind::Quoted {
                 continue;
             }
-            let Some(mut wish) = sound_word(&self.tokens[at].word) else { continue };
+            let Some(mut preference) = sound_word(&self.tokens[at].word) else { continue };
             let degree = at.checked_sub(1).filter(|before| self.is_kept[*before]);
             let degree = degree.map_or("", |before| self.tokens[before].word.as_str());
             let is_less = matches!(degree, "less" | "weniger" | "moins" | "menos");
             let is_more = matches!(degree, "more" | "plus" | "mas" | "mehr");
             if is_less {
-                wish.side = wish.side.flipped();
+                preference.side = preference.side.flipped();
             }
-            wish.is_relative |= is_less || is_more;
-            if is_less || wish.is_relative && !self.plan.seeds.is_empty() {
+            preference.is_relative |= is_less || is_more;
+            if is_less || preference.is_relative && !self.plan.seeds.is_empty() {
                 let from = if is_less || is_more { at - 1 } else { at };
-                self.apply(AppliedKind::Sound, label::sound(&wish), from, at + 1 - from);
+                self.apply(AppliedKind::Sound, label::sound(&preference), from, at + 1 - from);
             }
-            self.wish(wish);
+            self.prefer(preference);
         }
     }
 
-    /// "Older": said of a seed or of what was shown before, and of nothing else in the message.
+    /// Reads "older", "longer": relative to a seed or to the results shown before, not to another word of the message.
     fn read_shifts(&mut self) {
         let says_little =
             |word: &str| MUSIC_NOUNS.contains(&word) || DANGLING.contains(&word) || FILLERS.contains(&word);
@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is left, in order, without the connectives that lead to what was taken out.
+    /// The remaining words in order, without connectives whose following phrase was removed.
     fn kept_words(&self) -> String {
         let mut pieces: Vec<&str> = Vec::new();
         let places: Vec<usize> = (0..self.tokens.len()).collect();
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-/// Connectives that mean nothing once what they lead to is gone.
+/// Connectives without a meaning after their phrase was removed.
 const DANGLING: &[&str] = &[
     "and", "but", "or", "that", "which", "are", "is", "from", "in", "the", "by", "with", "und", "aber", "oder", "die",
     "das", "sind", "mit", "et", "mais", "ou", "qui", "que", "sont", "des", "de", "y", "pero", "o", "son", "just",

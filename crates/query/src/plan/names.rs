@@ -1,8 +1,8 @@
-//! Names after "by", "from the album" and "like": where they begin and where they end.
+//! Names after "by", "from the album" and "like": finds where they start and end.
 
 use super::tokens::{Kind, Token};
 
-/// Words for music in general: they carry no wish.
+/// General words for music, which express no preference.
 pub(crate) const MUSIC_NOUNS: &[&str] = &[
     "song",
     "songs",
@@ -51,7 +51,7 @@ pub(crate) const MUSIC_NOUNS: &[&str] = &[
     "mas",
 ];
 
-/// Words that end a name or a denied phrase: what follows is another part of the message.
+/// Words that end a name or a denied phrase, because they start another part of the message.
 pub(crate) fn is_boundary(word: &str) -> bool {
     BOUNDARIES.contains(&word)
 }
@@ -66,11 +66,11 @@ const BOUNDARIES: &[&str] = &[
     "des", "sur", "y", "o", "pero", "con", "sin", "para", "desde", "antes", "despues", "sobre", "como", "ni",
 ];
 
-/// Words that may stand inside a name between two capitals: "Florence and the Machine".
+/// Words that may occur inside a name between two capitalised words: "Florence and the Machine".
 const INSIDE: &[&str] =
     &["and", "the", "of", "de", "van", "von", "der", "und", "et", "y", "la", "le", "los", "las", "du"];
 
-/// "By candlelight", "by the sea": not by somebody.
+/// Words after "by" that are not an artist: "by candlelight", "by the sea".
 const NOT_BY: &[&str] = &[
     "the",
     "a",
@@ -141,7 +141,7 @@ const THEMES: &[&str] = &[
     "heimweh",
 ];
 
-/// A name that begins at a token: the text of it and how many tokens it takes.
+/// The name that starts at a token, and its number of tokens.
 pub(super) fn artist(tokens: &[Token], at: usize, text: &str) -> Option<(String, usize)> {
     let lead = tokens.get(at)?;
     let before = at.checked_sub(1).map_or("", |at| tokens[at].word.as_str());
@@ -205,7 +205,7 @@ pub(super) fn album(tokens: &[Token], at: usize, text: &str) -> Option<(String, 
     Some((name, lead + 1 + taken))
 }
 
-/// Words with capitals, and the small words between them.
+/// Capitalised words, and the small words between them.
 pub(super) fn capitals(tokens: &[Token], text: &str) -> Option<(String, usize)> {
     let is_name = |token: &Token| token.kind == Kind::Capital || token.word.starts_with(|c: char| c.is_ascii_digit());
     let mut taken = 0;

@@ -5,7 +5,7 @@ use super::{
     types::{Key, YearRange},
 };
 
-/// A value and how many tokens it takes.
+/// A value and its number of tokens.
 pub(crate) type Read<T> = Option<(T, usize)>;
 
 pub(crate) fn number(tokens: &[Token]) -> Read<f64> {
@@ -109,7 +109,7 @@ fn numbered(word: &str, endings: &[&str]) -> Option<i32> {
     endings.iter().find_map(|ending| century(word.strip_suffix(ending)?))
 }
 
-/// 90 and 1990 are the nineties; 00, 10 and 20 are of this century.
+/// 90 and 1990 mean the nineties; 00, 10 and 20 mean decades of this century.
 fn century(digits: &str) -> Option<i32> {
     let start: i32 = digits.parse().ok()?;
     match (digits.len(), start) {
@@ -236,7 +236,7 @@ pub(crate) fn bare_key(tokens: &[Token], text: &str) -> Read<Key> {
 }
 
 fn note(word: &str) -> Option<i32> {
-    /// Half tones above C, with the names of each.
+    /// The names of each note, by half tones above C.
     const NOTES: [&str; 12] = [
         "c do",
         "c# c♯ cis db d♭ des",

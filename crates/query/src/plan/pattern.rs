@@ -1,4 +1,4 @@
-//! Patterns: a line such as `from {year} to|until {year}` as something that reads tokens.
+//! Patterns: compiles a line such as `from {year} to|until {year}` into a matcher of tokens.
 
 use super::{
     languages,
@@ -46,7 +46,7 @@ enum Slot {
 }
 
 impl Pattern {
-    /// Words are separated by spaces, alternatives by `|`; `?` after a part makes it optional.
+    /// Spaces separate words, `|` separates alternatives, and `?` after a part makes it optional.
     pub(crate) fn new(line: &str) -> Self {
         let part = |text: &str| {
             let (text, is_optional) = text.strip_suffix('?').map_or((text, false), |text| (text, true));
@@ -66,7 +66,7 @@ impl Pattern {
         Self { parts: line.split_whitespace().map(part).collect() }
     }
 
-    /// The values of its slots and the number of tokens it takes from the beginning.
+    /// Matches the start of the tokens. Returns the values of the slots and the number of tokens.
     pub(crate) fn read(&self, tokens: &[Token], text: &str) -> Read<Vec<Value>> {
         read(&self.parts, tokens, text)
     }
@@ -79,7 +79,7 @@ fn read(parts: &[Part], tokens: &[Token], text: &str) -> Read<Vec<Value>> {
         None if part.is_optional => (None, 0),
         None => return None,
     };
-    // A quotation or the end of a sentence is never inside a limit.
+    // A limit contains no quotation and no end of a sentence.
     let is_broken = taken > 0 && tokens[1..taken].iter().any(|token| token.after_break);
     let next_is_broken = taken > 0 && !rest.is_empty() && tokens.get(taken).is_some_and(|next| next.after_break);
     if is_broken || next_is_broken && rest.iter().any(|part| !part.is_optional) {

@@ -1,4 +1,4 @@
-//! Every pattern of the grammar, compiled once, and the longest one that fits at a place.
+//! All patterns of the grammar, compiled once, and the search for the longest match at a token.
 
 use std::sync::LazyLock;
 
@@ -43,7 +43,7 @@ static RULES: LazyLock<Vec<(Rule, Pattern)>> = LazyLock::new(|| {
     lines.into_iter().map(|(rule, line)| (rule, Pattern::new(&line))).collect()
 });
 
-/// The longest limit that begins at a token, and how many tokens it takes.
+/// The longest limit that starts at a token, and its number of tokens.
 pub(super) fn read_limit(tokens: &[Token], at: usize, text: &str, this_year: i32) -> Option<(Rule, Limit, usize)> {
     let mut best: Option<(Rule, Limit, usize)> = None;
     for (rule, pattern) in RULES.iter() {
@@ -58,7 +58,7 @@ pub(super) fn read_limit(tokens: &[Token], at: usize, text: &str, this_year: i32
     best
 }
 
-/// Whether the words around a match leave it a limit: "songs about the nineties" is a theme, "in my twenties" an age.
+/// Whether the words around a match allow a limit: "songs about the nineties" names a theme, "in my twenties" an age.
 fn is_meant(rule: Rule, tokens: &[Token], at: usize, taken: usize) -> bool {
     let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.word.as_str());
     let is_article = |word: &str| matches!(word, "the" | "die" | "den" | "les" | "los");
@@ -88,7 +88,8 @@ fn is_meant(rule: Rule, tokens: &[Token], at: usize, taken: usize) -> bool {
                     | "ihre"
             ) || is_new_clause
         }
-        // "In French" ends there, or goes on with another limit: "in French gardens" is a place.
+        // "In French" is a limit only if the message ends there or continues with another limit: "in French gardens" is a
+        // place.
         Rule::Language | Rule::NotLanguage => {
             let names_song = tokens[at..at + taken].iter().any(|token| is_sung(&token.word));
             let after_song = !is_new_clause && MUSIC_NOUNS.contains(&before) || is_sung(before);

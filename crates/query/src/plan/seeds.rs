@@ -6,7 +6,7 @@ use super::{
     types::Seed,
 };
 
-/// A seed that begins at a token, and how many tokens it takes.
+/// The seed that starts at a token, and its number of tokens.
 pub(super) fn read(tokens: &[Token], at: usize, text: &str) -> Option<(Seed, usize)> {
     let (lead, is_sure) = lead(tokens, at)?;
     let rest = &tokens[at + lead..];
@@ -19,7 +19,7 @@ pub(super) fn read(tokens: &[Token], at: usize, text: &str) -> Option<(Seed, usi
         .position(|token| matches!(token.word.as_str(), "but" | "aber" | "mais" | "pero" | "nur" | "only" | "just"));
     let (name, taken) = match first.kind {
         Kind::Quoted => (first.inside(text).to_owned(), 1),
-        // "Like Negative Split but calmer": up to the turn, whatever is in between.
+        // "Like Negative Split but calmer": the name extends to "but".
         _ if turn.is_some_and(|turn| (1..=6).contains(&turn)) => {
             let turn = turn.unwrap_or_default();
             (text[first.start..rest[turn - 1].end].to_owned(), turn)
@@ -36,7 +36,7 @@ const ARTICLES: &[&str] = &[
     "una", "that", "to", "you", "i", "we", "nobody",
 ];
 
-/// How many words lead to a seed, and whether nothing else could be meant. "Feels like home" is no seed.
+/// The number of words before the seed, and whether they can only introduce a seed. "Feels like home" has no seed.
 fn lead(tokens: &[Token], at: usize) -> Option<(usize, bool)> {
     let word = |n: usize| tokens.get(at + n).map_or("", |token| token.word.as_str());
     let is_first = at == 0 || tokens[at].after_break;

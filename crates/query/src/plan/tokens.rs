@@ -1,22 +1,22 @@
-//! Tokens: the words of a message with their places. What stands in quotes is one token that no rule reads.
+//! Tokens: the words of a message with their positions. Text in quotes is one token, which no rule parses.
 
 use crate::words::fold;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Lower case without accents; empty for what stands in quotes.
+    /// Lower case without accents; empty for text in quotes.
     pub(crate) word: String,
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) kind: Kind,
-    /// A comma, a full stop or the like stands before it.
+    /// A comma, a full stop or a similar mark comes before it.
     pub(crate) after_break: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Word,
-    /// Begins with a capital letter.
+    /// Starts with a capital letter.
     Capital,
     /// A title or name in quotes; `start..end` includes the quotes.
     Quoted,
@@ -82,7 +82,7 @@ fn word(text: &str, start: usize, end: usize, after_break: bool) -> Token {
     Token { word: fold(&text[start..end]), start, end, kind, after_break }
 }
 
-/// Letters and digits; a comma, point or colon between digits belongs to the number, a sharp to the note.
+/// Letters and digits. A comma, point or colon between digits is part of the number, a sharp is part of the note.
 fn word_end(text: &str, start: usize) -> usize {
     let mut end = start;
     let mut chars = text[start..].chars().peekable();
@@ -101,7 +101,8 @@ fn word_end(text: &str, start: usize) -> usize {
     end
 }
 
-/// Where a quotation that begins here ends. An apostrophe opens one only after a space and closes it only before one.
+/// The end of the quotation that starts here. An apostrophe opens a quotation only after a space, and closes it only
+/// before a space.
 fn quoted_end(text: &str, at: usize, c: char, before: Option<char>) -> Option<usize> {
     let (_, closing) = QUOTES.iter().find(|(open, _)| *open == c)?;
     if before.is_some_and(char::is_alphanumeric) {
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotations_are_one_token_and_apostrophes_are_not_quotes() {
+    fn a_quotation_is_one_token_and_an_apostrophe_is_not_a_quote() {
         let kinds = |text: &str| {
             tokens(text)
                 .iter()

@@ -3,20 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::features::SoundWish;
+use crate::features::SoundPreference;
 
-/// What a message asks for. Limits are kept exactly, everything else is ranked.
+/// The request in a message. Limits are kept exactly; everything else only affects the ranking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     pub limits: Limits,
-    /// The message without what became a limit, a denial or a seed.
+    /// The message without its limits, denials and seeds.
     pub words: String,
-    /// Words about sound, with the direction wanted.
-    pub sounds: Vec<SoundWish>,
+    /// Preferences about sound, with their direction.
+    pub sounds: Vec<SoundPreference>,
     pub seeds: Vec<Seed>,
-    /// "older", "longer": relative to what was shown before.
+    /// "older", "longer": relative to the results that were shown before.
     pub shifts: Vec<Shift>,
-    /// What was understood, in the order of the message.
+    /// The understood parts, in the order of the message.
     pub applied: Vec<Applied>,
 }
 
@@ -91,7 +91,7 @@ pub struct Key {
     pub minor: Option<bool>,
 }
 
-/// What the results should resemble.
+/// The track or artist that the results should resemble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seed {
     /// A title, or an artist.
@@ -141,7 +141,7 @@ pub enum AppliedKind {
     Sound,
 }
 
-/// One limit as it was read.
+/// One parsed limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Limit {
     Years(YearRange),
@@ -164,7 +164,7 @@ impl Limits {
         *self == Self::default()
     }
 
-    /// Takes a limit in; two ranges of one kind become the narrower one.
+    /// Adds a limit. Two ranges of one kind are intersected.
     pub(crate) fn add(&mut self, limit: Limit) {
         match limit {
             Limit::Years(range) => self.years = Some(self.years.unwrap_or_default().and(range)),

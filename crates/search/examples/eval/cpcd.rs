@@ -1,5 +1,5 @@
-//! Conversations of people about playlists (CPCD): is a track they end up with among the first ten, asked by their words, by
-//! all they said so far, and by what a human helper typed?
+//! Conversations about playlists (CPCD): how often is a track of the final playlist among the first ten results? The query
+//! is the current message, all messages so far, or the query that the human assistant typed.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -56,7 +56,7 @@ impl Conversations {
         let (mut tracks, mut same) = (Vec::new(), HashMap::new());
         for (n, line) in read(&dir.join("tracks.jsonl"))?.lines().enumerate() {
             let line: Line = serde_json::from_str(line)?;
-            // The name of the recording is carried in the code that nothing searches.
+            // The ISRC contains the name of the recording, because no query searches the ISRC.
             let isrc = format!("ZZCPC26{n:05}");
             tracks.push(serde_json::from_value(serde_json::json!({
                 "isrc": isrc, "title": line.title, "artist": line.artists.join(", "),
@@ -70,7 +70,7 @@ impl Conversations {
         Ok(Self { tracks, turns, same })
     }
 
-    /// What a turn could find, as names of recordings.
+    /// The relevant recordings of a turn, by name.
     pub(crate) fn wanted(&self, turn: &Turn) -> HashSet<&str> {
         let liked: HashSet<&String> = turn.liked_so_far.iter().filter_map(|id| self.same.get(id)).collect();
         let goal = turn.goal.iter().filter_map(|id| self.same.get(id));
@@ -99,7 +99,7 @@ impl Conversations {
     }
 }
 
-/// The search for a message as the product makes it; a seed that is no track of the index goes back to the words.
+/// The search that Segue makes for a message. A seed that is not in the index becomes part of the search words.
 pub(crate) fn asked(message: &str) -> SearchPlan {
     let mut plan = query::parse(message, THIS_YEAR);
     for seed in std::mem::take(&mut plan.seeds) {

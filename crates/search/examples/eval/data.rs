@@ -1,4 +1,4 @@
-//! The collections as tracks, and the questions put to them.
+//! The test collections as tracks, with their queries.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,7 +21,7 @@ pub(crate) struct Collection {
 
 pub(crate) struct Task {
     pub(crate) name: &'static str,
-    /// The one that decides; the others are told beside it.
+    /// The main measure; the others are printed too.
     pub(crate) measure: Measure,
     pub(crate) queries: Vec<Query>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Query {
     pub(crate) relevant: HashSet<String>,
 }
 
-/// Document = caption, standing in for the interpretation; relevance = the same expert's aspect list.
+/// The document is the caption, in place of the interpretation. Relevance comes from the aspect list of the same expert.
 pub(crate) fn musiccaps(data_dir: &Path) -> anyhow::Result<Collection> {
     let dir = data_dir.join("musiccaps");
     let aspects = lines(&dir.join("queries_aspect.jsonl"))?;
@@ -52,8 +52,8 @@ pub(crate) fn musiccaps(data_dir: &Path) -> anyhow::Result<Collection> {
     Collection::new("MusicCaps", &dir, tasks)
 }
 
-/// Document = title and text, query = claim. The test split is what others publish; no weight of ours was chosen with
-/// the claims of the other one.
+/// The document is title and text, the query is a claim. Published results use the test split. No weight was chosen with
+/// the claims of the training split.
 pub(crate) fn scifact(data_dir: &Path) -> anyhow::Result<Collection> {
     let dir = data_dir.join("scifact");
     let claims = lines(&dir.join("queries.jsonl"))?;

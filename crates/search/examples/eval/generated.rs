@@ -1,12 +1,12 @@
-//! Ten thousand generated wishes with limits in four languages: does a result ever break one?
+//! Ten thousand generated queries with limits in four languages: counts the results that violate a limit.
 
 use search::EmbeddedIndex;
 
 use crate::own::{Limited, find};
 
-const N_WISHES: usize = 10_000;
+const N_QUERIES: usize = 10_000;
 
-/// What a theme is called in English, German, French and Spanish.
+/// The themes in English, German, French and Spanish.
 const THEMES: [[&str; 4]; 8] = [
     ["songs about rain", "Lieder über den Regen", "des chansons sur la pluie", "canciones sobre la lluvia"],
     ["the sea", "das Meer", "la mer", "el mar"],
@@ -21,62 +21,62 @@ const THEMES: [[&str; 4]; 8] = [
 pub(crate) async fn evaluate(index: &EmbeddedIndex) -> anyhow::Result<()> {
     let mut dice = Dice(26);
     let (mut violations, mut places, mut empty, mut shown) = (0, 0, 0, Vec::new());
-    for _ in 0..N_WISHES {
-        let wish = wish(&mut dice);
-        let found = find(index, &wish.query, 5).await?;
+    for _ in 0..N_QUERIES {
+        let limited = limited(&mut dice);
+        let found = find(index, &limited.query, 5).await?;
         places += found.hits.len();
         empty += usize::from(found.hits.is_empty());
-        let broken = found.hits.iter().filter(|hit| !wish.admits(&hit.track)).count();
+        let broken = found.hits.iter().filter(|hit| !limited.admits(&hit.track)).count();
         violations += broken;
         if broken > 0 && shown.len() < 5 {
-            shown.push(wish.query.clone());
+            shown.push(limited.query.clone());
         }
     }
     println!(
-        "generated wishes: violations {violations} of {places} places, {empty} of {N_WISHES} without a result {}",
+        "generated queries: violations {violations} of {places} places, {empty} of {N_QUERIES} without a result {}",
         shown.join(" · ")
     );
     Ok(())
 }
 
-fn wish(dice: &mut Dice) -> Limited {
-    let tongue = dice.below(4);
-    let theme = THEMES[dice.below(THEMES.len())][tongue];
-    let mut wish = Limited::default();
+fn limited(dice: &mut Dice) -> Limited {
+    let language = dice.below(4);
+    let theme = THEMES[dice.below(THEMES.len())][language];
+    let mut limited = Limited::default();
     let mut said = vec![theme.to_owned()];
     let first = dice.below(5);
     for maker in [first, (first + 1 + dice.below(4)) % 5].into_iter().take(1 + dice.below(2)) {
-        said.push(limit(dice, tongue, maker, &mut wish));
+        said.push(limit(dice, language, maker, &mut limited));
     }
-    wish.query = said.join(", ");
-    wish
+    limited.query = said.join(", ");
+    limited
 }
 
-fn limit(dice: &mut Dice, tongue: usize, maker: usize, wish: &mut Limited) -> String {
+fn limit(dice: &mut Dice, language: usize, maker: usize, limited: &mut Limited) -> String {
     match maker {
         0 => {
             let decade = 1960 + 10 * dice.below(7) as i32;
-            wish.years = Some((decade, decade + 9));
+            limited.years = Some((decade, decade + 9));
             let (from, to) = (decade, decade + 9);
             [
                 format!("from {from} to {to}"),
                 format!("zwischen {from} und {to}"),
                 format!("entre {from} et {to}"),
                 format!("entre {from} y {to}"),
-            ][tongue]
+            ][language]
                 .clone()
         }
         1 => {
             let bpm = 70 + 10 * dice.below(9);
-            wish.tempo = Some((0.0, bpm as f64 - 1e-9));
-            let under = ["under", "unter", "moins de", "menos de"][tongue];
+            limited.tempo = Some((0.0, bpm as f64 - 1e-9));
+            let under = ["under", "unter", "moins de", "menos de"][language];
             format!("{under} {bpm} bpm")
         }
         2 => {
             let minutes = 3 + dice.below(4);
-            wish.seconds = Some((0.0, 60.0 * minutes as f64 - 1e-9));
+            limited.seconds = Some((0.0, 60.0 * minutes as f64 - 1e-9));
             let words = [("under", "minutes"), ("unter", "Minuten"), ("moins de", "minutes"), ("menos de", "minutos")];
-            let (under, unit) = words[tongue];
+            let (under, unit) = words[language];
             format!("{under} {minutes} {unit}")
         }
         3 => {
@@ -86,8 +86,8 @@ fn limit(dice: &mut Dice, tongue: usize, maker: usize, wish: &mut Limited) -> St
                 ("de", ["in German", "auf Deutsch", "en allemand", "en alemán"]),
             ];
             let (code, words) = languages[dice.below(languages.len())];
-            wish.language = Some(code.to_owned());
-            words[tongue].to_owned()
+            limited.language = Some(code.to_owned());
+            words[language].to_owned()
         }
         _ => {
             let denied = [
@@ -97,13 +97,13 @@ fn limit(dice: &mut Dice, tongue: usize, maker: usize, wish: &mut Limited) -> St
                 ("accordion", ["without accordion", "ohne Akkordeon", "sans accordéon", "sin acordeón"]),
             ];
             let (tag, words) = denied[dice.below(denied.len())];
-            wish.without.push(tag.to_owned());
-            words[tongue].to_owned()
+            limited.without.push(tag.to_owned());
+            words[language].to_owned()
         }
     }
 }
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! Vectors that are kept on disk between runs: the model reads ten thousand documents in minutes, and they never change.
+//! A cache of vectors on disk between runs: embedding ten thousand documents takes minutes, and they never change.
 
 use std::{
     collections::HashMap,

@@ -1,11 +1,11 @@
-//! `make eval`: how good is search? BM25, vectors and hybrid on real captions, claims and conversations, with a paired
-//! bootstrap; our own questions to the sample library; ten thousand generated wishes.
+//! `make eval`: measures the quality of search. It compares BM25, vectors and hybrid search on real captions, claims and
+//! conversations with a paired bootstrap, and runs Segue's own queries and ten thousand generated queries on the sample
+//! library.
 //!
 //! Usage: `eval [DATA_DIR|own] [MODELS_DIR]`, where DATA_DIR has `scifact` and `musiccaps` in BEIR's layout and
-//! `cpcd-dev`. With QDRANT_URL
-//! the same questions are put to that server too.
+//! `cpcd-dev`. With QDRANT_URL the same queries are sent to that server too.
 
-#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+#![allow(clippy::print_stdout, reason = "the table is the output of this program")]
 
 mod cpcd;
 mod data;
@@ -35,7 +35,7 @@ async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1).map(PathBuf::from);
     let data_dir = arguments.next().unwrap_or_else(|| "../shared/data".into());
     let models_dir = arguments.next().unwrap_or_else(|| "segue-data/models".into());
-    // The path of the crate is known when it is built; the sample is beside it.
+    // The path of the crate is known at compile time; the sample library is in the same repository.
     let sample_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../app/assets/sample");
     for (name, embedder) in embedders(&models_dir)? {
         own::evaluate(name, embedder, &sample_dir).await?;
@@ -74,7 +74,7 @@ fn embedders(models_dir: &std::path::Path) -> anyhow::Result<Vec<(&'static str, 
     let mut embedders: Vec<(&'static str, Arc<dyn Embedder>)> = vec![("built-in table", Arc::new(table.clone()))];
     match MiniLm::find(models_dir)? {
         Some(minilm) => {
-            // All that use it read the same texts, and reading takes minutes.
+            // Every collection uses the same texts, and embedding takes minutes.
             let minilm = Arc::new(kept::Kept::open(models_dir, minilm)?);
             embedders.push(("MiniLM + table (default)", Arc::new(Blend::new(minilm.clone(), table))));
             if let Some(across) = UseM3::find(models_dir)? {
@@ -90,8 +90,8 @@ fn embedders(models_dir: &std::path::Path) -> anyhow::Result<Vec<(&'static str, 
     Ok(embedders)
 }
 
-/// Whether the port is the model it says it is: one vector a document, as those who published it measured, and nothing of
-/// ours in between. They got 0.645 on SciFact.
+/// Checks our port of MiniLM against the published result, with one vector per document and without BM25. The published
+/// value on SciFact is 0.645.
 async fn as_published(minilm: &impl Embedder, scifact: &Collection) -> anyhow::Result<()> {
     let texts: Vec<String> =
         scifact.tracks.iter().map(|track| track.interpretation.clone().unwrap_or_default()).collect();
@@ -106,7 +106,7 @@ async fn as_published(minilm: &impl Embedder, scifact: &Collection) -> anyhow::R
         let ids: Vec<_> = ranked
             .iter()
             .take(100)
-            .map(|(_, track)| scifact.id_of(track.isrc.as_ref().expect("made with one")).to_string())
+            .map(|(_, track)| scifact.id_of(track.isrc.as_ref().expect("every track has an ISRC")).to_string())
             .collect();
         task.measure.of(&ids, &query.relevant)
     });
@@ -160,7 +160,7 @@ async fn in_qdrant(embedder: Arc<dyn Embedder>, collection: &Collection) -> anyh
 
 type Rankings<'a> = HashMap<&'a str, Vec<Vec<String>>>;
 
-/// The first hundred by words alone, by vectors alone, as search really ranks, and as it ranks in Qdrant.
+/// The first hundred results by words alone, by vectors alone, by hybrid search, and by hybrid search in Qdrant.
 async fn rank(
     index: &EmbeddedIndex,
     qdrant: Option<&QdrantIndex>,

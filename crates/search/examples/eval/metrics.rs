@@ -1,4 +1,4 @@
-//! How good a ranking is, and whether one is better than another by more than chance.
+//! Measures of a ranking, and a test whether the difference of two rankings is significant.
 
 use std::{collections::HashSet, fmt};
 
@@ -27,7 +27,7 @@ impl Measure {
         let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
         match self {
             Self::Ndcg10 => {
-                // An empty sum of floats is minus zero.
+                // The sum of no floats is -0.0.
                 (0.0 + hits(10).map(discount).sum::<f64>()) / (0..relevant.len().min(10)).map(discount).sum::<f64>()
             }
             Self::Mrr10 => hits(10).next().map_or(0.0, |place| 1.0 / (place + 1) as f64),
@@ -36,7 +36,7 @@ impl Measure {
     }
 }
 
-/// How often something that should score high scores higher than something that should not.
+/// The share of pairs in which the relevant item has the higher score (area under the ROC curve).
 pub(crate) fn roc_area(high: impl Iterator<Item = f32>, low: impl Iterator<Item = f32>) -> f64 {
     let (high, low): (Vec<f32>, Vec<f32>) = (high.collect(), low.collect());
     let won = |a: &f32| {
@@ -55,7 +55,7 @@ pub(crate) fn roc_area(high: impl Iterator<Item = f32>, low: impl Iterator<Item 
     high.iter().map(won).sum::<f64>() / (high.len() * low.len()) as f64
 }
 
-/// The mean difference per query, its 95 % interval, and how often resampling turned it around.
+/// The mean difference per query, its 95 % interval, and the share of bootstrap samples with the opposite sign.
 pub(crate) struct Bootstrap {
     difference: f64,
     low: f64,

@@ -1,8 +1,8 @@
-//! `make bench-index`: how fast is search, how exact, and what does it cost, at 10,000 to 1,000,000 tracks?
+//! `make bench-index`: measures speed, recall and memory of search with 10,000 to 1,000,000 tracks.
 //!
-//! Usage: `index_bench [SIZE...]`. Tracks are made up: real words, drawn by topic, through the built-in embedder.
+//! Usage: `index_bench [SIZE...]`. The tracks are generated from real words by topic, and use the built-in embedder.
 
-#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+#![allow(clippy::print_stdout, reason = "the table is the output of this program")]
 
 mod synthetic;
 
@@ -13,7 +13,7 @@ use search::{Change, EmbeddedIndex, Ranking, SearchPlan, TrackIndex, embed::Stat
 use synthetic::Library;
 
 const N_QUERIES: usize = 400;
-/// Exact neighbours are found by brute force while the tracks are made, so only for some queries.
+/// Exact neighbours are found by brute force during the generation of the tracks, so only for some queries.
 const N_EXACT: usize = 100;
 const BATCH: usize = 8192;
 
@@ -56,7 +56,7 @@ async fn measure(size: usize) -> anyhow::Result<()> {
         for track in &tracks {
             let vector = table.vector(&search::document::chunks(track)[0]);
             for (best, query) in exact.iter_mut().zip(&query_vectors) {
-                offer(best, dot(query, &vector), track.isrc.as_ref().expect("made with one"));
+                offer(best, dot(query, &vector), track.isrc.as_ref().expect("every track has an ISRC"));
             }
         }
         let change = |track| Change::public(from as i64 + 1, track);
@@ -129,7 +129,7 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values[(values.len() - 1) * percent / 100]
 }
 
-/// What this process has used of all processors: unlike time, it does not depend on who else is busy.
+/// The CPU time of this process. Unlike elapsed time, it does not depend on other processes.
 fn cpu_ms() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -137,7 +137,7 @@ fn cpu_ms() -> f64 {
     ticks * 10.0
 }
 
-/// Memory of this process that no file backs.
+/// Memory of this process that is not backed by a file.
 fn anonymous_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status

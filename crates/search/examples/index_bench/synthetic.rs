@@ -1,4 +1,4 @@
-//! Made-up tracks and queries: the same every time, with words as common and as rare as in real text.
+//! Generated tracks and queries. Deterministic; the frequencies of words are those of real text.
 
 use music::{AudioFeatures, Isrc, Track};
 use search::embed::wordpiece::WordPiece;
@@ -46,7 +46,7 @@ impl Library {
         (0..n_words).map(|_| self.word(topic, &mut random)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Every second word belongs to the topic; the others are drawn from all, common ones far more often.
+    /// Every second word belongs to the topic. The others are drawn from all words, common ones far more often.
     fn word(&self, topic: u64, random: &mut Random) -> &'static str {
         let n = self.words.len() as f64;
         let at = if random.below(2) == 0 {

@@ -1,7 +1,7 @@
-//! An embedder for the words a library is described in, and one for other languages, side by side in one vector.
+//! Two embedders in one vector: one for the language of the descriptions, one for other languages.
 //!
-//! Both similarities stay apart: a document has both vectors at full strength, and a query chooses how much of each it asks for. A query in
-//! words the library knows asks mostly the first; of a query in other words the first says only noise, and the second decides alone.
+//! A document has both vectors with full weight, and a query weights them. A query in words that the library knows uses
+//! mostly the first. For a query in other words the first gives only noise, so only the second is used.
 
 use futures::future::BoxFuture;
 
@@ -12,7 +12,8 @@ pub struct Bridge<A, B> {
     across: B,
 }
 
-/// How much a query in known words asks each side. Measured: a fifth of the second improves English sets, more of it does not.
+/// The weights of both embedders for a query in known words. Measured: one fifth of the second improves the results of
+/// English queries; more does not.
 const HOME: f32 = 0.8;
 const ACROSS: f32 = 0.2;
 
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_query_in_other_words_asks_only_the_side_that_reads_them() {
+    async fn a_query_in_unknown_words_uses_only_the_multilingual_embedder() {
         let bridge = Bridge::new(Always(vec![1.0, 0.0]), Always(vec![0.0, 1.0]));
         let text = ["x".to_owned()];
         let [document, known, other] = [

@@ -71,7 +71,7 @@ impl<E: Embedder> Embedder for Cached<E> {
             let n_found = vectors.len();
             let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
             if vectors.len() != n_found {
-                return Err(EmbedError::Setup(format!("{} answered fewer vectors than texts", self.id())));
+                return Err(EmbedError::Setup(format!("{} returned fewer vectors than texts", self.id())));
             }
             Ok(vectors)
         })
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_is_computed_once_and_answers_keep_their_order() {
+    async fn a_text_is_embedded_once_and_the_vectors_keep_their_order() {
         let cached = Cached::new(Counting::default());
         let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect::<Vec<_>>();
         cached.embed(&texts(&["a", "bb"]), Kind::Query).await.unwrap();
@@ -123,6 +123,6 @@ mod tests {
         assert_eq!(again, [[3.0], [2.0], [1.0]]);
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 3);
         cached.embed(&texts(&["a"]), Kind::Document).await.unwrap();
-        assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 4, "a question and a document may differ");
+        assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 4, "the vectors of a query and of a document may differ");
     }
 }

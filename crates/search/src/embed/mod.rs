@@ -29,7 +29,7 @@ pub trait Embedder: Send + Sync {
     /// One vector per text, in order. A text without any known word has the zero vector.
     fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
     fn id(&self) -> EmbedderId;
-    /// Whether a query in another language than the documents is near to what means the same.
+    /// Whether a query in another language is close to documents with the same meaning.
     fn reads_other_languages(&self) -> bool {
         false
     }
@@ -53,7 +53,7 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Query,
-    /// A query in words that the library does not know: another language, most likely.
+    /// A query in words that the library does not know, probably in another language.
     OtherWords,
     Document,
 }
@@ -92,7 +92,7 @@ impl EmbedError {
     }
 }
 
-/// The best embedder that needs no other server: those on disk if they are there and valid, else the one in the binary.
+/// The best local embedder: the downloaded models if they are valid, else the one in the binary.
 pub fn built_in(models_dir: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
     let table = StaticTable::built_in()?;
     let across = UseM3::find(models_dir)?;
@@ -104,7 +104,7 @@ pub fn built_in(models_dir: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
     })
 }
 
-/// The vectors of queries, of which some are in words that the library does not know.
+/// The vectors of queries, some of which are in words that the library does not know.
 pub(crate) async fn queries(
     embedder: &dyn Embedder,
     texts: &[String],

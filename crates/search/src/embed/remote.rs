@@ -47,14 +47,15 @@ impl RemoteEmbedder {
         let status = response.status();
         let text = response.text().await.map_err(away)?;
         if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
-            return Err(EmbedError::Away(format!("it answered {status}")));
+            return Err(EmbedError::Away(format!("its status is {status}")));
         }
         if !status.is_success() {
             let words: String = text.chars().take(200).collect();
             return Err(EmbedError::Setup(format!("the embeddings server refused ({status}): {words}")));
         }
-        let response: Response = serde_json::from_str(&text)
-            .map_err(|error| EmbedError::Setup(format!("the embeddings server answered something else: {error}")))?;
+        let response: Response = serde_json::from_str(&text).map_err(|error| {
+            EmbedError::Setup(format!("the response of the embeddings server cannot be parsed: {error}"))
+        })?;
         response.into_vectors(texts.len(), self.dims)
     }
 
@@ -112,7 +113,9 @@ impl Response {
         let complete = self.data.len() == n_texts && self.data.iter().enumerate().all(|(at, one)| one.index == at);
         let width = if dims > 0 { dims } else { self.data.first().map_or(0, |one| one.embedding.len()) };
         if !complete || width == 0 || self.data.iter().any(|one| one.embedding.len() != width) {
-            return Err(EmbedError::Setup("the embeddings server answered vectors that do not fit the texts".into()));
+            return Err(EmbedError::Setup(
+                "the number or the length of the vectors from the embeddings server is wrong".into(),
+            ));
         }
         let mut vectors: Vec<Vec<f32>> = self.data.into_iter().map(|one| one.embedding).collect();
         vectors.iter_mut().for_each(|vector| normalize(vector));
@@ -125,14 +128,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_come_in_the_order_of_the_texts_and_a_gap_is_an_error() {
+    fn vectors_have_the_order_of_the_texts_and_a_missing_one_is_an_error() {
         let read = |json: &str, n, dims| {
             serde_json::from_str::<Response>(json).unwrap().into_vectors(n, dims).map_err(|error| error.to_string())
         };
         let swapped = r#"{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,0]}]}"#;
         assert_eq!(read(swapped, 2, 0).unwrap(), [[1.0, 0.0], [0.0, 1.0]]);
-        assert!(read(swapped, 3, 0).is_err(), "one is missing");
-        assert!(read(swapped, 2, 3).is_err(), "another length than at the start");
+        assert!(read(swapped, 3, 0).is_err(), "one vector is missing");
+        assert!(read(swapped, 2, 3).is_err(), "the length differs from the first request");
         assert!(read(r#"{"data":[]}"#, 0, 0).is_err());
     }
 }

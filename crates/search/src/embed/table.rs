@@ -48,7 +48,7 @@ impl StaticTable {
         for piece in self.wordpiece.encode(text) {
             let Some(row) = self.rows[piece as usize] else { continue };
             let row = row as usize;
-            let scale: [u8; 4] = scales[row * 4..][..4].try_into().expect("four bytes were asked for");
+            let scale: [u8; 4] = scales[row * 4..][..4].try_into().expect("the slice has four bytes");
             let scale = f32::from_le_bytes(scale);
             for (total, cell) in sum.iter_mut().zip(&cells[row * DIMS..][..DIMS]) {
                 *total += scale * f32::from(*cell as i8);
@@ -75,22 +75,22 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     #[test]
-    fn the_id_names_the_table_that_is_inside() {
+    fn the_hash_is_that_of_the_embedded_table() {
         let hash = format!("{:x}", Sha256::digest(TABLE));
         assert_eq!(&hash[..16], HASH);
     }
 
     #[test]
-    fn what_means_the_same_is_closer_than_what_does_not() {
+    fn texts_with_similar_meanings_are_closer_than_others() {
         let table = StaticTable::built_in().unwrap();
         let similarity =
             |a: &str, b: &str| -> f32 { table.vector(a).iter().zip(table.vector(b)).map(|(x, y)| x * y).sum() };
-        for (wish, near, far) in [
+        for (query, near, far) in [
             ("sad songs", "a sorrowful, melancholy ballad", "upbeat dance floor anthem"),
             ("rainy night", "a storm over the dark city", "sunny beach at noon"),
             ("energetic workout music", "fast driving drums and loud guitars", "quiet lullaby for a child"),
         ] {
-            assert!(similarity(wish, near) > similarity(wish, far) + 0.05, "{wish}");
+            assert!(similarity(query, near) > similarity(query, far) + 0.05, "{query}");
         }
     }
 

@@ -1,26 +1,26 @@
-//! Word pieces by their probability, as SentencePiece cuts a text: the best path through all known pieces.
+//! The unigram tokenizer of SentencePiece: splits a text into the most probable sequence of known pieces.
 
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Ids of the marks around a text and of what no piece covers.
+/// Ids of the start mark, the end mark and the unknown piece.
 const UNKNOWN: u32 = 0;
 const START: u32 = 1;
 const END: u32 = 2;
-/// The first ids are marks, which no text contains.
+/// The first ids are marks, which never occur in a text.
 const N_MARKS: usize = 6;
 
 pub(super) struct Unigram {
     pieces: HashMap<Box<str>, (u32, f32)>,
-    /// Letters of the longest piece.
+    /// Length of the longest piece, in characters.
     longest: usize,
-    /// The cost of a letter that no piece covers.
+    /// The score of a character without a piece.
     unknown: f32,
 }
 
 impl Unigram {
-    /// From lines of score, tab, piece; the line is the id.
+    /// Parses lines of score, tab and piece. The line number is the id.
     pub(super) fn read(lines: &str) -> Option<Self> {
         let mut pieces = HashMap::new();
         let (mut longest, mut least) = (0, 0.0f32);
@@ -46,7 +46,7 @@ impl Unigram {
     fn best_path(&self, text: &str) -> Vec<u32> {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let n = places.len() - 1;
-        // The best way to each place: its score, where its last piece begins, and that piece.
+        // The best path to each position: its score, the start of its last piece, and the id of that piece.
         let mut best = vec![(f32::NEG_INFINITY, 0, UNKNOWN); n + 1];
         best[0].0 = 0.0;
         for from in 0..n {
@@ -79,12 +79,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_probable_pieces_are_taken() {
+    fn a_text_is_split_into_its_most_probable_pieces() {
         let lines = "0\t<unk>\n0\t<s>\n0\t</s>\n0\ta\n0\tb\n0\tc\n-3\t▁\n-5\t▁rain\n-6\t▁ra\n-6\tin\n-2\ts\n-9\tbow\n";
         let pieces = Unigram::read(lines).unwrap();
         assert_eq!(pieces.encode("rain"), [1, 7, 2]);
         assert_eq!(pieces.encode(" rains  rainbow"), [1, 7, 10, 7, 11, 2]);
-        assert_eq!(pieces.encode("xs"), [1, 6, 0, 10, 2], "an unknown letter is one piece");
+        assert_eq!(pieces.encode("xs"), [1, 6, 0, 10, 2], "an unknown character is one piece");
         assert_eq!(pieces.encode(""), [1, 2]);
         assert!(Unigram::read("no table").is_none());
     }

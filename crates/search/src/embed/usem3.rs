@@ -1,7 +1,7 @@
-//! Universal Sentence Encoder multilingual v3: one space for sixteen languages, put on disk by `tools/fetch-models`.
+//! Universal Sentence Encoder multilingual v3: one vector space for sixteen languages. `tools/fetch-models` downloads it.
 //!
-//! Rows of word pieces, three convolutions over neighbours, a mean, and four dense layers; no attention, so that its cost grows with
-//! the length of a text.
+//! The model has an embedding table, three convolutions, a mean and four dense layers. It has no attention, so its cost is
+//! linear in the length of a text.
 
 use std::{path::Path, sync::Arc};
 
@@ -23,9 +23,9 @@ const DIMS: usize = 512;
 const BRANCH: usize = 256;
 const FEATURES: usize = DIMS + 3 * BRANCH;
 const HIDDEN: usize = 320;
-/// Rows were made into bytes in groups of ids, each with its own scale.
+/// Rows are quantised to bytes in groups of ids; each group has its own scale.
 const GROUPS: usize = 17;
-/// A longer text is cut off; chunks are shorter.
+/// Maximum number of pieces. A longer text is cut off; chunks are shorter.
 const MOST_PIECES: usize = 512;
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct UseM3 {
 
 struct Network {
     pieces: Unigram,
-    /// Bytes of all rows, in the order of ids, at the beginning of the file.
+    /// The bytes of all rows in the order of ids, at the start of the file.
     file: Vec<u8>,
     low: Vec<f32>,
     scale: Vec<f32>,
@@ -46,7 +46,7 @@ struct Network {
     hidden: [Dense; 6],
 }
 
-/// A convolution over `width` neighbours, of which `left` stand before.
+/// A convolution over `width` rows, `left` of them before the current one.
 struct Branch {
     width: usize,
     left: usize,
@@ -71,7 +71,7 @@ struct Dense {
 }
 
 impl UseM3 {
-    /// The model in this folder, if it has been fetched. A file that is not whole is an error that says so.
+    /// The model in this folder, if it was downloaded. A damaged file is an error.
     pub fn find(models_dir: &Path) -> Result<Option<Self>, EmbedError> {
         let (Some(file), Some(pieces)) = (
             whole(&models_dir.join(WEIGHTS_FILE), WEIGHTS_SHA256)?,
@@ -79,8 +79,8 @@ impl UseM3 {
         ) else {
             return Ok(None);
         };
-        let pieces = String::from_utf8(pieces).context("the word pieces are no text")?;
-        let pieces = Unigram::read(&pieces).context("the word pieces cannot be read")?;
+        let pieces = String::from_utf8(pieces).context("the word pieces are not UTF-8")?;
+        let pieces = Unigram::read(&pieces).context("the word pieces cannot be parsed")?;
         Ok(Some(Self { network: Arc::new(Network::load(file, pieces)?) }))
     }
 }
@@ -127,7 +127,7 @@ impl Network {
             rest.dense(HIDDEN, DIMS)?,
             rest.dense(DIMS, DIMS)?,
         ];
-        ensure!(rest.at == file.len(), "the model has more weights than it should");
+        ensure!(rest.at == file.len(), "the model file has more weights than expected");
         Ok(Self { pieces, low, scale, branches, norm, to_mean, mean_bias, hidden, file })
     }
 
@@ -179,7 +179,7 @@ impl Branch {
         Ok(added(relu(biased(self.second.run(&self.windows(&h))?, &self.second_bias)), &h))
     }
 
-    /// Each row with its neighbours beside it; zeros outside of the text.
+    /// Each row, concatenated with its neighbours; zeros outside the text.
     fn windows(&self, rows: &[f32]) -> Vec<f32> {
         let n = rows.len() / BRANCH;
         let mut windows = vec![0.0; n * self.width * BRANCH];
@@ -216,7 +216,7 @@ impl Dense {
         let rows = GemmInputA::Unpacked(NdTensorView::from_data([n, self.n_in], rows));
         GemmExecutor::<f32>::default()
             .gemm(&mut out, rows, GemmInputB::Packed(&self.weights), GemmOptions::default())
-            .map_err(|error| anyhow::anyhow!("multiplying failed: {error:?}"))?;
+            .map_err(|error| anyhow::anyhow!("the matrix multiplication failed: {error:?}"))?;
         Ok(out)
     }
 }
@@ -236,7 +236,7 @@ fn biased(mut rows: Vec<f32>, bias: &[f32]) -> Vec<f32> {
     rows
 }
 
-/// Reads arrays one after another.
+/// Reads consecutive arrays.
 struct Floats<'f> {
     file: &'f [u8],
     at: usize,
@@ -244,7 +244,8 @@ struct Floats<'f> {
 
 impl Floats<'_> {
     fn take(&mut self, n: usize) -> anyhow::Result<Vec<f32>> {
-        let bytes = self.file.get(self.at..self.at + 4 * n).context("the model has fewer weights than it should")?;
+        let bytes =
+            self.file.get(self.at..self.at + 4 * n).context("the model file has fewer weights than expected")?;
         self.at += 4 * n;
         let (cells, _) = bytes.as_chunks::<4>();
         Ok(cells.iter().map(|cell| f32::from_le_bytes(*cell)).collect())

@@ -70,13 +70,13 @@ impl EmbeddedIndex {
         let Some(lock) = try_lock(&home)? else {
             info!("Another process owns the index; reading what it writes");
             let shared = Shared::open(&home, embedder)
-                .map_err(|error| IndexError::Away(format!("another process is making it: {error}")))?;
+                .map_err(|error| IndexError::Away(format!("another process is creating it: {error}")))?;
             return Ok(Self { shared: Arc::new(shared) });
         };
         let shared = match Shared::open(&home, embedder.clone()) {
             Ok(shared) => shared,
             Err(error) => {
-                warn!("The index in {} cannot be used and is made again: {error}", home.display());
+                warn!("The index in {} cannot be used and is rebuilt: {error}", home.display());
                 clear(&home)?;
                 Shared::open(&home, embedder)?
             }
@@ -139,7 +139,8 @@ impl EmbeddedIndex {
         Ok(plan.queries.iter().zip(vectors).zip(across).map(wording).collect())
     }
 
-    /// Which queries are in words that the index does not know, if the embedder reads such words.
+    /// For each query, whether it is in words that the index does not know. Always false if the embedder supports no other
+    /// languages.
     async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
         if !self.shared.embedder.reads_other_languages() {
             return Ok(vec![false; queries.len()]);
@@ -152,14 +153,14 @@ impl EmbeddedIndex {
         .await
     }
 
-    /// The plan with its first wording in words that the index knows, beside what was typed.
+    /// Adds the first wording with corrected spelling to the plan, beside the typed one.
     async fn spelled(&self, plan: &SearchPlan) -> Result<SearchPlan, IndexError> {
         let (shared, mut plan) = (self.shared.clone(), plan.clone());
         blocking(move || {
             let snapshot = shared.current()?;
             let first = plan.queries.first().map_or("", String::as_str);
-            if let Some(mended) = spelling::mended(&shared.fields, &snapshot, first)? {
-                plan.queries.push(mended);
+            if let Some(corrected) = spelling::corrected(&shared.fields, &snapshot, first)? {
+                plan.queries.push(corrected);
             }
             Ok(plan)
         })
@@ -214,7 +215,7 @@ impl Shared {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let note = read_note(&index)?;
         if note.embedder.as_ref().is_some_and(|made_by| *made_by != embedder.id()) {
-            return Err(IndexError::WrongSchema("its vectors are of another embedder".into()));
+            return Err(IndexError::WrongSchema("its vectors come from another embedder".into()));
         }
         let vectors = Vectors::open(&home.join(VECTOR_FILE), embedder.id().dims, note.n_slots)?;
         let snapshot = RwLock::new(Arc::new(Snapshot::new(reader.searcher(), note, &vectors)?));

@@ -11,7 +11,7 @@ use tantivy::{
 };
 
 use query::{
-    features::{Feature, SoundWish, sound_fit},
+    features::{Feature, SoundPreference, sound_fit},
     words::telling_words,
 };
 
@@ -42,8 +42,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Wording {
     pub(super) text: String,
     pub(super) vector: Vec<f32>,
-    pub(super) sounds: Vec<SoundWish>,
-    /// It is in words that the index does not know.
+    pub(super) sounds: Vec<SoundPreference>,
+    /// Whether it is in words that the index does not know.
     pub(super) is_across: bool,
 }
 
@@ -96,7 +96,7 @@ impl Search<'_> {
     pub(super) fn all(
         &self,
         narrowed: Option<&Narrowed>,
-        sounds: &[SoundWish],
+        sounds: &[SoundPreference],
     ) -> Result<Vec<Scored<DocAddress>>, IndexError> {
         let found = match narrowed {
             Some(narrowed) => self.snapshot.searcher.search(&*narrowed.query, &DocSetCollector)?,
@@ -118,10 +118,10 @@ impl Search<'_> {
     }
 
     /// The requested features, per segment. They are read without loading the tracks.
-    fn columns(&self, wishes: &[SoundWish]) -> Result<BTreeMap<(u32, Feature), Column<f64>>, IndexError> {
+    fn columns(&self, preferences: &[SoundPreference]) -> Result<BTreeMap<(u32, Feature), Column<f64>>, IndexError> {
         let mut columns = BTreeMap::new();
         for (segment, reader) in (0..).zip(self.snapshot.searcher.segment_readers()) {
-            for feature in wishes.iter().map(|wish| wish.feature()) {
+            for feature in preferences.iter().map(|preference| preference.feature()) {
                 columns.insert((segment, feature), reader.fast_fields().f64(feature.name())?);
             }
         }

@@ -64,8 +64,10 @@ impl Snapshot {
             let columns = SlotColumns { first: fast.u64(FIRST_SLOT)?, n: fast.u64(N_SLOTS)? };
             for doc in reader.doc_ids_alive() {
                 for slot in columns.slots(doc) {
-                    let owner =
-                        self.owners.get_mut(slot as usize).context("a document names a vector that is not there")?;
+                    let owner = self
+                        .owners
+                        .get_mut(slot as usize)
+                        .context("a document refers to a vector that does not exist")?;
                     *owner = DocAddress::new(segment as u32, doc);
                     self.live.insert(slot);
                 }

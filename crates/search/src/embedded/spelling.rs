@@ -1,5 +1,5 @@
-//! Spelling: what a wording means when the library does not know one of its words. The nearest known word stands in
-//! for it, and two words that the library writes as one are joined.
+//! Spelling correction: replaces a word that the library does not contain by the most similar known word, and joins two
+//! words that the library writes as one.
 
 use query::{
     stop::{content_words, is_errand, is_plain_question},
@@ -9,9 +9,9 @@ use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
 
 use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
 
-/// A wording in words that the library knows, or `None` when it knows them all (or nothing near them).
-pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
-    // A mended word would hide that it is an errand: what is hardly about music is left as it is.
+/// The corrected wording; `None` if all words are known, or if no similar word is known.
+pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
+    // A message about an errand is not corrected, because a corrected word could make it look like a query about music.
     if is_errand(text) || is_plain_question(text) {
         return Ok(None);
     }
@@ -33,19 +33,19 @@ pub(super) fn mended(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result
         return Ok(None);
     }
     changes.sort_unstable();
-    let (mut mended, mut at) = (String::new(), 0);
+    let (mut corrected, mut at) = (String::new(), 0);
     for (from, to, word) in changes {
         if from >= at {
-            mended.push_str(&text[at..from]);
-            mended.push_str(&word);
+            corrected.push_str(&text[at..from]);
+            corrected.push_str(&word);
             at = to;
         }
     }
-    mended.push_str(&text[at..]);
-    Ok(Some(mended))
+    corrected.push_str(&text[at..]);
+    Ok(Some(corrected))
 }
 
-/// Whether most words of a wording that carry meaning are in no name, tag or description: it is in another language.
+/// Whether most content words of a wording occur in no name, tag or description. Then it is in another language.
 pub(super) fn is_in_other_words(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<bool, IndexError> {
     let content = content_words(text);
     let mut n_known = 0;
@@ -56,7 +56,8 @@ pub(super) fn is_in_other_words(fields: &Fields, snapshot: &Snapshot, text: &str
     Ok(2 * n_known < content.len())
 }
 
-/// "Back street" is written "Backstreet" in a name: two words in one, if it is a long one that no text has apart.
+/// Joins two words, such as "back street" for "Backstreet", if the joined word has at least six letters and occurs in a
+/// name.
 fn joined(fields: &Fields, snapshot: &Snapshot, text: &str, pair: &[Word]) -> Result<Option<String>, IndexError> {
     const SHORTEST: usize = 6;
     let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
@@ -69,7 +70,7 @@ fn joined(fields: &Fields, snapshot: &Snapshot, text: &str, pair: &[Word]) -> Re
     Ok(is_name.then_some(written))
 }
 
-/// How many letters may be wrong in a word: none in a short one, which is soon another word.
+/// Maximum number of wrong letters in a word; none in a short word, because it would match unrelated words.
 fn tolerance(term: &str) -> u8 {
     match term.chars().count() {
         0..=3 => 0,
@@ -78,7 +79,8 @@ fn tolerance(term: &str) -> u8 {
     }
 }
 
-/// The known word with the fewest letters changed, the most common one of those. It begins with the same letter.
+/// The known word with the fewest changed letters and the same first letter; the most frequent one if several are
+/// equal.
 fn nearest(fields: &Fields, snapshot: &Snapshot, term: &str) -> Result<Option<String>, IndexError> {
     let searched = [fields.names, fields.meaning, fields.lyrics];
     for field in searched {
@@ -92,7 +94,7 @@ fn nearest(fields: &Fields, snapshot: &Snapshot, term: &str) -> Result<Option<St
         for field in searched.into_iter().filter(|_| !has_digit) {
             for (known, n_docs) in within(snapshot, field, term, distance)? {
                 let is_better = best.as_ref().is_none_or(|(most, _)| n_docs > *most);
-                // What stems to something else would be looked for under another name.
+                // A word whose stem is different would be searched by another term.
                 if is_better && words(&known).first().is_some_and(|word| word.term == known) {
                     best = Some((n_docs, known));
                 }
@@ -105,7 +107,7 @@ fn nearest(fields: &Fields, snapshot: &Snapshot, term: &str) -> Result<Option<St
     Ok(None)
 }
 
-/// The words of a field within so many changed letters, and how many documents have each.
+/// The words of a field with at most this many changed letters, and the number of documents of each.
 fn within(snapshot: &Snapshot, field: Field, term: &str, distance: u8) -> Result<Vec<(String, u64)>, IndexError> {
     let query = FuzzyTermQuery::new(Term::from_field_text(field, term), distance, true);
     let initial = term.chars().next();

@@ -105,7 +105,7 @@ impl Shared {
         // them.
         let mut next_slot = self.vectors.append(vectors)?;
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = &mut owned.as_mut().context("the right to write was lost")?.writer;
+        let writer = &mut owned.as_mut().context("this process no longer owns the index")?.writer;
         let written = (|| -> Result<(), IndexError> {
             for step in steps {
                 writer.delete_term(self.fields.id_term(step.id));

@@ -9,7 +9,7 @@ use qdrant_client::qdrant::{
 };
 
 use query::{
-    features::{Feature, SoundWish, sound_fit},
+    features::{Feature, SoundPreference, sound_fit},
     stop::content_words,
 };
 
@@ -126,7 +126,7 @@ struct Wording<'a> {
     limit: usize,
     text: &'a str,
     vector: &'a [f32],
-    sounds: Vec<SoundWish>,
+    sounds: Vec<SoundPreference>,
     is_across: bool,
 }
 
@@ -225,7 +225,7 @@ impl Wording<'_> {
 
 impl Found {
     /// Reads an answer of the dense and one of the sparse side.
-    fn read(&mut self, answers: &[BatchResult], wishes: &[SoundWish]) -> Result<(), IndexError> {
+    fn read(&mut self, answers: &[BatchResult], wishes: &[SoundPreference]) -> Result<(), IndexError> {
         for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
             for point in &answer.result {
                 let id = points::document(&point.payload)?;

@@ -1,7 +1,8 @@
-//! Codes: one bit per direction of each vector, from which a cosine can be guessed a hundred times faster.
+//! Codes: one bit per dimension of each vector. A cosine is estimated from codes a hundred times faster than computed.
 //!
-//! A vector minus the centre of all vectors is turned by a fixed random rotation and only its signs are kept, with one
-//! number that undoes the loss of length (the idea of RaBitQ). The query keeps four bits per direction.
+//! The centre of all vectors is subtracted from a vector, and the result is rotated by a fixed random rotation. Only the
+//! signs are kept, with one number that corrects the loss of length (as in RaBitQ). The query keeps four bits per
+//! dimension.
 
 use std::io;
 
@@ -16,15 +17,15 @@ pub(super) struct Codes {
     words_per_code: usize,
     words: Vec<u64>,
     gains: Vec<f32>,
-    /// How many ones each code has.
+    /// The number of one bits of each code.
     ones: Vec<u16>,
 }
 
-/// Slots that one thread scans at a time.
+/// The number of slots that one thread scans at a time.
 const BLOCK: usize = 1 << 14;
-/// Vectors from which the centre is taken.
+/// The number of vectors from which the centre is computed.
 const CENTRE_SAMPLE: u32 = 4096;
-/// Read at once when the codes are made: enough to keep both cores busy, little to hold.
+/// The number of vectors that are read at once to compute codes: enough work for all cores, and little memory.
 const READ_AT_ONCE: u32 = 1 << 13;
 
 impl Codes {
@@ -82,7 +83,7 @@ impl Codes {
         (words, gain, ones)
     }
 
-    /// The slots whose guessed cosine is highest, in rising order of slot.
+    /// The slots with the highest estimated cosine, in ascending order of slots.
     pub(super) fn best(&self, query: &QueryCode, n: usize, allowed: &Bits) -> Vec<Slot> {
         let blocks: Vec<Best> = (0..self.gains.len().div_ceil(BLOCK))
             .into_par_iter()
@@ -131,7 +132,7 @@ fn centre(file: &VectorFile, n_slots: u32) -> io::Result<Vec<f32>> {
     Ok(centre)
 }
 
-/// The query, turned like the vectors, with sixteen steps per direction.
+/// The rotated query, with sixteen levels per dimension.
 pub(super) struct QueryCode {
     /// Bit planes, lowest first, each `words_per_code` long.
     bits: [Vec<u64>; 4],
@@ -152,7 +153,7 @@ impl QueryCode {
                 bits[at / 64] |= (level >> plane & 1) << (at % 64);
             }
         }
-        // A code stands for +1 and -1, so a product is twice the sum over the ones minus the sum over all.
+        // The bits mean +1 and -1, so a product is twice the sum at the one bits minus the sum of all.
         Self { bits, base: -turned.iter().sum::<f32>(), per_one: 2.0 * low, per_sum: 2.0 * step }
     }
 
@@ -161,7 +162,7 @@ impl QueryCode {
     }
 }
 
-/// The `n` best guesses so far, kept loosely: trimmed only when twice as many have gathered.
+/// The `n` best estimates so far. The list is trimmed only when it has reached twice that length.
 struct Best {
     n: usize,
     threshold: f32,
@@ -196,13 +197,13 @@ impl Best {
     }
 }
 
-/// A rotation that looks random and never changes: signs flipped, then the fast Hadamard transform, twice.
+/// A fixed pseudo-random rotation: sign flips and the fast Hadamard transform, twice.
 struct Rotation {
     signs: [Vec<f32>; 2],
 }
 
 impl Rotation {
-    /// Short vectors get at least 512 directions: more bits, better guesses.
+    /// Short vectors are padded to at least 512 dimensions, because more bits give better estimates.
     fn new(dims: usize) -> Self {
         let width = dims.next_power_of_two().clamp(512, 4096);
         let mut state = 0x5e90_e5e9_0e5e_90e5_u64;

@@ -1,4 +1,4 @@
-//! The file of exact vectors: records of one length, only ever added to.
+//! The file of exact vectors: records of fixed length, append-only.
 
 use std::{
     fs::{File, OpenOptions},
@@ -9,15 +9,15 @@ use std::{
 
 use super::{super::simd, Slot};
 
-/// A record is an `f32` scale and one `i16` per dimension, little endian. Sixteen bits are exact for ranking
-/// (an error of 0.00002 in a cosine) at half the size of floats. Read with `pread`: the system's page cache is the
-/// only copy in memory.
+/// A record is an `f32` scale and one `i16` per dimension, little endian. Sixteen bits are exact enough for the ranking
+/// (an error of 0.00002 in a cosine) at half the size of floats. Records are read with `pread`, so the page cache of the
+/// operating system is the only copy in memory.
 pub(super) struct VectorFile {
     file: File,
     dims: usize,
 }
 
-/// Room for reading one record.
+/// A buffer for one record.
 pub(super) struct Buffer {
     bytes: Vec<u8>,
     cells: Vec<i16>,
@@ -28,17 +28,20 @@ impl VectorFile {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let vectors = Self { file, dims };
         if vectors.file.metadata()?.len() < vectors.offset(n_slots) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the vector file is shorter than its index says"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the vector file is shorter than the index expects",
+            ));
         }
         Ok(vectors)
     }
 
-    /// Writes vectors from a slot on and waits until the disk has them.
+    /// Writes vectors from a slot on and syncs the file.
     pub(super) fn append(&self, first: Slot, vectors: &[Vec<f32>]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(vectors.len() * self.record_bytes());
         for vector in vectors {
             if vector.len() != self.dims {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "a vector of another length"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the vector has another length"));
             }
             let largest = vector.iter().fold(0.0f32, |largest, x| largest.max(x.abs()));
             let scale = largest / f32::from(i16::MAX);
@@ -73,7 +76,7 @@ impl VectorFile {
         self.dims
     }
 
-    /// Fills the buffer's cells and answers their scale.
+    /// Fills the buffer with the values and returns their scale.
     fn read(&self, slot: Slot, buffer: &mut Buffer) -> io::Result<f32> {
         self.file.read_exact_at(&mut buffer.bytes, self.offset(slot))?;
         let (scale, cells) = buffer.bytes.split_at(4);

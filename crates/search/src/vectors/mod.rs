@@ -1,4 +1,4 @@
-//! Vectors: exact ones in a file, small codes of them in memory, and the search that uses both.
+//! Vectors: exact vectors in a file, small codes in memory, and the search that uses both.
 
 mod codes;
 mod file;
@@ -8,10 +8,10 @@ use std::{io, path::Path, sync::RwLock};
 use codes::{Codes, QueryCode};
 use file::VectorFile;
 
-/// Position of a vector, from 0. A vector never changes and its slot is never used again.
+/// Position of a vector, from 0. A vector never changes, and its slot is never reused.
 pub type Slot = u32;
 
-/// Every vector of one embedder, in the order it was added.
+/// All vectors of one embedder, in the order of their addition.
 pub struct Vectors {
     file: VectorFile,
     codes: RwLock<Codes>,
@@ -24,11 +24,11 @@ pub struct Near {
     pub similarity: f32,
 }
 
-/// How many candidates of the first, rough pass are measured exactly, per result asked for.
+/// The number of candidates of the first pass that are computed exactly, per requested result.
 const OVERSAMPLING: usize = 2;
 
 impl Vectors {
-    /// Opens the first `n_slots` vectors of a file. What comes after them belongs to a write that is not finished.
+    /// Opens the first `n_slots` vectors of a file. The rest of the file belongs to an unfinished write.
     pub fn open(path: &Path, dims: usize, n_slots: u32) -> io::Result<Self> {
         let file = VectorFile::open(path, dims, n_slots)?;
         let codes = Codes::of(&file, n_slots)?;
@@ -48,7 +48,7 @@ impl Vectors {
         self.read_codes().memory_bytes()
     }
 
-    /// Adds vectors for good once this returns; answers the slot of the first.
+    /// Appends vectors and returns the slot of the first. They are durable when this returns.
     pub fn append(&self, vectors: &[Vec<f32>]) -> io::Result<Slot> {
         let first = self.len();
         self.file.append(first, vectors)?;
@@ -56,10 +56,10 @@ impl Vectors {
         Ok(first)
     }
 
-    /// Takes in vectors that another process has added up to `n_slots`.
+    /// Reads the vectors that another process has appended, up to `n_slots`.
     pub fn extend_to(&self, n_slots: u32) -> io::Result<()> {
-        // The centre of the codes is a mean taken when there were few vectors; when there are many more, it is taken
-        // again. Doubling keeps the cost of that in proportion.
+        // The centre of the codes was computed from the first vectors. It is computed again each time the number of vectors
+        // has doubled, so its total cost stays linear.
         let (len, centred_at) = { (self.len(), self.read_codes().centred_at()) };
         if n_slots > 2 * centred_at.max(512) {
             let fresh = Codes::of(&self.file, n_slots)?;
@@ -74,7 +74,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// The nearest vectors among those allowed, best first: a rough pass over the codes, an exact one over the best.
+    /// The nearest allowed vectors, best first: an approximate pass over the codes, then an exact pass over the best.
     pub fn nearest(&self, query: &[f32], limit: usize, allowed: &Bits) -> io::Result<Vec<Near>> {
         let candidates = {
             let codes = self.read_codes();
@@ -87,7 +87,7 @@ impl Vectors {
         Ok(near)
     }
 
-    /// The exact cosine of some vectors with the query, in the order of the slots given.
+    /// The exact cosines of these vectors with the query, in the order of the given slots.
     pub fn similarities(&self, query: &[f32], slots: &[Slot]) -> io::Result<Vec<Near>> {
         let mut cells = self.file.buffer();
         slots
@@ -96,7 +96,7 @@ impl Vectors {
             .collect()
     }
 
-    /// Some vectors, to keep.
+    /// Copies of the vectors in these slots.
     pub fn read(&self, slots: &[Slot]) -> io::Result<Vec<Vec<f32>>> {
         slots.iter().map(|&slot| Ok(self.file.read_all(slot, slot + 1)?.remove(0))).collect()
     }
@@ -113,7 +113,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Keeps what is in both.
+    /// Keeps only the slots that are in both sets.
     pub fn keep(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
@@ -132,7 +132,7 @@ impl Bits {
         self.words.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    /// Up to `n` members, evenly spread.
+    /// Up to `n` evenly spread members.
     pub fn sample(&self, n: usize) -> Vec<Slot> {
         let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
         let step = (count as usize).div_ceil(n.max(1)).max(1);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Vectors in loose clusters, as texts have them; the same every time.
+/// Vectors in loose clusters, like those of texts. Deterministic.
 fn clustered(n: usize, dims: usize) -> Vec<Vec<f32>> {
     let mut state = 7u64;
     let mut random = || {
@@ -31,7 +31,7 @@ fn exact(vectors: &[Vec<f32>], query: &[f32], n: usize) -> Vec<Slot> {
 }
 
 #[test]
-fn the_nearest_are_those_of_an_exact_scan_for_every_width() {
+fn the_nearest_vectors_equal_those_of_an_exact_scan_for_every_dimension() {
     for dims in [256, 640] {
         let dir = tempfile::tempdir().unwrap();
         let data = clustered(1200, dims);
@@ -63,7 +63,7 @@ fn only_allowed_vectors_are_found() {
 }
 
 #[test]
-fn an_unfinished_write_is_forgotten_and_a_lost_one_is_an_error() {
+fn an_unfinished_write_is_ignored_and_a_truncated_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("v");
     let data = clustered(20, 256);

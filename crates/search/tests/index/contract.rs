@@ -1,4 +1,4 @@
-//! What every index promises. Each promise is a function of an empty index; backends run all of them.
+//! The contract of every index. Each test is a function of an empty index, and every backend runs all of them.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ async fn found(index: &dyn TrackIndex, plan: SearchPlan) -> Vec<String> {
     index.search(&plan).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
-pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
+pub(crate) async fn queries_find_their_track(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
-    for (wish, title) in [
+    for (query, title) in [
         ("something quiet for falling asleep", "Harbour Lights"),
         ("workout music with power", "Engine Room"),
         ("mourning a dead parent", "Tin Roof"),
@@ -29,13 +29,13 @@ pub(crate) async fn wishes_find_their_track(index: &dyn TrackIndex) {
         ("The The", "The The"),
         ("folding boats", "Paper Boats"),
     ] {
-        assert_eq!(found(index, SearchPlan::new(wish, 3)).await.first().map(String::as_str), Some(title), "{wish}");
+        assert_eq!(found(index, SearchPlan::new(query, 3)).await.first().map(String::as_str), Some(title), "{query}");
     }
 }
 
 pub(crate) async fn scores_say_when_nothing_matches(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
-    let best = async |wish: &str| index.search(&SearchPlan::new(wish, 1)).await.unwrap()[0].score;
+    let best = async |query: &str| index.search(&SearchPlan::new(query, 1)).await.unwrap()[0].score;
     for good in ["lullaby about ships coming home", "Paper Boats by Mira Voss", "кино группа крови"] {
         let score = best(good).await;
         assert!((0.5..=1.0).contains(&score), "{good}: {score}");
@@ -80,7 +80,7 @@ pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     }
 }
 
-/// Tracks of which each lacks something, for limits.
+/// Tracks that each lack some data, for the tests of limits.
 fn dated() -> Vec<Track> {
     let fact = |n: u32, title: &str, artist: &str, change: fn(&mut Track)| {
         let mut track = track(n, title, artist, "A song about the sea, with drums.");
@@ -112,7 +112,7 @@ fn dated() -> Vec<Track> {
     ]
 }
 
-/// The titles, how many match, and how many cannot be judged.
+/// The titles, the number of matches, and the number of undecided tracks.
 async fn within(index: &dyn TrackIndex, message: &str) -> (Vec<String>, usize, usize) {
     let found = index.find(&SearchPlan::of(&query::parse(message, 2026), 10)).await.unwrap();
     let mut titles: Vec<String> = found.hits.into_iter().map(|hit| hit.track.title).collect();
@@ -167,7 +167,7 @@ pub(crate) async fn what_is_like_a_track_is_not_the_track(index: &dyn TrackIndex
     let seed = index.get(&[document(2)]).await.unwrap().remove(0);
     let plan = SearchPlan::like(&seed, &query::parse("like Engine Room but calmer", 2026), 10);
     let titles = found(index, plan).await;
-    assert_eq!(titles, ["Slow Run", "Harbour Lights"], "less energy than the seed, and known to have it");
+    assert_eq!(titles, ["Slow Run", "Harbour Lights"], "only tracks with a known energy below that of the seed");
 }
 
 pub(crate) async fn a_scope_shows_own_documents_and_hides_the_rest(index: &dyn TrackIndex) {
@@ -222,7 +222,7 @@ pub(crate) async fn a_scope_holds_for_lists_totals_and_what_is_undecided(index: 
         (titles.join(", "), found.total, found.undecided)
     };
     let all = Filter::default;
-    // The track of which nothing is known is Bob's: Ann is not told that there is one.
+    // The undecided track belongs to Bob, so Ann's count does not include it.
     assert_eq!(seen("the sea from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
     assert_eq!(seen("from the 90s", "ann", all()).await, ("Old Tide, Wordless Tide".into(), 2, 0));
     assert_eq!(seen("from the 90s", "bob", all()).await, ("Wordless Tide".into(), 1, 1));
@@ -274,10 +274,10 @@ pub(crate) async fn an_empty_index_answers_with_nothing(index: &dyn TrackIndex) 
     index.apply(&[]).await.unwrap();
 }
 
-/// Runs every promise on a fresh index from `$fresh`, each as its own test with these attributes.
+/// Makes a test with these attributes for every function of the contract, each with a new index from `$fresh`.
 macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
-        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; wishes_find_their_track scores_say_when_nothing_matches a_hit_says_why
+        $crate::contract::contract_of!([$(#[$attribute])*] $fresh; queries_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
             filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
             names_are_found_in_other_scripts emoji_are_words

@@ -1,4 +1,4 @@
-//! The embedded index: the contract, and what happens to its files.
+//! The embedded index: the contract, and the handling of its files.
 
 use std::{
     fs,
@@ -39,7 +39,7 @@ mod contract {
 }
 
 #[tokio::test]
-async fn typos_are_read_as_the_nearest_word() {
+async fn a_typo_is_corrected_to_the_most_similar_word() {
     let fresh = fresh("").await;
     crate::words::typos_are_read_as_the_nearest_word(&fresh.index).await;
 }
@@ -51,12 +51,12 @@ async fn other_languages_are_understood() {
     crate::words::other_languages_are_understood(&index).await;
 }
 
-async fn titles(index: &EmbeddedIndex, wish: &str) -> Vec<String> {
-    index.search(&SearchPlan::new(wish, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
+async fn titles(index: &EmbeddedIndex, query: &str) -> Vec<String> {
+    index.search(&SearchPlan::new(query, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_a_restart() {
+async fn written_tracks_are_there_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let before = {
         let index = open(&dir).unwrap();
@@ -69,7 +69,7 @@ async fn what_was_written_is_there_after_a_restart() {
 }
 
 #[tokio::test]
-async fn catching_up_reads_only_what_is_new_and_a_lost_index_is_made_again() {
+async fn catching_up_reads_only_new_changes_and_a_lost_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let truth = Truth::default();
     *truth.changes.lock().unwrap() = upserts(&small_library(), 1);
@@ -86,12 +86,12 @@ async fn catching_up_reads_only_what_is_new_and_a_lost_index_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_damaged_index_is_made_again() {
+async fn a_damaged_index_is_rebuilt() {
     for damage in ["meta.json", "vectors.i16"] {
         let dir = tempfile::tempdir().unwrap();
         open(&dir).unwrap().apply(&upserts(&small_library(), 1)).await.unwrap();
         let home = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
-        fs::write(home.join(damage), "not what it was").unwrap();
+        fs::write(home.join(damage), "damaged").unwrap();
         let index = open(&dir).unwrap();
         assert_eq!(index.info().await.unwrap().revision, 0, "{damage}");
         let truth = Truth { changes: upserts(&small_library(), 1).into() };
@@ -101,7 +101,7 @@ async fn a_damaged_index_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_second_process_reads_along_and_takes_over_when_the_first_is_gone() {
+async fn a_second_process_reads_and_takes_over_after_the_first_has_ended() {
     let dir = tempfile::tempdir().unwrap();
     let first = open(&dir).unwrap();
     first.apply(&upserts(&small_library()[..4], 1)).await.unwrap();
@@ -109,7 +109,11 @@ async fn a_second_process_reads_along_and_takes_over_when_the_first_is_gone() {
     assert!(!second.info().await.unwrap().writable);
     assert!(matches!(second.apply(&[deletion(1, 99)]).await, Err(IndexError::ReadOnly)));
     first.apply(&upserts(&small_library()[4..], 5)).await.unwrap();
-    assert_eq!(titles(&second, "folding boats").await[0], "Paper Boats", "what the owner writes is seen");
+    assert_eq!(
+        titles(&second, "folding boats").await[0],
+        "Paper Boats",
+        "the second process sees the writes of the owner"
+    );
     drop(first);
     second.apply(&[deletion(8, 9)]).await.unwrap();
     let info = second.info().await.unwrap();
@@ -174,18 +178,18 @@ async fn many_small_writes_keep_every_track_findable() {
 }
 
 #[tokio::test]
-async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
+async fn the_index_of_a_new_embedder_is_filled_beside_the_old_one_and_then_replaces_it() {
     let dir = tempfile::tempdir().unwrap();
     let truth = Truth { changes: upserts(&small_library(), 1).into() };
     let before = open(&dir).unwrap();
     catch_up(&before, &truth).await.unwrap();
     let better = || EmbeddedIndex::open(dir.path(), Arc::new(Better(StaticTable::built_in().unwrap()))).unwrap();
     takes_over(Arc::new(before), Arc::new(better()), &truth).await;
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old one is gone");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old index is deleted");
     assert_eq!(better().info().await.unwrap().n_tracks, 7);
 }
 
-/// Not a test by itself: the process that [`a_kill_loses_nothing_that_was_acknowledged`] starts and kills.
+/// Not a test: [`a_kill_loses_no_acknowledged_write`] starts this as a process and kills it.
 #[tokio::test]
 async fn writes_until_it_is_killed() {
     let Ok(dir) = std::env::var("SEGUE_TEST_INDEX_DIR") else { return };
@@ -202,7 +206,7 @@ fn numbered(n: u32) -> music::Track {
 }
 
 #[tokio::test]
-async fn a_kill_loses_nothing_that_was_acknowledged() {
+async fn a_kill_loses_no_acknowledged_write() {
     let dir = tempfile::tempdir().unwrap();
     let truth = Truth { changes: upserts(&(0..500).map(numbered).collect::<Vec<_>>(), 1).into() };
     for n_acknowledged in [1, 4, 9] {

@@ -1,6 +1,10 @@
-//! The index through its front door: one contract for every backend, and what only the embedded one promises.
+//! The public interface of the index: one contract for every backend, and the tests of each backend.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and one of them reports to its parent")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and one test process reports to its parent on stdout"
+)]
 
 mod contract;
 mod embedded;

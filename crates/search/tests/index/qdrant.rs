@@ -1,5 +1,5 @@
-//! Qdrant: the contract on a double, the same on the server at `QDRANT_URL` (`tools/with-qdrant` has one), and every
-//! way it can fail.
+//! Qdrant: the contract on a double and on the server at `QDRANT_URL` (`tools/with-qdrant` starts one), and every kind of
+//! failure.
 
 use std::{
     net::SocketAddr,
@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::Router;
-use doubles::qdrant::{Mood, QdrantDouble};
+use doubles::qdrant::{QdrantDouble, QdrantFault};
 use search::{
     IndexError, QdrantIndex, QdrantSettings, SearchPlan, TrackIndex, catch_up,
     embed::{Embedder, StaticTable},
@@ -26,7 +26,7 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// A collection that stays behind makes a server slow to start.
+    /// Deletes the collection: many collections make a server slow to start.
     async fn done(self) {
         self.index.discard().await.unwrap();
     }
@@ -37,7 +37,7 @@ pub(crate) async fn double() -> QdrantDouble {
 }
 
 pub(crate) fn server() -> String {
-    std::env::var("QDRANT_URL").expect("QDRANT_URL says where the server is")
+    std::env::var("QDRANT_URL").expect("QDRANT_URL is set")
 }
 
 fn table() -> Arc<dyn Embedder> {
@@ -72,7 +72,7 @@ mod contract_on_the_double {
     crate::contract::contract_of!(super::on_the_double);
 }
 
-/// A collection of its own for each promise and run.
+/// A separate collection for each test and run.
 fn on_the_server(promise: &str) -> QdrantSettings {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let prefix = format!("segue-test-{promise}-{now}");
@@ -90,26 +90,26 @@ mod contract_on_the_server {
     );
 }
 
-/// A better embedder's collection beside the one there was, on one server.
+/// The collection of a new embedder beside the old collection, on one server.
 async fn replaces(settings: QdrantSettings) {
     let truth = Truth { changes: upserts(&small_library(), 1).into() };
     let better: Arc<dyn Embedder> = Arc::new(Better(StaticTable::built_in().unwrap()));
     assert!(QdrantIndex::find(settings.clone(), table()).await.unwrap().is_none());
     catch_up(&connect(settings.clone()).await.unwrap(), &truth).await.unwrap();
-    let before = QdrantIndex::find(settings.clone(), table()).await.unwrap().expect("it was just made");
+    let before = QdrantIndex::find(settings.clone(), table()).await.unwrap().expect("the collection exists");
     let wanted = QdrantIndex::connect(settings, better).await.unwrap();
     takes_over(Arc::new(before), Arc::new(wanted), &truth).await;
 }
 
 #[tokio::test]
-async fn a_new_embedder_is_filled_beside_the_old_one_and_then_takes_over() {
+async fn the_index_of_a_new_embedder_is_filled_beside_the_old_one_and_then_replaces_it() {
     let double = double().await;
     replaces(patient(settings(&double))).await;
 }
 
 #[tokio::test]
 #[ignore = "needs QDRANT_URL"]
-async fn a_new_embedder_takes_over_on_the_server() {
+async fn the_index_of_a_new_embedder_replaces_the_old_one_on_the_server() {
     let settings = on_the_server("replaces");
     replaces(settings.clone()).await;
     for embedder in [table(), Arc::new(Better(StaticTable::built_in().unwrap()))] {
@@ -117,9 +117,9 @@ async fn a_new_embedder_takes_over_on_the_server() {
     }
 }
 
-/// Another process fills the collection after this one has searched it: what is usual is learnt again.
+/// Another process fills the collection after this one has searched it. The usual similarity is then estimated again.
 #[tokio::test]
-async fn scores_do_not_depend_on_who_filled_the_collection() {
+async fn scores_do_not_depend_on_the_process_that_filled_the_collection() {
     let double = double().await;
     let (searching, filling) =
         (connect(patient(settings(&double))).await.unwrap(), connect(patient(settings(&double))).await.unwrap());
@@ -141,42 +141,42 @@ async fn failure(index: &QdrantIndex) -> IndexError {
 }
 
 #[tokio::test]
-async fn every_outage_is_an_error_that_says_what_it_is() {
+async fn every_outage_is_an_error_that_names_its_cause() {
     let double = double().await;
     let index = connect(settings(&double)).await.unwrap();
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
-    double.set_mood(Mood::Silent);
+    double.set_fault(Some(QdrantFault::Silent));
     assert!(matches!(failure(&index).await, IndexError::Slow(_)));
-    double.set_mood(Mood::Overloaded);
+    double.set_fault(Some(QdrantFault::Overloaded));
     assert!(matches!(failure(&index).await, IndexError::Away(_)));
-    double.set_mood(Mood::Locked);
+    double.set_fault(Some(QdrantFault::KeyRejected));
     assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("QDRANT_API_KEY")));
-    double.set_mood(Mood::Stranger);
+    double.set_fault(Some(QdrantFault::OtherProtocol));
     assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("not Qdrant")));
-    double.set_mood(Mood::Well);
-    assert_eq!(index.search(&SearchPlan::new("boats", 3)).await.unwrap().len(), 3, "it is back");
+    double.set_fault(None);
+    assert_eq!(index.search(&SearchPlan::new("boats", 3)).await.unwrap().len(), 3, "searches work after the faults");
     double.empty();
     assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("collection")));
 }
 
-/// The REST interface, a web page, a proxy: whatever it is, it is named.
+/// The REST interface, a web page or a proxy at the URL gets an error that names the problem.
 #[tokio::test]
-async fn what_speaks_only_http_is_not_qdrant() {
+async fn a_server_without_grpc_is_reported_as_not_qdrant() {
     let page = doubles::serve(Router::new().fallback(async || "hello")).await.unwrap();
-    for address in [page.addr, speaks_only_http_1().await] {
+    for address in [page.addr, http_1_server().await] {
         let error = connect(QdrantSettings::new(format!("http://{address}"), None)).await.err().unwrap();
         assert!(matches!(&error, IndexError::WrongSchema(said) if said.contains("6334")), "{error}");
     }
 }
 
-async fn speaks_only_http_1() -> SocketAddr {
+async fn http_1_server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             stream.read_exact(&mut [0; 24]).await.ok();
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.ok();
-            // The rest is read too, so that the answer is not lost to a reset.
+            // Reads the rest of the request, because a reset would discard the response.
             stream.shutdown().await.ok();
             while stream.read(&mut [0; 1024]).await.is_ok_and(|n| n > 0) {}
         }
@@ -185,7 +185,7 @@ async fn speaks_only_http_1() -> SocketAddr {
 }
 
 #[tokio::test]
-async fn ten_nodes_that_start_together_make_one_collection() {
+async fn ten_nodes_that_start_together_create_one_collection() {
     let double = double().await;
     let starting = (0..10).map(|_| connect(patient(settings(&double))));
     futures::future::try_join_all(starting).await.unwrap();
@@ -196,22 +196,22 @@ async fn ten_nodes_that_start_together_make_one_collection() {
 async fn a_write_may_take_longer_than_a_search() {
     let double = double().await;
     let index = connect(settings(&double)).await.unwrap();
-    double.set_mood(Mood::SlowToWrite);
+    double.set_fault(Some(QdrantFault::SlowWrites));
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
     assert_eq!(index.info().await.unwrap().n_tracks, 8);
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_away() {
-    let nobody = QdrantSettings::new("http://127.0.0.1:9", None);
-    assert!(matches!(connect(nobody).await, Err(IndexError::Away(_))));
+async fn an_address_without_a_server_is_an_outage() {
+    let no_server = QdrantSettings::new("http://127.0.0.1:9", None);
+    assert!(matches!(connect(no_server).await, Err(IndexError::Away(_))));
 }
 
 #[tokio::test]
-async fn a_collection_of_another_shape_is_refused_at_the_start() {
+async fn a_collection_with_another_vector_size_is_refused_at_start() {
     let double = double().await;
     connect(settings(&double)).await.unwrap();
     connect(settings(&double)).await.expect("our own collection is found again");
-    double.spoil(8);
+    double.resize_vectors(8);
     assert!(matches!(connect(settings(&double)).await, Err(IndexError::WrongSchema(_))));
 }

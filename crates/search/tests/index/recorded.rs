@@ -1,5 +1,4 @@
-//! What a real server (1.18.3) once answered, asked again: of the double, so that it is one, and of the server at
-//! `QDRANT_URL`, so that what stands there is one too.
+//! Recorded exchanges with a real server (1.18.3). The double and the server at `QDRANT_URL` must give the same responses.
 
 use qdrant_client::{
     Payload, Qdrant, QdrantError,
@@ -19,7 +18,7 @@ use crate::qdrant::{double, server};
 
 const RECORD: &str = include_str!("qdrant-1.18.3-exchanges.json");
 
-/// Exchanges about what Segue does not use, or that cannot even be asked with a typed client.
+/// Exchanges about features that Segue does not use, or that a typed client cannot send.
 const NOT_ASKED: [&str; 9] = [
     "server version",
     "upsert with a bad id",
@@ -33,20 +32,20 @@ const NOT_ASKED: [&str; 9] = [
 ];
 
 #[tokio::test]
-async fn the_double_answers_as_the_server_did() {
+async fn the_double_gives_the_recorded_responses() {
     let double = double().await;
     replay(&double.url, None).await;
 }
 
 #[tokio::test]
 #[ignore = "needs QDRANT_URL"]
-async fn the_server_answers_as_it_did() {
+async fn the_server_gives_the_recorded_responses() {
     replay(&server(), std::env::var("QDRANT_API_KEY").ok()).await;
 }
 
 async fn replay(url: &str, api_key: Option<String>) {
     let qdrant = Qdrant::from_url(url).api_key(api_key).skip_compatibility_check().build().unwrap();
-    // A name nobody has: the server may be somebody's.
+    // A unique name, because other programs may use the server.
     let name = format!("segue-test-{}", uuid::Uuid::now_v7());
     let record = RECORD.replace("/tracks", &format!("/{name}")).replace("`tracks`", &format!("`{name}`"));
     let record: Vec<Value> = serde_json::from_str(&record).unwrap();
@@ -60,18 +59,18 @@ async fn replay(url: &str, api_key: Option<String>) {
             Err(QdrantError::ResponseError { status: told }) => {
                 let expected = [(400, Code::InvalidArgument), (404, Code::NotFound), (409, Code::AlreadyExists)];
                 assert!(expected.contains(&(status, told.code())), "{told} but {exchange}");
-                // The server adds where it happened to what its engine says.
+                // The server adds the location of the error to the message of its engine.
                 let recorded = text(&exchange["response"]["status"]["error"]);
                 assert!(recorded.starts_with(told.message()), "{told} but {exchange}");
             }
             Err(other) => panic!("{other} at {exchange}"),
         }
     }
-    // The last exchange may have deleted it; what is left behind makes the server slow to start.
+    // The last exchange may have deleted it. Remaining collections make the server slow to start.
     qdrant.delete_collection(&name).await.ok();
 }
 
-/// Equal, but for scores in the last digits and what only one of the two interfaces tells.
+/// Compares the values except the last digits of scores and the fields that only one of the two interfaces has.
 fn assert_alike(told: &Value, recorded: &Value, exchange: &Value) {
     match (told, recorded) {
         (Value::Array(told), Value::Array(recorded)) => {
@@ -87,7 +86,7 @@ fn assert_alike(told: &Value, recorded: &Value, exchange: &Value) {
     }
 }
 
-/// Puts a recorded question in the client's words and its answer in the record's.
+/// Sends a recorded request with the client, and returns the response in the format of the record.
 async fn ask(qdrant: &Qdrant, exchange: &Value) -> Result<Value, QdrantError> {
     let (method, body) = (text(&exchange["method"]), &exchange["body"]);
     let path = text(&exchange["path"]).trim_start_matches("/collections/").split('?').next().unwrap();

@@ -1,4 +1,4 @@
-//! Tracks and a truth to read them from.
+//! Test tracks, and a source of changes in memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -67,7 +67,7 @@ pub(crate) fn deletion(n: u32, revision: i64) -> Change {
     Change { revision, id: document(n), readers: vec![], track: None }
 }
 
-/// An embedder of another id, standing for the better model that was fetched later.
+/// An embedder with another id, in place of a better model that is downloaded later.
 pub(crate) struct Better(pub(crate) StaticTable);
 
 impl Embedder for Better {
@@ -80,7 +80,7 @@ impl Embedder for Better {
     }
 }
 
-/// The truth in memory.
+/// The source of changes in memory.
 #[derive(Default)]
 pub(crate) struct Truth {
     pub(crate) changes: Mutex<Vec<Change>>,
@@ -94,14 +94,14 @@ impl TrackSource for Truth {
     }
 }
 
-/// What must hold while a better embedder's index takes the place of one that holds the library.
+/// Checks the replacement of a complete index by the index of another embedder.
 pub(crate) async fn takes_over(before: Arc<dyn Successor>, wanted: Arc<dyn Successor>, truth: &Truth) {
     let boats = async |live: &LiveIndex| live.search(&SearchPlan::new("folding boats", 1)).await.unwrap().remove(0);
-    // As if stopped in the middle: one change was read when both are opened.
+    // Both indexes are opened after the new one has read one change, as after an interrupted replacement.
     wanted.apply(&truth.changes_after(0, 1).await.unwrap()).await.unwrap();
     let live = LiveIndex::new(wanted.clone(), Some(before.clone())).await.unwrap();
     assert_eq!(live.info().await.unwrap().embedder.model, "segue-static");
-    assert_eq!(boats(&live).await.track.title, "Paper Boats", "the old one serves at once");
+    assert_eq!(boats(&live).await.track.title, "Paper Boats", "the old index serves at once");
     truth.changes.lock().unwrap().push(deletion(2, 9));
     drop(before);
     live.follow(truth).await.unwrap();

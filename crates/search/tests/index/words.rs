@@ -1,4 +1,4 @@
-//! Words that are spelled otherwise than in the library: other scripts, emoji, other languages, typos.
+//! Queries with another spelling than the library: other scripts, emoji, other languages, typos.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) async fn emoji_are_words(index: &dyn TrackIndex) {
     }
 }
 
-/// An embedder that reads Russian by a dictionary, standing for the model that is fetched.
+/// An embedder with a dictionary of Russian words, in place of the multilingual model.
 struct Dictionary(StaticTable);
 
 impl Embedder for Dictionary {
@@ -61,11 +61,11 @@ pub(crate) async fn other_languages_are_understood(index: &dyn TrackIndex) {
     ] {
         assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
     }
-    // Neither side reads this.
+    // Neither embedder knows this.
     assert_eq!(best(index, "აბრაკადაბრა").await, None);
 }
 
-/// For the embedded index, which has its words at hand.
+/// For the embedded index, which can look up its words.
 pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
     let mut tracks = small_library();
     tracks.push(track(9, "Larger Than Life", "Backstreet Boys", "A loud pop song about fame."));
@@ -78,8 +78,8 @@ pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
     ] {
         assert_eq!(best(index, message).await.map(|hit| hit.track.title).as_deref(), Some(title), "{message}");
     }
-    // What is known is what is meant, and a short word is soon another one.
+    // Known words and short words are not corrected.
     assert_eq!(best(index, "bots").await, None);
-    // "Printer" is an errand, whatever word of the library is near to the next one.
+    // A message about an errand ("printer") is not corrected, even if a word is similar to a known one.
     assert_eq!(best(index, "printer thunderstrom").await, None);
 }

@@ -1,4 +1,4 @@
-//! `segue backup` and `segue restore`: a whole copy of the database, and back.
+//! `segue backup` and `segue restore`: copy the database to a file, and replace it by a backup.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -32,17 +32,17 @@ pub(super) struct RestoreArgs {
 
 pub(super) async fn back_up(config: Config, args: BackupArgs) -> anyhow::Result<ExitCode> {
     let inventory = backup::backup(&config, &args.file).await?;
-    tell("Backed up", &inventory, args.json)
+    print_inventory("Backed up", &inventory, args.json)
 }
 
 pub(super) async fn restore(config: Config, args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let replaces = if args.force { Replaces::WhatIsThere } else { Replaces::Nothing };
     let inventory = backup::restore(&config, &args.file, replaces).await?;
-    tell("Restored", &inventory, args.json)
+    print_inventory("Restored", &inventory, args.json)
 }
 
 #[expect(clippy::print_stdout, reason = "results belong on stdout")]
-fn tell(done: &str, inventory: &Inventory, as_json: bool) -> anyhow::Result<ExitCode> {
+fn print_inventory(done: &str, inventory: &Inventory, as_json: bool) -> anyhow::Result<ExitCode> {
     if as_json {
         println!("{}", serde_json::to_string(inventory)?);
         return Ok(ExitCode::SUCCESS);

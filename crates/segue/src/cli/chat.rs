@@ -1,4 +1,4 @@
-//! `segue chat`: the same agents in the terminal, streaming, with tool lines.
+//! `segue chat`: the agents in the terminal, with streamed answers and one line per tool call.
 
 use std::{
     io::{IsTerminal, Read, Write},
@@ -18,7 +18,7 @@ use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::{protocols::native, telemetry};
 
 /// Talk to an agent in the terminal
@@ -31,8 +31,8 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
-    /// Send this message and leave; without it, messages come from stdin or a prompt
+    user: UserArg,
+    /// Send this message and exit; without it, messages come from stdin or a prompt
     message: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     };
     let app = super::open(config).await?;
     let mut session = Session {
-        owner: args.whose.id(app.config.auth, app.accounts()).await?,
+        owner: args.user.id(app.config.auth, app.accounts()).await?,
         app,
         agent: args.agent,
         conversation: None,
@@ -74,10 +74,10 @@ struct Session {
 }
 
 impl Session {
-    /// A prompt until the end of input.
+    /// Prompts for messages until the end of input.
     async fn talk(&mut self) -> anyhow::Result<bool> {
         eprintln!(
-            "Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D leaves.",
+            "Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D exits.",
             self.agent,
             self.app.models.active().id()
         );
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// One turn. True when it was answered.
+    /// Runs one turn. Returns whether it was answered.
     async fn say(&mut self, text: String) -> anyhow::Result<bool> {
         let ask = Ask {
             text,
@@ -111,7 +111,7 @@ impl Session {
         }
     }
 
-    /// Draws a turn to its end. Whether it was answered, and which calls wait for the user.
+    /// Prints a turn to its end. Returns whether it was answered, and the calls that wait for consent.
     async fn watch(&mut self, started: &StartedTurn) -> anyhow::Result<(bool, Vec<Uuid>)> {
         let mut events = self.app.turns.follow_started(&self.owner, started).await?;
         let (mut all_well, mut questions) = (true, Vec::new());
@@ -134,8 +134,8 @@ impl Session {
 }
 
 impl Session {
-    /// Asks the person about each call that waits. The first that is allowed starts a turn. Without a person at the
-    /// terminal every call is refused.
+    /// Asks the user about each call that waits for consent. The first allowed call starts a turn. If stdin is not a
+    /// terminal, every call is refused.
     async fn decide(&self, questions: Vec<Uuid>) -> anyhow::Result<Option<StartedTurn>> {
         let mut next = None;
         for id in questions {
@@ -151,7 +151,7 @@ impl Session {
     }
 }
 
-/// Anything but a clear yes refuses.
+/// Every answer except "o" and "c" refuses.
 fn ask_person() -> anyhow::Result<Decision> {
     eprint!("Allow this call? [o]nce, in this [c]onversation, or [r]efuse (r): ");
     let mut line = String::new();
@@ -163,7 +163,7 @@ fn ask_person() -> anyhow::Result<Decision> {
     })
 }
 
-/// Where events are drawn.
+/// Where events are printed.
 enum Screen {
     Json,
     Plain { colour: bool },
@@ -188,7 +188,7 @@ impl Screen {
     }
 }
 
-/// The answer on stdout; what happens around it on stderr.
+/// Prints the answer to stdout and everything else to stderr.
 fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()> {
     let (dim, red, green, plain) =
         if colour { ("\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m") } else { ("", "", "", "") };

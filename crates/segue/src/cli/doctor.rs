@@ -1,4 +1,4 @@
-//! `segue doctor`: one line for each part, what is wrong and how to mend it.
+//! `segue doctor`: checks every part and prints one line each, with the problem and its fix.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::terminal::shown;
 use crate::telemetry;
 
-/// Check every part, one line each: what is wrong and how to mend it
+/// Check every part and print one line each: what is wrong and how to fix it
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Print the findings as JSON
@@ -23,7 +23,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What the doctor says of one part.
+/// The result of the check of one part.
 #[derive(Serialize)]
 struct Finding {
     part: &'static str,
@@ -31,11 +31,11 @@ struct Finding {
     says: String,
 }
 
-fn well(part: &'static str, says: impl Into<String>) -> Finding {
+fn good(part: &'static str, says: impl Into<String>) -> Finding {
     Finding { part, well: true, says: says.into() }
 }
 
-fn ill(part: &'static str, says: impl Into<String>) -> Finding {
+fn bad(part: &'static str, says: impl Into<String>) -> Finding {
     Finding { part, well: false, says: says.into() }
 }
 
@@ -56,7 +56,8 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     Ok(if findings.iter().all(|finding| finding.well) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What must not be printed, with what stands for it: addresses hold passwords, in front of the host and behind the path.
+/// The texts that must not be printed, each with its replacement. URLs may contain passwords before the host and keys in
+/// the query.
 fn hidden_texts(config: &Config) -> Vec<(String, String)> {
     let mut addresses = vec![
         config.database_url.clone(),
@@ -103,9 +104,9 @@ fn print(findings: &[Finding], json: bool) -> anyhow::Result<()> {
 fn data_dir(config: &Config) -> Finding {
     let path = config.data_dir.display();
     match std::fs::create_dir_all(&config.data_dir).and_then(|()| tempfile_in(&config.data_dir)) {
-        Ok(()) => well("data", format!("{path} can be written")),
+        Ok(()) => good("data", format!("{path} can be written")),
         Err(error) => {
-            ill("data", format!("{path} cannot be written ({error}); set SEGUE_DATA_DIR to a folder of yours"))
+            bad("data", format!("{path} cannot be written ({error}); set SEGUE_DATA_DIR to a writable folder"))
         }
     }
 }
@@ -119,23 +120,26 @@ fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
 async fn database(config: &Config) -> Finding {
     let admin = match Admin::open(config).await {
         Ok(admin) => admin,
-        Err(error) => return ill("database", format!("{error}; check DATABASE_URL and that the server is up")),
+        Err(error) => return bad("database", format!("{error}; check DATABASE_URL and that the database server runs")),
     };
     let finding = match admin.ping().await {
-        Ok(()) => well("database", format!("{} answers, schema up to date", admin.database_kind())),
-        Err(error) => ill("database", error.to_string()),
+        Ok(()) => good("database", format!("{} answers, schema up to date", admin.database_kind())),
+        Err(error) => bad("database", error.to_string()),
     };
     admin.close().await;
     finding
 }
 
-/// The index and the embedder that feeds it.
+/// The index and its embedder.
 async fn index(config: &Config) -> [Finding; 2] {
     let status = match index_status(config).await {
         Ok(status) => status,
         Err(error) => {
-            let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them for what is built in";
-            return [ill("index", format!("{error:#}; {how}")), ill("embedder", "cannot be told without the index")];
+            let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them to use the built-in ones";
+            return [
+                bad("index", format!("{error:#}; {how}")),
+                bad("embedder", "not checked, because the index cannot be opened"),
+            ];
         }
     };
     let embedder = if status.has_better_embedder {
@@ -143,11 +147,11 @@ async fn index(config: &Config) -> [Finding; 2] {
     } else {
         format!("{} (in the binary; `make models` fetches a better one)", status.embedder)
     };
-    [well("index", format!("{}, {} tracks", status.engine, status.tracks)), well("embedder", embedder)]
+    [good("index", format!("{}, {} tracks", status.engine, status.tracks)), good("embedder", embedder)]
 }
 
 async fn index_status(config: &Config) -> anyhow::Result<app::IndexOf> {
-    let admin = Admin::open(config).await.context("cannot be told without the database")?;
+    let admin = Admin::open(config).await.context("not checked, because the database cannot be opened")?;
     let status = admin.index_status(config).await;
     admin.close().await;
     status
@@ -156,39 +160,41 @@ async fn index_status(config: &Config) -> anyhow::Result<app::IndexOf> {
 async fn tidal(config: &Config) -> Finding {
     let tidal = match Tidal::new(&config.tidal) {
         Ok(tidal) if !tidal.is_configured() => {
-            return well("tidal", "off; set TIDAL_CLIENT_ID and TIDAL_CLIENT_SECRET for the catalogue");
+            return good("tidal", "off; set TIDAL_CLIENT_ID and TIDAL_CLIENT_SECRET to search the catalogue");
         }
         Ok(tidal) => tidal,
-        Err(error) => return ill("tidal", format!("{error:#}")),
+        Err(error) => return bad("tidal", format!("{error:#}")),
     };
     match tidal.search_tracks("hello", 1).await {
-        Ok(_) => well("tidal", format!("answers, catalogue of {}", config.tidal.country)),
-        Err(error) => ill("tidal", format!("{error}; check the credentials and TIDAL_API_URL")),
+        Ok(_) => good("tidal", format!("answers, catalogue of {}", config.tidal.country)),
+        Err(error) => bad("tidal", format!("{error}; check the credentials and TIDAL_API_URL")),
     }
 }
 
 async fn outside_server(server: &OutsideServer) -> Finding {
     let name = &server.name;
     match mcp_client::n_offered(server).await {
-        Ok(0) => ill("mcp", format!("{name} answers, but offers nothing that is allowed; see `tools` in [mcp.{name}]")),
-        Ok(n_tools) => well("mcp", format!("{name} offers {n_tools} tools")),
-        Err(error) => ill("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that it runs")),
+        Ok(0) => bad("mcp", format!("{name} answers, but offers no allowed tool; see `tools` in [mcp.{name}]")),
+        Ok(n_tools) => good("mcp", format!("{name} offers {n_tools} tools")),
+        Err(error) => {
+            bad("mcp", format!("{name}: {error:#}; check [mcp.{name}] in segue.toml and that the server runs"))
+        }
     }
 }
 
 async fn tracing(config: &Config) -> Finding {
     match app::observe::check_collector(config).await {
-        None => well("tracing", "off; set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY, or OTEL_EXPORTER_OTLP_ENDPOINT"),
-        Some(Ok(url)) => well("tracing", format!("{url} takes spans")),
-        Some(Err(error)) => ill("tracing", format!("{error:#}; check the address and the keys")),
+        None => good("tracing", "off; set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY, or OTEL_EXPORTER_OTLP_ENDPOINT"),
+        Some(Ok(url)) => good("tracing", format!("{url} accepts spans")),
+        Some(Err(error)) => bad("tracing", format!("{error:#}; check the address and the keys")),
     }
 }
 
-/// The model, really asked; and servers of this machine that could answer.
+/// Sends a request to the model, and lists the model servers on this machine.
 async fn model(config: &Config) -> Vec<Finding> {
     let chosen = match app::models::choose_probed(config).await {
         Ok(chosen) => chosen,
-        Err(error) => return vec![ill("model", format!("{error:#}"))],
+        Err(error) => return vec![bad("model", format!("{error:#}"))],
     };
     let kept = Kept::open(&config.data_dir);
     let first = match chosen.probe().await {
@@ -196,21 +202,21 @@ async fn model(config: &Config) -> Vec<Finding> {
             let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
             match kept.selected().filter(|_| !config.is_model_set) {
                 Some(Selected { server, model }) => {
-                    well("model", format!("{model} of {server}, chosen by the operator"))
+                    good("model", format!("{model} of {server}, chosen by the operator"))
                 }
-                None => well("model", format!("offline (built in, no network; {hint})")),
+                None => good("model", format!("offline (built in, no network; {hint})")),
             }
         }
         Some(Ok(found)) => match chosen.server().map_or(Ok(()), |server| kept.keep(server, &found)) {
-            Ok(()) => well("model", found.to_string()),
-            Err(error) => ill("model", format!("{found}; but it cannot be kept: {error}")),
+            Ok(()) => good("model", found.to_string()),
+            Err(error) => bad("model", format!("{found}; but the result cannot be saved: {error}")),
         },
-        Some(Err(error)) => ill("model", format!("{} {error}", error.for_user())),
+        Some(Err(error)) => bad("model", format!("{} {error}", error.for_user())),
     };
     let mut findings = vec![first];
     if !config.is_model_set {
         findings
-            .extend(app::models::servers(config).await.iter().map(|found| well("server", app::models::said_of(found))));
+            .extend(app::models::servers(config).await.iter().map(|found| good("server", app::models::said_of(found))));
     }
     findings
 }

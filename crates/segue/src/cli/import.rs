@@ -1,4 +1,4 @@
-//! `segue import`: a library from the files people have, with a report.
+//! `segue import`: imports files into a library and prints a report.
 
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -10,7 +10,7 @@ use app::{
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::telemetry;
 
 /// Import exports, playlists, archives and folders of audio files, and report what matched
@@ -28,17 +28,17 @@ pub(super) struct Args {
     /// List them as CSV
     #[arg(long, requires = "open")]
     csv: bool,
-    /// How long to ask catalogues; `segue ingest` or the server asks about the rest
+    /// How many seconds to search catalogues; `segue ingest` or the server searches for the rest
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     patience: u64,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     let code = if args.open {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {
@@ -74,7 +74,7 @@ async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<Ex
         writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(&answer)?)?;
     } else if answer.added > 0 {
         eprintln!(
-            "{} tracks are new. A running server indexes them by itself; otherwise run: segue ingest",
+            "{} tracks are new. A running server indexes them automatically; otherwise run: segue ingest",
             answer.added
         );
     }

@@ -1,4 +1,4 @@
-//! `segue ingest`: enrich and index what libraries hold, with a bar for each step.
+//! `segue ingest`: enriches and indexes the tracks of all libraries, with a progress bar for each step.
 
 use std::{
     fmt,
@@ -17,35 +17,35 @@ use app::{
 use engine::UserId;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::telemetry;
 
-/// Enrich and index what the library holds; an interrupted run continues where it was
+/// Enrich and index the tracks of the library; an interrupted run continues where it stopped
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only say how far it is
+    /// Only print the progress
     #[arg(long)]
     status: bool,
-    /// Try steps again that had failed for good
+    /// Retry the steps that failed permanently
     #[arg(long)]
     retry_failed: bool,
-    /// Let the model describe tracks again that another version, or none, described
+    /// Let the model describe the tracks again that have no description or one of another version
     #[arg(long)]
     describe_again: bool,
-    /// Ask every source again about every track; the old results serve meanwhile
+    /// Request the data of every track from every source again; the old results stay until then
     #[arg(long)]
     force: bool,
     /// Print the status as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     let ended = ingest(&app, &owner, args).await;
     app.stop().await;
     let status = ended?;
@@ -59,20 +59,20 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &Args) -> anyhow::Result<I
     }
     if args.retry_failed {
         let n = app.library().retry_failed_steps().await?;
-        eprintln!("{n} failed steps are tried again.");
+        eprintln!("Retrying {n} failed steps.");
     }
     if args.describe_again {
         let n = app.library().describe_again().await?;
-        eprintln!("{n} tracks are described again.");
+        eprintln!("Describing {n} tracks again.");
     }
     if args.force {
         let n = app.library().force_steps().await?;
-        eprintln!("Every source is asked again about {n} tracks.");
+        eprintln!("Requesting the data of {n} tracks again from every source.");
     }
     app.start_ingestion().await?;
     let bars = Bars::new();
     let mut news = app.library().ingest_news();
-    let mut still = Still::new();
+    let mut stalled = Stalled::new();
     loop {
         let status = app.library().ingest_status(owner).await?;
         bars.show(&status);
@@ -80,41 +80,43 @@ async fn ingest(app: &Arc<App>, owner: &UserId, args: &Args) -> anyhow::Result<I
             bars.finish();
             return Ok(status);
         }
-        if still.is_over(&status) {
+        if stalled.for_too_long(&status) {
             bars.finish();
-            eprintln!("The rest waits for sources that do not answer. What is known is indexed; run this again later.");
+            eprintln!(
+                "Some sources do not answer. The tracks are indexed with the known data; run this command again later."
+            );
             return Ok(status);
         }
-        // Often enough to look alive; other nodes work too, and do not tell us.
+        // Other nodes make progress without a notification, so the status is read at least once per second.
         let _ = tokio::time::timeout(Duration::from_secs(1), news.changed()).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
-/// Without a network nothing moves: it is waited for only so long.
-struct Still {
+/// Detects that there is no progress, for example without a network.
+struct Stalled {
     n_ended: u64,
     since: Instant,
 }
 
-const LONGEST_STILL: Duration = Duration::from_secs(30);
+const MAX_STALL: Duration = Duration::from_secs(30);
 
-impl Still {
+impl Stalled {
     fn new() -> Self {
         Self { n_ended: 0, since: Instant::now() }
     }
 
-    fn is_over(&mut self, status: &IngestStatus) -> bool {
+    fn for_too_long(&mut self, status: &IngestStatus) -> bool {
         let steps = status.steps.values();
         let n_ended = status.index.tracks + steps.map(|step| step.done + step.failed + step.off).sum::<u64>();
         if n_ended != self.n_ended {
             *self = Self { n_ended, since: Instant::now() };
         }
-        self.since.elapsed() > LONGEST_STILL
+        self.since.elapsed() > MAX_STALL
     }
 }
 
-/// A bar for each step, on a terminal only.
+/// A progress bar for each step, on a terminal only.
 struct Bars {
     bars: Vec<(Step, ProgressBar)>,
 }
@@ -140,7 +142,7 @@ impl Bars {
             let Some(progress) = status.steps.get(step) else { continue };
             let ended = progress.done + progress.failed + progress.off;
             if bar.length() == Some(0) {
-                // What was done before this run has no part in its rate.
+                // The rate counts only the work of this run.
                 bar.set_position(ended);
                 bar.reset_eta();
             }
@@ -164,10 +166,10 @@ fn print(status: &IngestStatus, as_json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     let index = &status.index;
-    writeln!(out, "{} tracks are indexed, {} are on their way", index.tracks, index.pending)?;
+    writeln!(out, "{} tracks are indexed, {} are waiting", index.tracks, index.pending)?;
     write!(out, "{}", table(&status.steps))?;
     if status.looking_for > 0 {
-        writeln!(out, "{} entries of imports are being looked for", status.looking_for)?;
+        writeln!(out, "{} imported entries are being searched in catalogues", status.looking_for)?;
     }
     for failure in &status.failures {
         let line =

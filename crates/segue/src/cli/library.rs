@@ -1,4 +1,4 @@
-//! `segue library`: folders that are kept in step.
+//! `segue library`: folders that are synchronised with a library.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,10 @@ use clap::Subcommand;
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::Told, whose::Whose};
+use super::{terminal::CommandOutput, user_arg::UserArg};
 use crate::telemetry;
 
-/// Keep folders of audio files in step with a library
+/// Synchronise folders of audio files with a library
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -23,7 +23,7 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Scan a folder, and keep it in step from now on
+    /// Scan a folder, and synchronise it from now on
     Add {
         /// A folder of audio files
         #[arg(value_name = "DIR")]
@@ -31,7 +31,7 @@ enum Action {
         #[command(flatten)]
         how: How,
     },
-    /// List the folders that are kept in step
+    /// List the synchronised folders
     List(How),
     /// Scan every folder now
     Sync(How),
@@ -43,14 +43,14 @@ struct How {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
     let app = super::open_command(config).await?;
-    let owner = how.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = how.user.id(app.config.auth, app.accounts()).await?;
     let told = match &args.action {
         Action::Add { folder, .. } => add(&app, &owner, folder).await?,
         Action::List(_) => list(&app, &owner).await?,
@@ -62,22 +62,22 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<Told> {
+async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<CommandOutput> {
     let folder = app.folders().add(owner, path).await?;
     scan(app, owner, vec![folder]).await
 }
 
-async fn list(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn list(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     let folders = app.folders().list(owner).await?;
     let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
-    Ok(Told { text: paths.join("\n"), json: json!({"folders": paths}) })
+    Ok(CommandOutput { text: paths.join("\n"), json: json!({"folders": paths}) })
 }
 
-async fn sync(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn sync(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     scan(app, owner, app.folders().list(owner).await?).await
 }
 
-async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<Told> {
+async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<CommandOutput> {
     let (mut lines, mut reports) = (vec![], vec![]);
     for FolderSource { id, path, .. } in folders {
         let report = app.folders().sync(owner, id).await?;
@@ -88,5 +88,5 @@ async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::
         ));
         reports.push(json!({"path": path, "report": report}));
     }
-    Ok(Told { text: lines.join("\n"), json: json!({"folders": reports}) })
+    Ok(CommandOutput { text: lines.join("\n"), json: json!({"folders": reports}) })
 }

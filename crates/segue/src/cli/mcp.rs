@@ -1,4 +1,4 @@
-//! `segue mcp`: the tools over stdio, for assistants on this machine.
+//! `segue mcp`: serves the tools over stdio, for assistants on this machine.
 
 use std::process::ExitCode;
 
@@ -6,24 +6,24 @@ use anyhow::Context;
 use app::config::Config;
 use rmcp::{ServiceExt, transport::stdio};
 
-use super::whose::Whose;
+use super::user_arg::UserArg;
 use crate::{protocols::mcp::ToolServer, telemetry};
 
 /// Serve the tools over stdio, for a desktop assistant or an editor
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
-/// Stdout belongs to the protocol; everything else goes to stderr.
+/// Only protocol messages go to stdout; everything else goes to stderr.
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     let server = ToolServer { app: app.clone(), owner: Some(owner) };
     let served = async {
-        let running = server.serve(stdio()).await.context("the client did not begin as MCP clients do")?;
+        let running = server.serve(stdio()).await.context("the client did not send a valid MCP initialisation")?;
         running.waiting().await.context("the connection broke")
     };
     let ended = served.await;

@@ -14,7 +14,7 @@ mod serve;
 mod terminal;
 mod token;
 mod user;
-mod whose;
+mod user_arg;
 
 use std::{collections::HashMap, ffi::OsString, process::ExitCode, sync::Arc};
 
@@ -110,7 +110,7 @@ fn command() -> Command {
 }
 
 /// Adds every setting as a flag, to a command or to the commands below it. `segue serve --help` lists them with the
-/// names of their variables: it is the reference.
+/// names of their variables.
 fn with_settings(command: Command) -> Command {
     if command.has_subcommands() {
         return command.mut_subcommands(with_settings);
@@ -156,7 +156,7 @@ mod tests {
 
     /// clap checks its own declarations only when a command is used.
     #[test]
-    fn every_command_is_declared_soundly() {
+    fn every_command_has_a_valid_declaration() {
         command().debug_assert();
     }
 

@@ -6,40 +6,40 @@ use app::{App, config::Config, sample};
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::Told, whose::Whose};
+use super::{terminal::CommandOutput, user_arg::UserArg};
 use crate::telemetry;
 
 /// Load or remove the sample library: three hundred invented tracks to try everything with
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Remove it; it does not come back
+    /// Remove it; it is not loaded again automatically
     #[arg(long)]
     remove: bool,
     /// Print the counts as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     let told = if args.remove { remove(&app, &owner).await? } else { load(&app, &owner).await? };
     app.stop().await;
     told.print(args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn remove(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn remove(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     let n_removed = app.library().remove_sample(owner).await?;
     app.catch_up().await?;
-    let text = format!("The sample library is removed; {n_removed} of its tracks left the library");
-    Ok(Told { text, json: json!({"removed": n_removed}) })
+    let text = format!("The sample library is removed; {n_removed} of its tracks were removed from the library");
+    Ok(CommandOutput { text, json: json!({"removed": n_removed}) })
 }
 
-async fn load(app: &App, owner: &UserId) -> anyhow::Result<Told> {
+async fn load(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
     let loaded = sample::load(app.library(), owner).await?;
     app.catch_up().await?;
     let indexed = app.library().index_status().await?.tracks;
@@ -47,5 +47,5 @@ async fn load(app: &App, owner: &UserId) -> anyhow::Result<Told> {
     let text = format!(
         "{n_tracks} sample tracks, {n_new} new or changed, {n_added} added to the library; {indexed} tracks are indexed"
     );
-    Ok(Told { text, json: json!({"tracks": n_tracks, "new": n_new, "added": n_added, "indexed": indexed}) })
+    Ok(CommandOutput { text, json: json!({"tracks": n_tracks, "new": n_new, "added": n_added, "indexed": indexed}) })
 }

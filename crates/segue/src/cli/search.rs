@@ -6,30 +6,30 @@ use app::config::Config;
 use engine::Outcome;
 use serde_json::{Value, json};
 
-use super::{terminal::shown, whose::Whose};
+use super::{terminal::shown, user_arg::UserArg};
 use crate::telemetry;
 
 /// Search the indexed collection by meaning and words
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A mood, a theme, a story, a line, a name
+    /// A mood, a theme, a story, a line of lyrics, or a name
     #[arg(required = true)]
     words: Vec<String>,
-    /// At most so many tracks
+    /// Maximum number of tracks
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
     limit: u32,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    whose: Whose,
+    user: UserArg,
 }
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let input = json!({"query": args.words.join(" "), "limit": args.limit});
     let app = super::open_command(config).await?;
-    let owner = args.whose.id(app.config.auth, app.accounts()).await?;
+    let owner = args.user.id(app.config.auth, app.accounts()).await?;
     app.catch_up().await?;
     let outcome = app.call_tool(&owner, "semanticSearch", input).await?;
     app.stop().await;
@@ -57,7 +57,7 @@ fn print(output: &Value, json: bool) -> anyhow::Result<()> {
     print_tracks(&list("tracks"));
     eprintln!("{}", output["summary"].as_str().unwrap_or_default());
     if let Some(n) = output["undecided"].as_u64() {
-        eprintln!("{n} more left out: nothing tells whether they are within the limits");
+        eprintln!("{n} more tracks are left out, because their data does not say whether they meet the limits");
     }
     let nearest = list("nearest");
     if !nearest.is_empty() {

@@ -37,23 +37,23 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     if app.config.sample && app::sample::offer(app.library(), owner.as_ref()).await? {
         info!("The sample library is loaded; remove it with 'segue sample --remove' or in the page");
     }
-    // Before the address is logged: a signal without a handler would kill the process.
-    let mut signals = ShutdownSignals::listen().context("signals cannot be heard")?;
+    // Installed before the address is logged: without a handler, a signal would kill the process.
+    let mut signals = ShutdownSignals::listen().context("the signal handlers cannot be installed")?;
     info!("Segue is ready on http://{address} with the model {} and {}", app.models.active().id(), app.database_kind());
     let models = app.models.clone();
     app.spawn(async move { models.announce().await });
-    warn_if_no_one_can_sign_in(&app).await?;
+    warn_without_accounts(&app).await?;
     let limits = ConnectionLimits::of(&app.config);
     #[cfg(debug_assertions)]
     app.arm_crash_point();
     let leaving = async {
         signals.received().await;
-        info!("Leaving: no new turns, running ones may finish");
-        // Requests are still answered meanwhile: new turns with 503, running turns with their stream.
+        info!("Shutting down: no new turns are accepted, and running turns may finish");
+        // Requests are still answered: a new turn with 503, a running turn with its stream.
         tokio::select! {
             () = app.drain() => {}
             () = signals.received() => {
-                warn!("Asked twice: running turns are interrupted");
+                warn!("Second signal: running turns are interrupted");
                 app.hurry();
             }
         }
@@ -63,14 +63,14 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn warn_if_no_one_can_sign_in(app: &App) -> anyhow::Result<()> {
+async fn warn_without_accounts(app: &App) -> anyhow::Result<()> {
     if app.config.auth == AuthMode::Accounts && app.accounts().list().await?.is_empty() {
-        warn!("No one can sign in yet: add someone with 'segue user add NAME'");
+        warn!("There are no accounts, so no user can sign in. Add one with 'segue user add NAME'");
     }
     Ok(())
 }
 
-/// Ctrl-C in a terminal, SIGTERM from a supervisor. Heard from the moment this exists.
+/// SIGINT (Ctrl-C in a terminal) and SIGTERM (from a supervisor). The handlers are installed when this is created.
 struct ShutdownSignals {
     interrupt: Signal,
     terminate: Signal,

@@ -1,17 +1,17 @@
-//! What commands print: the result on stdout, as text or JSON, without control sequences, which could move the cursor,
-//! change the title or hide text.
+//! The output of commands: the result on stdout, as text or JSON. Control sequences are removed, because they could move
+//! the cursor, change the window title or hide text.
 
 use std::io::Write;
 
 use serde_json::Value;
 
 /// The result of a command, for a person and for a program.
-pub(super) struct Told {
+pub(super) struct CommandOutput {
     pub(super) text: String,
     pub(super) json: Value,
 }
 
-impl Told {
+impl CommandOutput {
     pub(super) fn print(&self, as_json: bool) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         if as_json {
@@ -24,7 +24,7 @@ impl Told {
     }
 }
 
-/// `text` without control characters but line break and tab, and without marks that turn the direction of writing.
+/// `text` without control characters (except line break and tab) and without marks that change the text direction.
 pub(super) fn shown(text: &str) -> String {
     text.chars().filter(|letter| !acts_on_terminal(*letter)).collect()
 }

@@ -1,4 +1,4 @@
-//! `segue token`: a bearer token for scripts.
+//! `segue token`: creates a bearer token for scripts.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,10 @@ use app::{
 };
 use serde_json::json;
 
-use super::terminal::Told;
+use super::terminal::CommandOutput;
 use crate::auth::{TOKEN_PREFIX, keys::Key};
 
-/// Print a bearer token for scripts; it is shown only now
+/// Create a bearer token for scripts; it is shown only once
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The name of the account that the token signs in
@@ -31,7 +31,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
         AuthMode::Local => {
             eprintln!("Note: with SEGUE_AUTH=local no token is needed; this one is for SEGUE_AUTH=accounts.")
         }
-        AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt tokens come from your issuer"),
+        AuthMode::Jwt => anyhow::bail!("with SEGUE_AUTH=jwt, your token issuer creates the tokens"),
     }
     let name = &args.user;
     let admin = Admin::open(&config).await?;
@@ -39,6 +39,6 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let key = Key::new(TOKEN_PREFIX)?;
     admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
     admin.close().await;
-    Told { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
+    CommandOutput { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
     Ok(ExitCode::SUCCESS)
 }

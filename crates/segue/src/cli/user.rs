@@ -1,4 +1,4 @@
-//! `segue user`: who may sign in.
+//! `segue user`: manages accounts.
 
 use std::{io::IsTerminal, process::ExitCode};
 
@@ -14,7 +14,7 @@ use chrono::{TimeDelta, Utc};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::terminal::Told;
+use super::terminal::CommandOutput;
 use crate::{
     auth::{keys::Key, passwords},
     error::ApiError,
@@ -77,17 +77,17 @@ fn checked(name: &str) -> anyhow::Result<String> {
     checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
 }
 
-async fn add(accounts: &Accounts, name: &str) -> anyhow::Result<Told> {
+async fn add(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput> {
     let name = checked(name)?;
     let password = new_password()?;
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
     let account = accounts.add(AccountName::new(&name), &passwords::hash(&password)?).await?;
-    Ok(Told { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
+    Ok(CommandOutput { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
-/// Asked twice at a terminal; the first line of anything else.
+/// At a terminal, prompts twice. Otherwise reads the first line of stdin.
 fn new_password() -> anyhow::Result<String> {
     if !std::io::stdin().is_terminal() {
         let mut line = String::new();
@@ -95,30 +95,30 @@ fn new_password() -> anyhow::Result<String> {
         return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
     }
     let password = rpassword::prompt_password("Password: ")?;
-    anyhow::ensure!(password == rpassword::prompt_password("Again: ")?, "the two are not the same");
+    anyhow::ensure!(password == rpassword::prompt_password("Again: ")?, "the two passwords differ");
     Ok(password)
 }
 
-async fn list(accounts: &Accounts) -> anyhow::Result<Told> {
+async fn list(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
     let all = accounts.list().await?;
     let line =
         |account: &Account| format!("{}  {}  {}", account.id, account.created_at.format("%Y-%m-%d"), account.name);
     let lines: Vec<_> = all.iter().map(line).collect();
-    Ok(Told { text: lines.join("\n"), json: json!({"users": all}) })
+    Ok(CommandOutput { text: lines.join("\n"), json: json!({"users": all}) })
 }
 
-async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<Told> {
+async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput> {
     let name = checked(name)?;
     let account = accounts.named(&name).await.with_context(|| format!("there is no account '{name}'"))?;
     accounts.remove(&account).await?;
     let text = format!("Removed {} and everything they owned.", account.name);
-    Ok(Told { text, json: json!({"removed": account}) })
+    Ok(CommandOutput { text, json: json!({"removed": account}) })
 }
 
-async fn invite(accounts: &Accounts) -> anyhow::Result<Told> {
+async fn invite(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
     let key = Key::new("invite_")?;
     let expires_at = Utc::now() + TimeDelta::days(INVITATION_DAYS);
     accounts.invite(&key.hash, expires_at).await?;
-    eprintln!("The invitation is good for one account, for {INVITATION_DAYS} days.");
-    Ok(Told { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })
+    eprintln!("The invitation is valid for one account and for {INVITATION_DAYS} days.");
+    Ok(CommandOutput { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })
 }

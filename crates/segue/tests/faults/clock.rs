@@ -17,7 +17,7 @@ fn faketime_library() -> Option<PathBuf> {
     files.into_iter().find(|file| file.exists())
 }
 
-fn lying(file: &std::path::Path) -> Vec<(&'static str, String)> {
+fn with_false_time(file: &std::path::Path) -> Vec<(&'static str, String)> {
     let library = faketime_library().expect("the package faketime is installed");
     vec![
         ("LD_PRELOAD", library.display().to_string()),
@@ -33,7 +33,7 @@ pub(crate) async fn jumps() -> Row {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("time");
     std::fs::write(&file, "+0").unwrap();
-    let stage = Stage::new(lying(&file)).await;
+    let stage = Stage::new(with_false_time(&file)).await;
     stage.model.set_pace(Duration::from_millis(500));
     let jumping = async {
         for jump in ["+1h", "-1h", "+0"] {
@@ -54,7 +54,7 @@ pub(crate) async fn of_another_node() -> Row {
     let file = folder.path().join("time");
     std::fs::write(&file, "+1h").unwrap();
     let stage = Stage::new([]).await;
-    let other = stage.another(&lying(&file)).await;
+    let other = stage.another(&with_false_time(&file)).await;
     stage.model.set_pace(Duration::from_millis(700));
     let body = serde_json::json!({"message": "on the other", "agent": "tasks"});
     let (here, there) = tokio::join!(stage.say("on the first"), listen(&other.url, body));

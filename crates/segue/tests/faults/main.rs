@@ -78,7 +78,7 @@ fn rehearsals() -> Vec<Rehearsal> {
         "collector away", Both, Short, services::collector_away();
         "clock jumps", Both, Long, clock::jumps();
         "another node's clock is wrong", Postgres, Long, clock::of_another_node();
-        "1,000 clients leave at once", Both, Long, crowd::leaves_at_once();
+        "1,000 clients disconnect at once", Both, Long, crowd::leaves_at_once();
         "kill -9 under load", Both, Short, crowd::killed_under_load();
     }
 }

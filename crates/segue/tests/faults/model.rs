@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Mood {
-    Well,
+pub(crate) enum ModelFault {
     /// Ends its stream in the middle of a tool's input.
     Cut,
     /// Answers every request with 529.
@@ -28,16 +27,16 @@ pub(crate) enum Mood {
 }
 
 #[derive(Clone)]
-pub(crate) struct MoodyModel {
+pub(crate) struct FaultyModel {
     pub(crate) url: String,
-    state: Arc<Mutex<(Mood, Duration)>>,
+    state: Arc<Mutex<(Option<ModelFault>, Duration)>>,
 }
 
 const N_WORDS: usize = 8;
 
-impl MoodyModel {
+impl FaultyModel {
     pub(crate) async fn start() -> Self {
-        let state = Arc::new(Mutex::new((Mood::Well, Duration::from_millis(2))));
+        let state = Arc::new(Mutex::new((None, Duration::from_millis(2))));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().route("/v1/messages", post(answer)).with_state(state.clone());
@@ -45,8 +44,9 @@ impl MoodyModel {
         Self { url, state }
     }
 
-    pub(crate) fn set_mood(&self, mood: Mood) {
-        self.state.lock().unwrap().0 = mood;
+    /// Sets the fault of every reply from now on; `None` removes it.
+    pub(crate) fn set_fault(&self, fault: Option<ModelFault>) {
+        self.state.lock().unwrap().0 = fault;
     }
 
     /// Sets the time per word from now on.
@@ -56,7 +56,7 @@ impl MoodyModel {
 
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("SEGUE_MODEL", "anthropic:moody".into()),
+            ("SEGUE_MODEL", "anthropic:faulty".into()),
             ("ANTHROPIC_API_KEY", "test-key".into()),
             ("ANTHROPIC_BASE_URL", self.url.clone()),
         ]
@@ -72,15 +72,18 @@ fn call_for(text: &str) -> (&'static str, Value) {
     }
 }
 
-async fn answer(State(state): State<Arc<Mutex<(Mood, Duration)>>>, Json(request): Json<Value>) -> Response {
-    let (mood, pace) = *state.lock().unwrap();
-    match mood {
-        Mood::Overloaded => {
+async fn answer(
+    State(state): State<Arc<Mutex<(Option<ModelFault>, Duration)>>>,
+    Json(request): Json<Value>,
+) -> Response {
+    let (fault, pace) = *state.lock().unwrap();
+    match fault {
+        Some(ModelFault::Overloaded) => {
             let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
             return (StatusCode::from_u16(529).unwrap(), Json(error)).into_response();
         }
-        Mood::Silent => std::future::pending().await,
-        Mood::Well | Mood::Cut => {}
+        Some(ModelFault::Silent) => std::future::pending().await,
+        None | Some(ModelFault::Cut) => {}
     }
     let asked = crate::support::Asked::of(&request);
     let has_result = asked.has_result;
@@ -98,10 +101,10 @@ async fn answer(State(state): State<Arc<Mutex<(Mood, Duration)>>>, Json(request)
             let call = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {}});
             yield frame(json!({"type": "content_block_start", "index": 1, "content_block": call}));
             let text = input.to_string();
-            let partial = if mood == Mood::Cut { &text[..text.len() / 2] } else { &text };
+            let partial = if fault == Some(ModelFault::Cut) { &text[..text.len() / 2] } else { &text };
             let delta = json!({"type": "input_json_delta", "partial_json": partial});
             yield frame(json!({"type": "content_block_delta", "index": 1, "delta": delta}));
-            if mood == Mood::Cut {
+            if fault == Some(ModelFault::Cut) {
                 return;
             }
             yield frame(json!({"type": "content_block_stop", "index": 1}));

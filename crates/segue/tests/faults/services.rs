@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use doubles::{
     Running, fiction,
-    qdrant::{Mood, QdrantDouble},
+    qdrant::{QdrantDouble, QdrantFault},
     serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
 };
 
 use crate::{
-    model,
+    model::ModelFault,
     stage::{Heard, Stage},
     support::{Collector, World},
     table::Row,
@@ -33,36 +33,36 @@ fn found(heard: &Heard) -> bool {
     heard.is_complete() && end.is_some_and(|end| end["resultCount"].as_u64() > Some(0))
 }
 
-async fn while_qdrant_is(mood: Mood) -> Row {
+async fn while_qdrant_has(fault: QdrantFault) -> Row {
     let (stage, qdrant) = with_qdrant().await;
-    qdrant.set_mood(mood);
+    qdrant.set_fault(Some(fault));
     let seen = stage.say("find rain").await.in_short();
-    qdrant.set_mood(Mood::Well);
+    qdrant.set_fault(None);
     let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
     stage.row(seen, recovery).await
 }
 
 pub(crate) async fn qdrant_away() -> Row {
-    while_qdrant_is(Mood::Overloaded).await
+    while_qdrant_has(QdrantFault::Overloaded).await
 }
 
 pub(crate) async fn qdrant_slow() -> Row {
-    while_qdrant_is(Mood::Silent).await
+    while_qdrant_has(QdrantFault::Silent).await
 }
 
 /// The server at the URL is not Qdrant.
 pub(crate) async fn qdrant_is_another_server() -> Row {
-    while_qdrant_is(Mood::Stranger).await
+    while_qdrant_has(QdrantFault::OtherProtocol).await
 }
 
 /// A server that starts without Qdrant serves everything else.
 pub(crate) async fn qdrant_away_at_the_start() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;
     stage.server.kill_at_once().await;
-    qdrant.set_mood(Mood::Overloaded);
+    qdrant.set_fault(Some(QdrantFault::Overloaded));
     stage.start_again().await;
     let seen = stage.say("find rain").await.in_short();
-    qdrant.set_mood(Mood::Well);
+    qdrant.set_fault(None);
     let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
     stage.row(seen, recovery).await
 }
@@ -72,7 +72,7 @@ pub(crate) async fn qdrant_away_at_the_start() -> Row {
 pub(crate) async fn qdrant_wrong_schema() -> Row {
     let (mut stage, qdrant) = with_qdrant().await;
     stage.server.kill_at_once().await;
-    qdrant.spoil(3);
+    qdrant.resize_vectors(3);
     let mut refused = tokio::process::Command::new(env!("CARGO_BIN_EXE_segue"));
     refused.arg("serve").envs(stage.world.settings()).env("QDRANT_URL", &qdrant.url).env("SEGUE_LISTEN", "127.0.0.1:0");
     let output = refused.output().await.unwrap();
@@ -98,13 +98,13 @@ pub(crate) async fn qdrant_emptied() -> Row {
 /// The collection is deleted and cannot be rebuilt. A search must never answer "nothing found".
 pub(crate) async fn qdrant_empty_and_full() -> Row {
     let (stage, qdrant) = with_qdrant().await;
-    qdrant.set_mood(Mood::Full);
+    qdrant.set_fault(Some(QdrantFault::DiskFull));
     qdrant.empty();
     stage.until_recovered(Instant::now(), "find rain", |_| !qdrant.collections().is_empty()).await;
     let heard = stage.say("find rain").await;
     assert!(heard.in_short().contains("temporarily unavailable"), "{}", heard.in_short());
     let seen = heard.in_short();
-    qdrant.set_mood(Mood::Well);
+    qdrant.set_fault(None);
     let recovery = stage.until_recovered(Instant::now(), "find rain again", found).await;
     stage.row(seen, recovery).await
 }
@@ -150,27 +150,27 @@ pub(crate) async fn tidal_garbage() -> Row {
     while_tidal_plays(Fault::Garbage).await
 }
 
-async fn while_the_model_is(mood: model::Mood) -> Row {
+async fn while_the_model_has(fault: ModelFault) -> Row {
     let stage = Stage::new([]).await;
-    stage.model.set_mood(mood);
+    stage.model.set_fault(Some(fault));
     let began = Instant::now();
     let heard = stage.say("meanwhile").await;
     let seen = format!("{} after {:.1} s", heard.in_short(), began.elapsed().as_secs_f64());
-    stage.model.set_mood(model::Mood::Well);
+    stage.model.set_fault(None);
     let recovery = stage.until_recovered(Instant::now(), "after", Heard::is_complete).await;
     stage.row(seen, recovery).await
 }
 
 pub(crate) async fn model_cut() -> Row {
-    while_the_model_is(model::Mood::Cut).await
+    while_the_model_has(ModelFault::Cut).await
 }
 
 pub(crate) async fn model_overloaded() -> Row {
-    while_the_model_is(model::Mood::Overloaded).await
+    while_the_model_has(ModelFault::Overloaded).await
 }
 
 pub(crate) async fn model_hangs() -> Row {
-    while_the_model_is(model::Mood::Silent).await
+    while_the_model_has(ModelFault::Silent).await
 }
 
 /// The collector is away at first and comes back later.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use app::services::admin::Admin;
-use doubles::qdrant::{Mood, QdrantDouble};
+use doubles::qdrant::{QdrantDouble, QdrantFault};
 use engine::script::{ScriptedModel, says};
 use serde_json::{Value, json};
 
@@ -142,7 +142,7 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
     let settings = [("QDRANT_URL", qdrant.url.clone())];
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     // Slow enough for the other nodes to see that there is work.
-    qdrant.set_mood(Mood::SlowToWrite);
+    qdrant.set_fault(Some(QdrantFault::SlowWrites));
     let (code, _, said) = command(&world, &settings, &["sample"]).await;
     assert_eq!(code, 0, "{said}");
     for node in [&here, &there] {

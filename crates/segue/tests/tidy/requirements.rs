@@ -1,4 +1,4 @@
-//! `docs/requirements.md`: every requirement names a test that holds it, and every test that it names exists.
+//! `docs/requirements.md`: every requirement names a test that checks it, and every test that it names exists.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -90,7 +90,7 @@ fn every_requirement_names_a_test_that_exists() {
 }
 
 #[test]
-fn a_row_without_a_test_and_a_test_that_is_gone_are_noticed() {
+fn a_row_without_a_test_and_a_missing_test_are_found() {
     let rows =
         rows("| C1-1 | it runs | `a::b` and `c` |\n| C1-2 | it stops | |\n## Open\n| C1-3 | it flies | wings |\n");
     let told: Vec<_> = rows.iter().map(|row| (row.ids[0], row.tests.len(), row.is_open)).collect();
@@ -102,5 +102,5 @@ fn a_row_without_a_test_and_a_test_that_is_gone_are_noticed() {
     sources_of(&crates_dir(), &mut sources);
     sources.iter().for_each(|path| rust_tests(path, &mut tests));
     assert!(tests.contains("segue::tidy::a_crate_depends_only_on_the_crates_below_it"));
-    assert!(!tests.contains("segue::tidy::sources_of"), "a function that is no test is none");
+    assert!(!tests.contains("segue::tidy::sources_of"), "a function without a test attribute is not a test");
 }

@@ -9,14 +9,14 @@ use engine::UserId;
 use crate::auth::LOCAL_USER;
 
 #[derive(clap::Args)]
-pub(super) struct Whose {
+pub(super) struct UserArg {
     /// The user to work for: an account's name or id, or with SEGUE_AUTH=jwt the token's subject
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }
 
-impl Whose {
-    /// An unknown name is an error: a command that guessed would write into a library that no one can sign in to.
+impl UserArg {
+    /// An unknown name is an error. A guessed user id would create a library without an account.
     pub(super) async fn id(&self, auth: AuthMode, accounts: &Accounts) -> anyhow::Result<UserId> {
         let named = self.user.as_deref();
         match (auth, named) {
@@ -40,6 +40,6 @@ fn choose<'a>(accounts: &'a [Account], named: Option<&str>) -> anyhow::Result<&'
         }
         (None, [only]) => Ok(only),
         (None, []) => anyhow::bail!("there is no account yet; add one with 'segue user add NAME'"),
-        (None, several) => anyhow::bail!("there are {} accounts; say which with --user NAME", several.len()),
+        (None, several) => anyhow::bail!("there are {} accounts; choose one with --user NAME", several.len()),
     }
 }

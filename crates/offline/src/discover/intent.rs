@@ -1,4 +1,4 @@
-//! A message to the Discover agent as one wish.
+//! Parses a message to the Discover agent into one intent.
 
 use super::edit::Edit;
 use crate::language::{
@@ -10,25 +10,25 @@ use crate::language::{
 use music::Isrc;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wish {
-    /// A mood, a theme, an occasion: the index.
+pub(crate) enum Intent {
+    /// A mood, a theme or an occasion, to search in the index.
     Mood {
         query: String,
         limit: Option<usize>,
         whose: Whose,
     },
-    /// A mood, but asked of the catalogue.
+    /// A mood, to search in the catalogue.
     MoodOnTidal {
         query: String,
         limit: Option<usize>,
     },
-    /// A name: the catalogue.
+    /// A name, to search in the catalogue.
     Name {
         query: String,
         kind: Kind,
         limit: Option<usize>,
     },
-    /// A mood by someone, or someone's like: both.
+    /// A mood by an artist, or music like an artist's, to search in both.
     Mix {
         query: String,
         name: String,
@@ -36,7 +36,7 @@ pub(crate) enum Wish {
     AlbumTracks(String),
     More,
     MoreLike(String),
-    /// By their names or places.
+    /// By their names or positions.
     Compare(Vec<String>),
     CompareThese,
     Details {
@@ -53,9 +53,9 @@ pub(crate) enum Wish {
     OwnThese,
     Playlists,
     LibrarySize,
-    /// Changing a playlist that is there.
+    /// A change of an existing playlist.
     Edit(Edit),
-    /// The same, in words that do not tell what.
+    /// The same, without a clear change.
     ToPlaylist,
     /// A change to the last search: "something louder", "without the sad ones".
     Refine(String),
@@ -65,7 +65,7 @@ pub(crate) enum Wish {
     Talk(Talk),
 }
 
-/// Among which tracks.
+/// The tracks to search among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     Any,
@@ -73,7 +73,7 @@ pub(crate) enum Whose {
     NotMine,
 }
 
-/// What to look for in the catalogue.
+/// The kind of result from the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tracks,
@@ -87,29 +87,29 @@ pub(crate) enum Aspect {
     Lyrics,
 }
 
-/// The last sentence that asks for something; "Hi!" and "thanks" count when nothing else was said.
-pub(crate) fn wish(language: &Language, message: &str) -> Wish {
+/// The intent in the last sentence with a request. "Hi!" and "thanks" count only if there is no other sentence.
+pub(crate) fn intent(language: &Language, message: &str) -> Intent {
     let mut sentences = sentences(message);
     let all = sentences.len();
     sentences.retain(|sentence| !language.talk(sentence).is_some_and(|heard| is_passing(heard.meaning)));
     if sentences.is_empty() {
         let talk = language.talk(message).map(|heard| heard.meaning);
-        return talk.map_or(if all == 0 { Wish::Vague } else { Wish::Talk(Talk::Greet) }, Wish::Talk);
+        return talk.map_or(if all == 0 { Intent::Vague } else { Intent::Talk(Talk::Greet) }, Intent::Talk);
     }
-    let wishes: Vec<_> = sentences.iter().map(|sentence| one(language, sentence, NESTING)).collect();
-    // "I just moved out. Something about home?": the first sentence sets the scene, the last asks.
-    let plain = wishes.iter().rposition(|wish| !matches!(wish, Wish::Vague | Wish::Talk(_)));
-    wishes.into_iter().nth(plain.unwrap_or(0)).unwrap_or(Wish::Vague)
+    let intents: Vec<_> = sentences.iter().map(|sentence| one(language, sentence, NESTING)).collect();
+    // "I just moved out. Something about home?": the first sentence is context, the last one is the request.
+    let plain = intents.iter().rposition(|intent| !matches!(intent, Intent::Vague | Intent::Talk(_)));
+    intents.into_iter().nth(plain.unwrap_or(0)).unwrap_or(Intent::Vague)
 }
 
 fn is_passing(talk: Talk) -> bool {
     matches!(talk, Talk::Greet | Talk::Thanks | Talk::Bye)
 }
 
-/// "find me | 5 | happy songs about | summer": how many shells a wish may have.
+/// Maximum nesting of a intent: "find me | 5 | happy songs about | summer".
 const NESTING: usize = 4;
 
-fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
+fn one(language: &Language, sentence: &str, nesting: usize) -> Intent {
     if sentence.starts_with(QUOTES) {
         return plain(language, sentence, nesting);
     }
@@ -118,7 +118,7 @@ fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
         && (!matches!(talk.meaning, Talk::Offtopic | Talk::Errand)
             || heard.as_ref().is_none_or(|heard| heard.meaning == MusicVerb::Search))
     {
-        return Wish::Talk(talk.meaning);
+        return Intent::Talk(talk.meaning);
     }
     match heard {
         Some(heard) => from_verb(language, heard, nesting),
@@ -126,55 +126,55 @@ fn one(language: &Language, sentence: &str, nesting: usize) -> Wish {
     }
 }
 
-fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Wish {
+fn from_verb(language: &Language, heard: Heard<MusicVerb>, nesting: usize) -> Intent {
     let Heard { meaning, x: raw, y, .. } = heard;
     let (x, y) = (trimmed(&raw).to_owned(), trimmed(&y).to_owned());
     match meaning {
         MusicVerb::Search => inner(language, &raw, nesting),
         MusicVerb::AboutTheme => theme(language, &x),
-        MusicVerb::ImFeeling => Wish::Mood { query: x, limit: None, whose: Whose::Any },
+        MusicVerb::ImFeeling => Intent::Mood { query: x, limit: None, whose: Whose::Any },
         MusicVerb::Artist => by_artist(language, &x),
         MusicVerb::Name => inner(language, &raw, nesting),
         MusicVerb::OnTidal => on_tidal(inner(language, &raw, nesting)),
-        MusicVerb::Song => Wish::Name { query: x, kind: Kind::Tracks, limit: None },
+        MusicVerb::Song => Intent::Name { query: x, kind: Kind::Tracks, limit: None },
         MusicVerb::SongBy => song_by(language, &x, &y),
-        MusicVerb::Album => Wish::Name { query: x, kind: Kind::Albums, limit: None },
-        MusicVerb::AlbumsBy => Wish::Name { query: x, kind: Kind::Albums, limit: None },
-        MusicVerb::AlbumTracks => Wish::AlbumTracks(x),
-        MusicVerb::More => Wish::More,
+        MusicVerb::Album => Intent::Name { query: x, kind: Kind::Albums, limit: None },
+        MusicVerb::AlbumsBy => Intent::Name { query: x, kind: Kind::Albums, limit: None },
+        MusicVerb::AlbumTracks => Intent::AlbumTracks(x),
+        MusicVerb::More => Intent::More,
         MusicVerb::MoreLike => more_like(language, &x, nesting),
-        MusicVerb::Compare => Wish::Compare([x, y].into_iter().filter(|name| !name.is_empty()).collect()),
-        MusicVerb::CompareThese => Wish::CompareThese,
-        MusicVerb::Details => Wish::Details { which: x, aspect: Aspect::Everything },
-        MusicVerb::Lyrics => Wish::Details { which: x, aspect: Aspect::Lyrics },
+        MusicVerb::Compare => Intent::Compare([x, y].into_iter().filter(|name| !name.is_empty()).collect()),
+        MusicVerb::CompareThese => Intent::CompareThese,
+        MusicVerb::Details => Intent::Details { which: x, aspect: Aspect::Everything },
+        MusicVerb::Lyrics => Intent::Details { which: x, aspect: Aspect::Lyrics },
         MusicVerb::Playlist | MusicVerb::PlaylistMixed => playlist(language, &x, None),
         MusicVerb::PlaylistSized => match playlist(language, &x, None) {
-            Wish::Playlist { about, title, .. } => {
-                Wish::Playlist { about, title, limit: language.words.number(&fold(&y)) }
+            Intent::Playlist { about, title, .. } => {
+                Intent::Playlist { about, title, limit: language.words.number(&fold(&y)) }
             }
             other => other,
         },
         MusicVerb::PlaylistCalled => playlist(language, &x, Some(y)),
-        MusicVerb::PlaylistThese => Wish::PlaylistOfThese,
-        MusicVerb::Own => Wish::Own(x),
+        MusicVerb::PlaylistThese => Intent::PlaylistOfThese,
+        MusicVerb::Own => Intent::Own(x),
         MusicVerb::Mine => among(Whose::Mine, inner(language, &raw, nesting)),
         MusicVerb::Unowned => among(Whose::NotMine, inner(language, &raw, nesting)),
-        MusicVerb::Vague => Wish::Vague,
-        MusicVerb::MakeSound => Wish::Player,
-        MusicVerb::Remove => Wish::ChangeLibrary,
-        MusicVerb::PlaylistAdd => Wish::Edit(Edit::Add { which: x, list: named(y) }),
-        MusicVerb::PlaylistDrop => Wish::Edit(Edit::Remove { which: x, list: named(y) }),
-        MusicVerb::PlaylistFirst => Wish::Edit(Edit::Move { which: x, to: 1, list: named(y) }),
-        MusicVerb::PlaylistLast => Wish::Edit(Edit::Move { which: x, to: -1, list: named(y) }),
+        MusicVerb::Vague => Intent::Vague,
+        MusicVerb::MakeSound => Intent::Player,
+        MusicVerb::Remove => Intent::ChangeLibrary,
+        MusicVerb::PlaylistAdd => Intent::Edit(Edit::Add { which: x, list: named(y) }),
+        MusicVerb::PlaylistDrop => Intent::Edit(Edit::Remove { which: x, list: named(y) }),
+        MusicVerb::PlaylistFirst => Intent::Edit(Edit::Move { which: x, to: 1, list: named(y) }),
+        MusicVerb::PlaylistLast => Intent::Edit(Edit::Move { which: x, to: -1, list: named(y) }),
         MusicVerb::PlaylistMove => match place(language, &y) {
-            Some(to) => Wish::Edit(Edit::Move { which: x, to, list: None }),
-            None => Wish::ToPlaylist,
+            Some(to) => Intent::Edit(Edit::Move { which: x, to, list: None }),
+            None => Intent::ToPlaylist,
         },
-        MusicVerb::PlaylistRename => Wish::Edit(Edit::Rename { list: named(x), title: y }),
-        MusicVerb::PlaylistOpen => Wish::Edit(Edit::Open { list: named(x) }),
-        MusicVerb::Playlists => Wish::Playlists,
-        MusicVerb::LibrarySize => Wish::LibrarySize,
-        MusicVerb::OwnThese => Wish::OwnThese,
+        MusicVerb::PlaylistRename => Intent::Edit(Edit::Rename { list: named(x), title: y }),
+        MusicVerb::PlaylistOpen => Intent::Edit(Edit::Open { list: named(x) }),
+        MusicVerb::Playlists => Intent::Playlists,
+        MusicVerb::LibrarySize => Intent::LibrarySize,
+        MusicVerb::OwnThese => Intent::OwnThese,
     }
 }
 
@@ -190,40 +190,40 @@ fn place(language: &Language, text: &str) -> Option<i64> {
     }
 }
 
-/// What follows "find me": a wish of its own, or plain words.
-fn inner(language: &Language, raw: &str, nesting: usize) -> Wish {
+/// Parses the text after "find me": another intent, or plain words.
+fn inner(language: &Language, raw: &str, nesting: usize) -> Intent {
     let (limit, rest) = counted(language, raw);
     let is_shell = nesting > 0 && language.music(rest).is_some_and(|heard| heard.meaning != MusicVerb::Search);
-    let wish = if is_shell { one(language, rest, nesting - 1) } else { plain(language, rest, nesting) };
-    match wish {
-        Wish::Mood { query, whose, limit: inside } => Wish::Mood { query, whose, limit: limit.or(inside) },
-        Wish::Name { query, kind, limit: inside } => Wish::Name { query, kind, limit: limit.or(inside) },
+    let intent = if is_shell { one(language, rest, nesting - 1) } else { plain(language, rest, nesting) };
+    match intent {
+        Intent::Mood { query, whose, limit: inside } => Intent::Mood { query, whose, limit: limit.or(inside) },
+        Intent::Name { query, kind, limit: inside } => Intent::Name { query, kind, limit: limit.or(inside) },
         other => other,
     }
 }
 
-fn among(whose: Whose, wish: Wish) -> Wish {
-    match wish {
-        Wish::Mood { query, limit, .. } => Wish::Mood { query, limit, whose },
-        // "running" may be anybody's name; among one's own songs it is what they are like.
-        Wish::Name { query, limit, kind: Kind::Both } => Wish::Mood { query, limit, whose },
+fn among(whose: Whose, intent: Intent) -> Intent {
+    match intent {
+        Intent::Mood { query, limit, .. } => Intent::Mood { query, limit, whose },
+        // "running" may be a name; among the user's own songs it is a mood.
+        Intent::Name { query, limit, kind: Kind::Both } => Intent::Mood { query, limit, whose },
         other => other,
     }
 }
 
-/// A message that names the catalogue is a search of the catalogue, whatever else it says.
-fn on_tidal(wish: Wish) -> Wish {
-    match wish {
-        Wish::Mood { query, limit, .. } => Wish::MoodOnTidal { query, limit },
-        Wish::Mix { name, .. } => Wish::Name { query: name, kind: Kind::Tracks, limit: None },
+/// A message that mentions the catalogue is a search of the catalogue.
+fn on_tidal(intent: Intent) -> Intent {
+    match intent {
+        Intent::Mood { query, limit, .. } => Intent::MoodOnTidal { query, limit },
+        Intent::Mix { name, .. } => Intent::Name { query: name, kind: Kind::Tracks, limit: None },
         other => other,
     }
 }
 
 const QUOTES: [char; 5] = ['"', '“', '„', '«', '\''];
 
-/// Words without a verb: a mood if one of them is known to be one, else somebody's or something's name.
-fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
+/// Words without a verb: a mood if one of them is a known mood, else the name of an artist or a track.
+fn plain(language: &Language, text: &str, nesting: usize) -> Intent {
     const LONGEST_NAME: usize = 5;
     let (limit, rest) = counted(language, text);
     if rest.len() < text.len() && nesting > 0 && language.music(rest).is_some() {
@@ -233,17 +233,17 @@ fn plain(language: &Language, text: &str, nesting: usize) -> Wish {
     let says_something =
         folded.iter().any(|word| !language.words.is("music", word) && !language.words.is("small", word));
     if !says_something {
-        return Wish::Vague;
+        return Intent::Vague;
     }
     let is_quoted = rest.starts_with(QUOTES);
     let is_mood = |word: &String| language.words.is_nearly("mood", word) || language.words.is("music", word);
     if is_quoted || folded.len() <= LONGEST_NAME && !folded.iter().any(is_mood) {
-        return Wish::Name { query: trimmed(rest).to_owned(), kind: Kind::Both, limit };
+        return Intent::Name { query: trimmed(rest).to_owned(), kind: Kind::Both, limit };
     }
-    Wish::Mood { query: trimmed(rest).to_owned(), limit, whose: Whose::Any }
+    Intent::Mood { query: trimmed(rest).to_owned(), limit, whose: Whose::Any }
 }
 
-/// "five songs …", "some good …": how many, and the rest.
+/// Splits "five songs …", "some good …" into the number and the rest.
 fn counted<'t>(language: &Language, text: &'t str) -> (Option<usize>, &'t str) {
     const MOST: usize = 50;
     let words = words(text);
@@ -251,76 +251,76 @@ fn counted<'t>(language: &Language, text: &'t str) -> (Option<usize>, &'t str) {
     let number = rest.first().filter(|_| rest.len() > 1).and_then(|word| language.words.number(&word.folded));
     let limit = number.filter(|number| (1..=MOST).contains(number));
     let rest = if limit.is_some() { language.words.without_leads(&rest[1..]) } else { rest };
-    // Quotes tell names from moods, so they are kept.
+    // Quotes are kept, because they distinguish names from moods.
     let from = rest.first().map_or(0, |word| word.start);
     let to = rest.last().map_or(text.len(), |word| word.end);
     (limit, &text[from..to])
 }
 
-fn theme(language: &Language, x: &str) -> Wish {
+fn theme(language: &Language, x: &str) -> Intent {
     let (limit, query) = counted(language, x);
     if folded(query).iter().all(|word| language.words.is("music", word)) {
-        return Wish::Vague;
+        return Intent::Vague;
     }
-    Wish::Mood { query: trimmed(query).to_owned(), limit, whose: Whose::Any }
+    Intent::Mood { query: trimmed(query).to_owned(), limit, whose: Whose::Any }
 }
 
-/// "songs by X"; "of" and "from" also lead to moods: "songs of hope", "something from the eighties".
-fn by_artist(language: &Language, x: &str) -> Wish {
+/// "songs by X". After "of" and "from" a mood may follow too: "songs of hope", "something from the eighties".
+fn by_artist(language: &Language, x: &str) -> Intent {
     let is_lower = !x.chars().any(char::is_uppercase);
     if is_lower && folded(x).iter().any(|word| language.words.is("mood", word)) {
-        return Wish::Mood { query: x.to_owned(), limit: None, whose: Whose::Any };
+        return Intent::Mood { query: x.to_owned(), limit: None, whose: Whose::Any };
     }
-    Wish::Name { query: x.to_owned(), kind: Kind::Tracks, limit: None }
+    Intent::Name { query: x.to_owned(), kind: Kind::Tracks, limit: None }
 }
 
-/// "X by Y": a song by its singer, or a mood by a singer.
-fn song_by(language: &Language, x: &str, y: &str) -> Wish {
+/// "X by Y": a song or a mood by an artist.
+fn song_by(language: &Language, x: &str, y: &str) -> Intent {
     let (limit, x) = counted(language, x);
     let words = folded(x);
     let (query, name) = (format!("{} {y}", trimmed(x)), y.to_owned());
     if words.iter().all(|word| language.words.is("music", word)) {
-        return Wish::Name { query: name, kind: Kind::Tracks, limit };
+        return Intent::Name { query: name, kind: Kind::Tracks, limit };
     }
     if words.iter().any(|word| language.words.is("music", word)) {
-        return Wish::Mix { query, name };
+        return Intent::Mix { query, name };
     }
-    Wish::Name { query, kind: Kind::Tracks, limit }
+    Intent::Name { query, kind: Kind::Tracks, limit }
 }
 
-/// "something like X": X is a song or a singer, unless it tells of a mood at length.
-fn more_like(language: &Language, x: &str, nesting: usize) -> Wish {
+/// "something like X": X is a song or an artist, unless it is a long description of a mood.
+fn more_like(language: &Language, x: &str, nesting: usize) -> Intent {
     let turn = [" but ", " aber ", " mais ", " pero "].into_iter().find_map(|turn| x.split_once(turn));
     let (which, _) = turn.unwrap_or((x, ""));
     match plain(language, which, nesting) {
-        Wish::Mood { query, limit, whose } if places(language, which).is_none() && query.split(' ').count() > 4 => {
-            Wish::Mood { query, limit, whose }
+        Intent::Mood { query, limit, whose } if places(language, which).is_none() && query.split(' ').count() > 4 => {
+            Intent::Mood { query, limit, whose }
         }
-        _ => Wish::MoreLike(which.to_owned()),
+        _ => Intent::MoreLike(which.to_owned()),
     }
 }
 
-fn playlist(language: &Language, x: &str, title: Option<String>) -> Wish {
-    // "Add that to the road trip playlist" is about a playlist that is there, and none of that name is made.
+fn playlist(language: &Language, x: &str, title: Option<String>) -> Intent {
+    // "Add that to the road trip playlist" refers to an existing playlist and does not create one.
     const EDITS: [&str; 16] = [
         "add", "put", "save", "remove", "delete", "move", "rename", "take", "fuge", "loesche", "losche", "ajoute",
         "supprime", "anade", "quita", "include",
     ];
     if folded(x).first().is_some_and(|word| EDITS.contains(&word.as_str())) {
-        return Wish::ToPlaylist;
+        return Intent::ToPlaylist;
     }
     if places(language, x).is_some() {
-        return Wish::Playlist { about: x.to_owned(), title, limit: None };
+        return Intent::Playlist { about: x.to_owned(), title, limit: None };
     }
     let (limit, rest) = counted(language, x);
     let about = match language.music(rest).filter(|heard| heard.meaning == MusicVerb::AboutTheme) {
         Some(heard) => trimmed(&heard.x).to_owned(),
         None => trimmed(rest).to_owned(),
     };
-    Wish::Playlist { about, title, limit }
+    Intent::Playlist { about, title, limit }
 }
 
-/// The recording codes in a message. A code ends in seven digits, which tells it from a word of twelve letters.
+/// The ISRCs in a message. A code ends in seven digits, so a word of twelve letters is not a code.
 pub(crate) fn isrcs(message: &str) -> Vec<String> {
     let codes = message.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
     let codes = codes.filter_map(|word| word.parse::<Isrc>().ok());

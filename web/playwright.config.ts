@@ -72,6 +72,8 @@ export default defineConfig({
   webServer: servers(),
   use: {
     baseURL: url,
+    // The tests name things in English; e2e/languages.spec.ts asks for others.
+    locale: 'en-US',
     viewport: { width: 1280, height: 860 },
     // A worker answers before the routes of a test do; e2e/install.spec.ts allows it.
     serviceWorkers: 'block',

@@ -6,6 +6,8 @@ const server = process.env.SEGUE_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
   plugins: [react()],
+  // The texts of a language are one object; an export for every text would double its size.
+  json: { namedExports: false },
   build: {
     manifest: true,
     // The page's CSP allows nothing but its own files: no data: URLs, no inline preload helper.

@@ -63,8 +63,8 @@ test('indexing shows how far it has come and what failed, to its end', async ({ 
   let status: IngestStatus = INGESTING;
   await page.route('**/api/index', (route) => route.fulfill({ json: status }));
   await page.goto('/library');
-  await expect(page.getByText('Indexing: 120 of 150 tracks · looking for 2 more · 1 step failed')).toBeVisible();
-  await expect(page.getByRole('progressbar', { name: 'Indexing' })).toHaveAttribute('value', '120');
+  await expect(page.getByText('Reading: 120 of 150 tracks · looking for 2 more · 1 step failed')).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Reading' })).toHaveAttribute('value', '120');
   await expect(page.getByText('140 of 150')).toBeVisible();
   await page.getByText('What failed, and why').click();
   await expect(page.getByText('Sodium by Latchkey Physics. Sound: ReccoBeats answered 500 three times')).toBeVisible();

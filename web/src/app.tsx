@@ -8,6 +8,8 @@ import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
 import { recoverPending } from './chat/pending';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
+import { t } from './i18n';
+import { useLanguage } from './i18n/language';
 import { usePageTitle } from './shell/page-title';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
@@ -26,6 +28,7 @@ const PAGES = [tasks, library, playlists, settings];
 export function App() {
   const [queries] = useState(newQueryClient);
   const [sessions] = useState(() => new Sessions(queries));
+  const language = useLanguage();
   return (
     <ErrorBoundary
       fallback={
@@ -37,7 +40,8 @@ export function App() {
       <QueryClientProvider client={queries}>
         <SessionsContext value={sessions}>
           <SignInGate onSignedIn={() => sessions.clear()}>
-            <Pages />
+            {/* Drawn anew in another language: texts are looked up while a component is drawn. */}
+            <Pages key={language} />
           </SignInGate>
         </SessionsContext>
       </QueryClientProvider>
@@ -115,10 +119,10 @@ function Broken() {
   return (
     <div className="page">
       <div className="page-inner narrow">
-        <h1>The page broke</h1>
-        <p style={{ margin: '12px 0 20px' }}>Nothing you said is lost: conversations live on the server.</p>
+        <h1>{t('The page broke')}</h1>
+        <p style={{ margin: '12px 0 20px' }}>{t('Nothing you wrote is lost: conversations are stored on the server.')}</p>
         <button type="button" className="button primary" onClick={() => window.location.reload()}>
-          Load it again
+          {t('Load it again')}
         </button>
       </div>
     </div>
@@ -126,14 +130,14 @@ function Broken() {
 }
 
 function NotFound() {
-  usePageTitle('Not found');
+  usePageTitle(t('Not found'));
   return (
     <div className="page">
       <div className="page-inner narrow">
-        <h1>There is no page at this address</h1>
-        <p style={{ margin: '12px 0 20px' }}>The link may be old or mistyped.</p>
+        <h1>{t('There is no page at this address')}</h1>
+        <p style={{ margin: '12px 0 20px' }}>{t('The link may be old or mistyped.')}</p>
         <Link className="button primary" href="/">
-          New chat
+          {t('New chat')}
         </Link>
       </div>
     </div>
@@ -144,7 +148,7 @@ function PageSkeleton() {
   return (
     <div className="page">
       <div className="page-inner">
-        <SkeletonRows rows={6} label="Loading the page" />
+        <SkeletonRows rows={6} label={t('Loading the page')} />
       </div>
     </div>
   );

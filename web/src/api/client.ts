@@ -1,4 +1,5 @@
 // Requests to the server: one function to send them, one kind of error.
+import { t } from '../i18n';
 import type { Detail, ErrorBody } from './types';
 
 export class ApiError extends Error {
@@ -18,7 +19,7 @@ export class ApiError extends Error {
 /** The server could not be reached. The same request may be sent again later. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super('Segue cannot be reached right now.', { cause });
+    super(t('Segue cannot be reached right now.'), { cause });
     this.name = 'Unreachable';
   }
 }
@@ -125,7 +126,7 @@ export function explain(error: unknown): string {
     return [error.message, ...details].join(' ');
   }
   if (error instanceof Error && error.message) return error.message;
-  return 'Something went wrong.';
+  return t('Something went wrong.');
 }
 
 async function readBody<T>(response: Response): Promise<T> {
@@ -141,6 +142,12 @@ async function readError(response: Response): Promise<ApiError> {
     return new ApiError(response.status, error.code, error.message, error.details, seconds);
   } catch {
     // A proxy in front of Segue has other error bodies; only the status is reliable.
-    return new ApiError(response.status, `HTTP_${response.status}`, `The server answered ${response.status}.`, [], seconds);
+    return new ApiError(
+      response.status,
+      `HTTP_${response.status}`,
+      t('The server answered {status}.', { status: response.status }),
+      [],
+      seconds,
+    );
   }
 }

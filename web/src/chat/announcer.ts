@@ -1,4 +1,5 @@
 // Saying each finished block of an answer once, never the letters as they arrive.
+import { t } from '../i18n';
 import { say } from '../ui/live-region';
 import { whatHappened } from '../tools/words';
 import type { ChatMessage, Part } from './reduce';
@@ -41,12 +42,12 @@ export class Announcer {
 function spoken(part: Part): string {
   if (part.kind === 'text') return part.text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`#>]+/g, '');
   const { call } = part;
-  if (call.consentId) return 'A tool of another server waits for your decision: allow or refuse it in the answer.';
-  return call.error ? whatHappened(call.error) : (call.summary ?? 'Done.');
+  if (call.consentId) return t('A tool of another server waits for your decision: allow or refuse it in the answer.');
+  return call.error ? whatHappened(call.error) : (call.summary ?? t('Done.'));
 }
 
 function ending(message: ChatMessage): string[] {
   if (message.error) return [message.error.message];
-  if (message.status === 'stopped') return ['Stopped.'];
-  return message.parts.length === 0 ? ['The answer is empty.'] : [];
+  if (message.status === 'stopped') return [t('Stopped.')];
+  return message.parts.length === 0 ? [t('The answer is empty.')] : [];
 }

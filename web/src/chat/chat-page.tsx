@@ -5,6 +5,7 @@ import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
 import { useTitle } from '../api/queries';
 import type { AgentId } from '../api/types';
+import { msg, t } from '../i18n';
 import { useOnline } from '../shell/online';
 import { usePageTitle } from '../shell/page-title';
 import { TaskPanel } from '../tasks/task-panel';
@@ -21,8 +22,8 @@ import { Welcome } from './welcome';
 import './chat-page.css';
 
 const PLACEHOLDER: Record<AgentId, string> = {
-  discover: 'A mood, a memory, half a line…',
-  tasks: 'Say what is on your mind…',
+  discover: msg('A mood, a memory, half a line…'),
+  tasks: msg('Say what is on your mind…'),
 };
 
 export function NewChat() {
@@ -79,7 +80,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
     [session, state.consents, idle],
   );
   const lastQuestion = messages.findLast((message) => message.role === 'user' && message.stored);
-  usePageTitle(title ?? (messages.length > 0 ? 'Conversation' : 'New chat'));
+  usePageTitle(title ?? (messages.length > 0 ? t('Conversation') : t('New chat')));
   useStopOnEscape(turn !== null, session);
 
   if (load.status === 'loading') return <ChatSkeleton />;
@@ -90,7 +91,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
     <AskContext value={ask}>
       <div className="chat" data-agent={agent}>
         <div className="chat-main">
-          {!fresh && <h1 className="visually-hidden">{title ?? 'Conversation'}</h1>}
+          {!fresh && <h1 className="visually-hidden">{title ?? t('Conversation')}</h1>}
           {fresh ? (
             <Welcome agent={agent} onPick={(text) => session.send(text)} />
           ) : (
@@ -100,7 +101,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
                   state={state}
                   conversation={draftKey}
                   onRetry={(message) => session.retry(message)}
-                  onGoOn={() => session.send('Please go on.')}
+                  onGoOn={() => session.send(t('Please go on.'))}
                   onAsk={ask}
                 />
               </ConsentContext>
@@ -109,12 +110,12 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
           <div className="chat-foot" ref={foot}>
             {turn?.turnId && !turn.connected && online && (
               <p className="reconnecting" role="status">
-                <WifiOff size={15} aria-hidden /> Connection lost. Reconnecting…
+                <WifiOff size={15} aria-hidden /> {t('Connection lost. Reconnecting…')}
               </p>
             )}
             <Composer
               draftKey={draftKey}
-              placeholder={PLACEHOLDER[agent]}
+              placeholder={t(PLACEHOLDER[agent])}
               turn={turn}
               queue={state.queue}
               refusal={state.refusal}
@@ -128,7 +129,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
           </div>
         </div>
         {agent === 'tasks' && !fresh && (
-          <aside className="chat-aside" aria-label="Your tasks">
+          <aside className="chat-aside" aria-label={t('Your tasks')}>
             <TaskPanel />
           </aside>
         )}
@@ -175,7 +176,7 @@ function ChatSkeleton() {
     <div className="chat">
       <div className="chat-main">
         <div className="thread-frame">
-          <div className="thread-inner" role="status" aria-label="Loading the conversation">
+          <div className="thread-inner" role="status" aria-label={t('Loading the conversation')}>
             <div style={{ display: 'grid', justifyItems: 'end', margin: '30px 0' }}>
               <Skeleton width="40%" height={44} />
             </div>
@@ -197,9 +198,9 @@ function NoSuchChat({ error, onRetry }: { error: unknown; onRetry: () => void })
   return (
     <div className="page">
       <div className="page-inner narrow">
-        <h1>{missing ? 'This conversation is not here' : 'The conversation did not open'}</h1>
+        <h1>{missing ? t('This conversation is not here') : t('The conversation did not open')}</h1>
         <p style={{ margin: '12px 0 20px' }}>
-          {missing ? 'It was deleted, or it belongs to someone else.' : 'Your messages are safe on the server.'}
+          {missing ? t('It was deleted, or it belongs to someone else.') : t('Your messages are safe on the server.')}
         </p>
         {!missing && <Failed error={error} onRetry={onRetry} />}
       </div>

@@ -1,6 +1,9 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
 import { ArrowUp, Clock3, Square, X } from 'lucide-react';
 import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { t } from '../i18n';
+import { rich } from '../i18n/rich';
+import { keyName } from '../shell/shortcuts';
 import { isComposing } from '../ui/keys';
 import { useDraft } from './drafts';
 import type { QueuedMessage, Refusal, Turn } from './reduce';
@@ -32,6 +35,7 @@ export function Composer(props: Props) {
   const words = text.trim();
   const tooLong = words.length > LONGEST;
   const canSend = words !== '' && !tooLong;
+  const keys = { enter: <kbd>{keyName('Enter')}</kbd>, esc: <kbd>{keyName('Esc')}</kbd>, shift: <kbd>{keyName('Shift')}</kbd> };
 
   useLayoutEffect(() => {
     const element = area.current;
@@ -81,8 +85,8 @@ export function Composer(props: Props) {
           rows={1}
           dir="auto"
           value={text}
-          placeholder={turn ? 'Write the next message…' : placeholder}
-          aria-label="Message"
+          placeholder={turn ? t('Write the next message…') : placeholder}
+          aria-label={t('Message')}
           aria-describedby="composer-hint"
           aria-invalid={tooLong}
           onChange={(event) => {
@@ -92,28 +96,29 @@ export function Composer(props: Props) {
           onKeyDown={onKeyDown}
         />
         {turn && (
-          <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" disabled={turn.stopping} onClick={onStop}>
+          <button
+            type="button"
+            className="send stop"
+            aria-label={t('Stop')}
+            title={t('Stop (Esc)')}
+            disabled={turn.stopping}
+            onClick={onStop}
+          >
             <Square size={14} fill="currentColor" />
           </button>
         )}
         {(!turn || words !== '') && (
-          <button type="submit" className="send" aria-label={turn ? 'Queue message' : 'Send message'} disabled={!canSend}>
+          <button type="submit" className="send" aria-label={turn ? t('Queue message') : t('Send message')} disabled={!canSend}>
             {turn ? <Clock3 size={18} /> : <ArrowUp size={19} />}
           </button>
         )}
       </div>
       <p className="composer-hint" id="composer-hint" data-bad={tooLong}>
-        {tooLong ? (
-          `${words.length.toLocaleString('en')} of at most ${LONGEST.toLocaleString('en')} characters`
-        ) : turn ? (
-          <>
-            <kbd>Enter</kbd> queues · <kbd>Esc</kbd> stops
-          </>
-        ) : (
-          <>
-            <kbd>Enter</kbd> sends · <kbd>Shift</kbd> <kbd>Enter</kbd> new line
-          </>
-        )}
+        {tooLong
+          ? t('{n} of at most {most} characters', { n: words.length, most: LONGEST })
+          : turn
+            ? rich('{enter} queues · {esc} stops', keys)
+            : rich('{enter} sends · {shift} {enter} new line', keys)}
       </p>
     </form>
   );
@@ -128,20 +133,20 @@ interface QueueProps {
 
 function Queue({ queue, idle, onUnqueue, onSendNext }: QueueProps) {
   return (
-    <ul className="queue" aria-label="Waiting to be sent">
+    <ul className="queue" aria-label={t('Waiting to be sent')}>
       {queue.map(({ clientMessageId, text }, place) => (
         <li key={clientMessageId} className="rise">
           <Clock3 size={14} aria-hidden />
           <span dir="auto">{text}</span>
           {idle && place === 0 && (
             <button type="button" className="button small" onClick={onSendNext}>
-              Send now
+              {t('Send now')}
             </button>
           )}
           <button
             type="button"
             className="icon-button small"
-            aria-label={`Do not send “${text}”`}
+            aria-label={t('Do not send “{text}”', { text })}
             onClick={() => onUnqueue(clientMessageId)}
           >
             <X size={14} />

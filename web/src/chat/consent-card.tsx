@@ -1,6 +1,8 @@
 // A call to a tool of another server waits for the person: what it would do, and three answers.
 import { Check, ShieldQuestion, X } from 'lucide-react';
 import { createContext, useContext, useEffect, useId, useRef, useState } from 'react';
+import { msg, t } from '../i18n';
+import { rich } from '../i18n/rich';
 import { inWords, Value } from '../tools/generic';
 import type { ToolCall } from './parts';
 import type { ConsentState } from './reduce';
@@ -18,15 +20,17 @@ export interface Consents {
 export const ConsentContext = createContext<Consents | null>(null);
 
 const OUTCOME: Record<Exclude<ConsentState, 'waiting'>, string> = {
-  once: 'Allowed once',
-  conversation: 'Allowed in this conversation',
-  refuse: 'Refused. Nothing was done.',
+  once: msg('Allowed once'),
+  conversation: msg('Allowed in this conversation'),
+  refuse: msg('Refused. Nothing was done.'),
 };
 
 /** `house__add_task`: the tool `add task` of the server `house`. */
 function partsOf(toolName: string): { server: string; tool: string } {
   const [server, ...rest] = toolName.split('__');
-  return rest.length > 0 ? { server: server ?? '', tool: inWords(rest.join('__')) } : { server: 'Another server', tool: inWords(toolName) };
+  return rest.length > 0
+    ? { server: server ?? '', tool: inWords(rest.join('__')) }
+    : { server: t('Another server'), tool: inWords(toolName) };
 }
 
 export function ConsentCard({ call, consentId }: { call: ToolCall; consentId: string }) {
@@ -50,9 +54,9 @@ export function ConsentCard({ call, consentId }: { call: ToolCall; consentId: st
         <ShieldQuestion size={18} aria-hidden />
         <div>
           <p className="consent-title" id={titleId}>
-            Allow <b>{tool}</b> on <b>{server}</b>?
+            {rich('Allow {tool} on {server}?', { tool: <b>{tool}</b>, server: <b>{server}</b> })}
           </p>
-          <p className="consent-note">This tool belongs to another server and may change something there.</p>
+          <p className="consent-note">{t('This tool belongs to another server and may change something there.')}</p>
         </div>
       </div>
       <div className="consent-input">
@@ -61,18 +65,18 @@ export function ConsentCard({ call, consentId }: { call: ToolCall; consentId: st
       {state === 'waiting' ? (
         <div className="consent-actions">
           <button type="button" className="button small primary" disabled={!consents?.idle} onClick={() => decide('once')}>
-            Allow once
+            {t('Allow once')}
           </button>
           <button type="button" className="button small" disabled={!consents?.idle} onClick={() => decide('conversation')}>
-            Allow in this conversation
+            {t('Allow in this conversation')}
           </button>
           <button type="button" className="button small" disabled={!consents?.idle} onClick={() => decide('refuse')}>
-            Refuse
+            {t('Refuse')}
           </button>
         </div>
       ) : (
         <p className="consent-outcome" ref={outcome} tabIndex={-1}>
-          {state === 'refuse' ? <X size={15} aria-hidden /> : <Check size={15} aria-hidden />} {OUTCOME[state]}
+          {state === 'refuse' ? <X size={15} aria-hidden /> : <Check size={15} aria-hidden />} {t(OUTCOME[state])}
         </p>
       )}
     </section>

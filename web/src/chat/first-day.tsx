@@ -2,6 +2,7 @@
 import { FileUp, FolderOpen, ListMusic, Telescope } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { t } from '../i18n';
 import { usableOf } from '../library/dropped';
 import { leaveForImport } from '../library/waiting-files';
 import { CopyButton } from '../ui/copy';
@@ -15,17 +16,17 @@ export function FirstDay({ mode }: { mode: string }) {
       <BringMusic />
       <section>
         <h2>
-          <Telescope size={18} aria-hidden /> Look around with the sample
+          <Telescope size={18} aria-hidden /> {t('Look around with the sample')}
         </h2>
         {mode === 'local' ? (
           <>
-            <p>A made-up collection to try everything on. Run this where Segue is installed, then load the page again:</p>
+            <p>{t('A made-up collection to try everything on. Run this where Segue is installed, then load the page again:')}</p>
             <p className="first-day-command">
-              <code>{SAMPLE_COMMAND}</code> <CopyButton text={SAMPLE_COMMAND} label="Copy command" />
+              <code>{SAMPLE_COMMAND}</code> <CopyButton text={SAMPLE_COMMAND} label={t('Copy command')} />
             </p>
           </>
         ) : (
-          <p>A made-up collection to try everything on. The person who runs this Segue can load it for you.</p>
+          <p>{t('A made-up collection to try everything on. The person who runs this Segue can load it for you.')}</p>
         )}
       </section>
     </div>
@@ -44,18 +45,18 @@ function BringMusic() {
   return (
     <section>
       <h2>
-        <FileUp size={18} aria-hidden /> Bring your music
+        <FileUp size={18} aria-hidden /> {t('Bring your music')}
       </h2>
-      <p>Playlists, exports of another service, or your audio files. Drop them anywhere on this page, or choose:</p>
+      <p>{t('Playlists, exports of another service, or your audio files. Drop them anywhere on this page, or choose:')}</p>
       <div className="first-day-actions">
         <button type="button" className="button primary" onClick={() => files.current?.click()}>
-          <FileUp size={16} aria-hidden /> Files
+          <FileUp size={16} aria-hidden /> {t('Files')}
         </button>
         <button type="button" className="button" onClick={() => folder.current?.click()}>
-          <FolderOpen size={16} aria-hidden /> A folder
+          <FolderOpen size={16} aria-hidden /> {t('A folder')}
         </button>
         <button type="button" className="button" aria-expanded={pasting} onClick={() => setPasting(!pasting)}>
-          <ListMusic size={16} aria-hidden /> Paste a list
+          <ListMusic size={16} aria-hidden /> {t('Paste a list')}
         </button>
       </div>
       <input ref={files} type="file" multiple hidden onChange={(event) => bring(Promise.resolve([...(event.target.files ?? [])]))} />
@@ -86,13 +87,13 @@ function PastedList({ onDone }: { onDone: (text: string) => void }) {
         rows={5}
         dir="auto"
         autoFocus
-        aria-label="Songs, one a line"
-        placeholder={'Artist - Title\nArtist - Title'}
+        aria-label={t('Songs, one a line')}
+        placeholder={t('Artist - Title\nArtist - Title')}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className="button primary small" disabled={text.trim() === ''}>
-        Import
+        {t('Import')}
       </button>
     </form>
   );

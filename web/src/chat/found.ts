@@ -1,5 +1,6 @@
 // What an answer found: the tracks and tasks of its calls, for links in the text and for what to ask next.
 import type { IndexedTrackResult, Task } from '../api/types';
+import { t } from '../i18n';
 import type { ChatMessage, ToolCall } from './reduce';
 
 type Found = IndexedTrackResult & { reasoning?: string };
@@ -50,7 +51,7 @@ export function followUps(message: ChatMessage): string[] {
   if (!call) return [];
   const tracks = tracksOf(call);
   if (tracks.length > 0) return aboutTracks(call.name, tracks);
-  if (call.name === 'edit_playlist') return ['What is on it?'];
+  if (call.name === 'edit_playlist') return [t('What is on it?')];
   return call.name === 'list_playlists' ? [] : aboutTasks(call);
 }
 
@@ -59,11 +60,11 @@ function aboutTracks(tool: string, tracks: Found[]): string[] {
   if (!first) return [];
   const other = second && second.artist !== first.artist ? second.artist : tool === 'batchMetadata' ? first.artist : null;
   return [
-    `More like “${first.title}”`,
+    t('More like “{title}”', { title: first.title }),
     // A look-up has just told.
-    tool !== 'batchMetadata' && `Tell me about “${first.title}”`,
-    tool !== 'suggestPlaylist' && tracks.length > 2 && 'Make a playlist of these',
-    other && `Songs by ${other}`,
+    tool !== 'batchMetadata' && t('Tell me about “{title}”', { title: first.title }),
+    tool !== 'suggestPlaylist' && tracks.length > 2 && t('Make a playlist of these'),
+    other && t('Songs by {artist}', { artist: other }),
   ].filter((text) => typeof text === 'string');
 }
 
@@ -71,7 +72,7 @@ function aboutTasks({ output }: ToolCall): string[] {
   const listed = Array.isArray(output?.['tasks']) ? (output['tasks'] as Task[]) : output?.['title'] ? [output as unknown as Task] : [];
   const open = listed.filter((task) => !task.completed);
   return [
-    ...open.slice(0, 2).map((task) => `I have finished “${task.title}”`),
-    ...(Array.isArray(output?.['tasks']) ? [] : ['What is still open?']),
+    ...open.slice(0, 2).map((task) => t('I have finished “{title}”', { title: task.title })),
+    ...(Array.isArray(output?.['tasks']) ? [] : [t('What is still open?')]),
   ];
 }

@@ -2,6 +2,7 @@
 import { memo, useMemo, type ReactNode } from 'react';
 import ReactMarkdown, { type Components, type Options } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { t } from '../i18n';
 import { CopyButton } from '../ui/copy';
 import { splitBlocks } from './blocks';
 import { isTrackHref, TrackLink, useNames } from './mentions';
@@ -42,15 +43,15 @@ const COMPONENTS: Components = {
     );
   },
   // Showing a picture would tell its host who reads what. The words that describe it are enough.
-  img: ({ alt }) => <span className="image-words">{alt ? `[picture: ${alt}]` : '[picture]'}</span>,
+  img: ({ alt }) => <span className="image-words">{alt ? t('[picture: {alt}]', { alt }) : t('[picture]')}</span>,
   pre: ({ children, node }) => (
     <div className="code">
       <pre tabIndex={0}>{children}</pre>
-      <CopyButton label="Copy code" text={codeOf(node)} />
+      <CopyButton label={t('Copy code')} text={codeOf(node)} />
     </div>
   ),
   table: ({ children }) => (
-    <div className="table-wrap" tabIndex={0} role="region" aria-label="Table">
+    <div className="table-wrap" tabIndex={0} role="region" aria-label={t('Table')}>
       <table>{children}</table>
     </div>
   ),

@@ -1,7 +1,8 @@
 // Below an answer: copy it, ask again, when it was written and what it cost.
 import { Copy, Ellipsis, RotateCcw } from 'lucide-react';
+import { t } from '../i18n';
 import { CopyButton, copyText } from '../ui/copy';
-import { moment } from '../ui/format';
+import { fullMoment, moment } from '../ui/format';
 import { Menu } from '../ui/menu';
 import { toast, toastError } from '../ui/toast';
 import { BranchSwitch, useBranches } from './branches';
@@ -17,17 +18,17 @@ export function MessageFoot({ message }: Props) {
   const canRepeat = branches?.idle === true && !message.error;
   const text = textOf(message);
   const { usage, at } = message;
-  const copy = () => void copyText(messageMarkdown(message)).then(() => toast('Copied as Markdown'), toastError);
+  const copy = () => void copyText(messageMarkdown(message)).then(() => toast(t('Copied as Markdown')), toastError);
   const cost = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : null;
   return (
     <footer className="message-foot">
-      {text && <CopyButton text={text} label="Copy answer" />}
+      {text && <CopyButton text={text} label={t('Copy answer')} />}
       {canRepeat && (
         <button
           type="button"
           className="icon-button small"
-          aria-label="Answer again"
-          title="Answer again; this answer is kept"
+          aria-label={t('Answer again')}
+          title={t('Answer again; this answer is kept')}
           onClick={() => branches.regenerate(message)}
         >
           <RotateCcw size={15} />
@@ -36,16 +37,20 @@ export function MessageFoot({ message }: Props) {
       <Menu
         align="start"
         trigger={
-          <button type="button" className="icon-button small" aria-label="More about this answer">
+          <button type="button" className="icon-button small" aria-label={t('More about this answer')}>
             <Ellipsis size={16} />
           </button>
         }
-        items={[{ label: 'Copy as Markdown', icon: Copy, onSelect: copy }]}
-        note={cost ? `${cost.inputTokens.toLocaleString('en')} tokens in · ${cost.outputTokens.toLocaleString('en')} out` : undefined}
+        items={[{ label: t('Copy as Markdown'), icon: Copy, onSelect: copy }]}
+        note={
+          cost
+            ? t('Tokens (parts of words): {read} read, {written} written', { read: cost.inputTokens, written: cost.outputTokens })
+            : undefined
+        }
       />
       <BranchSwitch message={message} />
       {at && (
-        <time className="message-time" dateTime={at} title={new Date(at).toLocaleString()}>
+        <time className="message-time" dateTime={at} title={fullMoment(at)}>
           {moment(at)}
         </time>
       )}

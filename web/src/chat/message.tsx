@@ -1,6 +1,7 @@
 // One message of a conversation: the words, the work between them, how it ended.
 import { CircleAlert, CircleOff, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
 import { memo } from 'react';
+import { t } from '../i18n';
 import { ToolCard } from '../tools/card';
 import { shownCall } from './found';
 import { ConsentCard } from './consent-card';
@@ -42,15 +43,15 @@ function Answer({ message, onRetry, onGoOn }: Props) {
       {message.status === 'complete' && empty && <EmptyAnswer message={message} onRetry={onRetry} />}
       {message.status === 'stopped' && (
         <p className="ending">
-          <OctagonPause size={14} aria-hidden /> Stopped
+          <OctagonPause size={14} aria-hidden /> {t('Stopped')}
         </p>
       )}
       {message.status === 'max_steps' && (
         <p className="ending">
-          <Footprints size={14} aria-hidden /> That was as many steps as one answer may take.
+          <Footprints size={14} aria-hidden /> {t('That was as many steps as one answer may take.')}
           {onGoOn && (
             <button type="button" className="button small" onClick={onGoOn}>
-              Go on
+              {t('Go on')}
             </button>
           )}
         </p>
@@ -75,7 +76,7 @@ const PartView = memo(function PartView({ part, shown, old }: PartProps) {
 
 export function Thinking() {
   return (
-    <p className="thinking" role="img" aria-label="Thinking">
+    <p className="thinking" role="img" aria-label={t('Thinking')}>
       <span />
       <span />
       <span />
@@ -87,10 +88,10 @@ export function Thinking() {
 function EmptyAnswer({ message, onRetry }: Props) {
   return (
     <p className="ending">
-      <CircleOff size={14} aria-hidden /> The model gave no answer.
+      <CircleOff size={14} aria-hidden /> {t('The model gave no answer.')}
       {onRetry && (
         <button type="button" className="button small" onClick={() => onRetry(message)}>
-          <RotateCcw size={14} aria-hidden /> Try again
+          <RotateCcw size={14} aria-hidden /> {t('Try again')}
         </button>
       )}
     </p>
@@ -106,7 +107,7 @@ function TurnProblem({ message, onRetry }: Props) {
         {onRetry && (
           <div className="actions">
             <button type="button" className="button small" onClick={() => onRetry(message)}>
-              <RotateCcw size={14} aria-hidden /> Try again
+              <RotateCcw size={14} aria-hidden /> {t('Try again')}
             </button>
           </div>
         )}

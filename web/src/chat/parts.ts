@@ -1,4 +1,5 @@
 // The parts of a message: text, and calls with their outcome.
+import { t } from '../i18n';
 
 export interface ToolCall {
   id: string;
@@ -58,16 +59,19 @@ export function failure(content: unknown): Partial<ToolCall> {
   const { error, retryable, wasRetried, durationMs, consentId } = asRecord(content);
   return {
     status: 'failed',
-    error: { message: String(error ?? 'Failed'), retryable: retryable === true, wasRetried: wasRetried === true },
+    error: { message: String(error ?? t('Failed')), retryable: retryable === true, wasRetried: wasRetried === true },
     ...(typeof durationMs === 'number' && { durationMs }),
     ...(typeof consentId === 'string' && { consentId }),
   };
 }
 
+/** The error of a call that was cut off. It is stored with the call in English and translated where it is shown. */
+export const INTERRUPTED = 'Interrupted';
+
 /** When a turn breaks, a card must not spin for ever. */
 export function interrupted(part: Part): Part {
   if (part.kind === 'text' || part.call.status !== 'running') return part;
-  const error = { message: 'Interrupted', retryable: false, wasRetried: false };
+  const error = { message: INTERRUPTED, retryable: false, wasRetried: false };
   return { kind: 'tool', call: { ...part.call, status: 'failed', error } };
 }
 

@@ -1,8 +1,9 @@
 // What a person asked: read it, when it was asked, edit it and ask again. The earlier version stays one step away.
 import { Pencil } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { t } from '../i18n';
 import { CopyButton } from '../ui/copy';
-import { moment } from '../ui/format';
+import { fullMoment, moment } from '../ui/format';
 import { isComposing, isEnter } from '../ui/keys';
 import { BranchSwitch, useBranches } from './branches';
 import { textOf, type ChatMessage } from './reduce';
@@ -22,32 +23,32 @@ export function Question({ message }: { message: ChatMessage }) {
       requestAnimationFrame(() => pencil.current?.focus());
     };
     return (
-      <article className="message user" aria-label="You">
+      <article className="message user" aria-label={t('You')}>
         <EditQuestion text={text} onCancel={close} onAsk={(words) => branches.edit(message, words)} />
       </article>
     );
   }
   return (
-    <article className="message user" aria-label="You">
+    <article className="message user" aria-label={t('You')}>
       <div className="bubble" dir="auto" title={message.at && moment(message.at)}>
         {text}
       </div>
       <footer className="question-foot">
         {message.at && (
-          <time className="message-time quiet-until-near" dateTime={message.at} title={new Date(message.at).toLocaleString()}>
+          <time className="message-time quiet-until-near" dateTime={message.at} title={fullMoment(message.at)}>
             {moment(message.at)}
           </time>
         )}
         <span className="quiet-until-near">
-          <CopyButton text={text} label="Copy question" />
+          <CopyButton text={text} label={t('Copy question')} />
         </span>
         {canEdit && (
           <button
             ref={pencil}
             type="button"
             className="icon-button small quiet-until-near"
-            aria-label="Edit question"
-            title="Edit and ask again"
+            aria-label={t('Edit question')}
+            title={t('Edit and ask again')}
             onClick={() => branches.setEditing(message.id)}
           >
             <Pencil size={15} />
@@ -106,7 +107,7 @@ function EditQuestion({ text, onCancel, onAsk }: EditProps) {
         ref={area}
         rows={1}
         dir="auto"
-        aria-label="Edit your question"
+        aria-label={t('Edit your question')}
         aria-describedby="question-edit-note"
         aria-invalid={tooLong}
         value={words}
@@ -115,15 +116,13 @@ function EditQuestion({ text, onCancel, onAsk }: EditProps) {
       />
       <div className="actions">
         <span className="note" id="question-edit-note">
-          {tooLong
-            ? `${trimmed.length.toLocaleString('en')} of at most ${LONGEST.toLocaleString('en')} characters`
-            : 'The earlier version is kept.'}
+          {tooLong ? t('{n} of at most {most} characters', { n: trimmed.length, most: LONGEST }) : t('The earlier version is kept.')}
         </span>
         <button type="button" className="button small" onClick={onCancel}>
-          Cancel
+          {t('Cancel')}
         </button>
         <button type="submit" className="button small primary" disabled={!canAsk}>
-          Ask again
+          {t('Ask again')}
         </button>
       </div>
     </form>

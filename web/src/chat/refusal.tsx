@@ -1,6 +1,7 @@
 // Why a message was not taken, above the composer that holds its words again.
 import { CircleAlert, RotateCcw } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { t } from '../i18n';
 import type { Failure } from './reduce';
 
 export function RefusalNotice({ error, canSend }: { error: Failure; canSend: boolean }) {
@@ -9,12 +10,12 @@ export function RefusalNotice({ error, canSend }: { error: Failure; canSend: boo
     <div className="notice refusal">
       <CircleAlert size={17} aria-hidden />
       <div>
-        Not sent. {error.message}
+        {t('Not sent.')} {error.message}
         {error.retryable && (
           <div className="actions">
             {/* Of the form, so it sends what the field holds now, corrections included. */}
             <button type="submit" className="button small" disabled={seconds > 0 || !canSend}>
-              <RotateCcw size={14} aria-hidden /> {seconds > 0 ? `Try again in ${seconds} s` : 'Try again'}
+              <RotateCcw size={14} aria-hidden /> {seconds > 0 ? t('Try again in {seconds} s', { seconds }) : t('Try again')}
             </button>
           </div>
         )}

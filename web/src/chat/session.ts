@@ -2,6 +2,7 @@
 import { ApiError, explain, getJson, send, Unreachable, writeJson } from '../api/client';
 import { announce } from '../api/news';
 import type { AgentId, ChatRequest, Frame, OpenConversation } from '../api/types';
+import { t } from '../i18n';
 import { newId } from '../ui/id';
 import { say } from '../ui/live-region';
 import { toastError } from '../ui/toast';
@@ -105,7 +106,7 @@ export class Session {
       this.dispatch({ type: 'loaded', conversation: (await response.json()) as OpenConversation });
       announce({ kind: 'branch', conversationId: id });
       const chosen = this.state.messages.find((message) => message.id === messageId);
-      if (chosen?.siblings) say(`Version ${chosen.siblings.index + 1} of ${chosen.siblings.count}`);
+      if (chosen?.siblings) say(t('Version {n} of {all}', { n: chosen.siblings.index + 1, all: chosen.siblings.count }));
     } catch (error) {
       toastError(error);
     }
@@ -195,7 +196,7 @@ export class Session {
   private async afterLosingSight(message: QueuedMessage): Promise<void> {
     const accepted = this.state.messages.at(-1)?.id !== message.clientMessageId;
     if (accepted) return this.open();
-    this.refuse(message, new Error('Not sent.'));
+    this.refuse(message, new Error(t('Not sent.')));
   }
 
   /** Another tab was faster: its turn comes first, ours waits in the queue. */

@@ -1,6 +1,7 @@
 // The messages of one conversation, one under the other.
 import { ArrowDown, Clock3 } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
+import { t } from '../i18n';
 import { Message, Thinking } from './message';
 import { useFollowScroll } from './follow-scroll';
 import { FollowUps } from './follow-ups';
@@ -50,7 +51,7 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
         </div>
       </div>
       {!atEnd && (
-        <button type="button" className="icon-button to-end rise" aria-label="Jump to the latest" onClick={toEnd}>
+        <button type="button" className="icon-button to-end rise" aria-label={t('Jump to the latest')} onClick={toEnd}>
           <ArrowDown size={18} />
         </button>
       )}
@@ -62,7 +63,7 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
 function Unsent() {
   return (
     <p className="unsent" role="status">
-      <Clock3 size={14} aria-hidden /> Not sent yet. It is sent when the connection is back.
+      <Clock3 size={14} aria-hidden /> {t('Not sent yet. It is sent when the connection is back.')}
     </p>
   );
 }

@@ -3,6 +3,8 @@ import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAbout, useLibrarySize } from '../api/queries';
 import type { About, AgentId } from '../api/types';
+import { msg, t } from '../i18n';
+import { rich } from '../i18n/rich';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
@@ -11,8 +13,8 @@ import { FirstDay } from './first-day';
 import './welcome.css';
 
 const GREETING: Record<AgentId, string> = {
-  discover: 'What would you like to hear?',
-  tasks: 'What needs doing?',
+  discover: msg('What would you like to hear?'),
+  tasks: msg('What needs doing?'),
 };
 
 export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
@@ -26,7 +28,7 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
     <div className="welcome">
       <div className="welcome-inner">
         <Segments
-          label="Agent"
+          label={t('Agent')}
           value={agent}
           onChange={(next) => navigate(next === 'tasks' ? '/?agent=tasks' : '/', { replace: true })}
           options={[
@@ -34,7 +36,7 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
               value: 'discover',
               label: (
                 <>
-                  <Music2 size={15} aria-hidden /> Discover
+                  <Music2 size={15} aria-hidden /> {t('Discover')}
                 </>
               ),
             },
@@ -42,26 +44,26 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
               value: 'tasks',
               label: (
                 <>
-                  <ListTodo size={15} aria-hidden /> Tasks
+                  <ListTodo size={15} aria-hidden /> {t('Tasks')}
                 </>
               ),
             },
           ]}
         />
-        <h1>{GREETING[agent]}</h1>
+        <h1>{t(GREETING[agent])}</h1>
         {error && <Failed error={error} onRetry={() => void refetch()} />}
-        {!about && !error && <SkeletonRows rows={4} label="Loading examples" />}
+        {!about && !error && <SkeletonRows rows={4} label={t('Loading examples')} />}
         {current && (
           <>
-            <p className="welcome-lead">{current.description}</p>
+            <p className="welcome-lead">{t(current.description)}</p>
             {empty && <FirstDay mode={about?.mode ?? 'local'} />}
             {!empty && (
-              <ul className="examples" aria-label="Examples">
+              <ul className="examples" aria-label={t('Examples')}>
                 {current.examples.map((example, row) => (
                   <li key={example}>
-                    <button type="button" onClick={() => onPick(example)}>
+                    <button type="button" onClick={() => onPick(t(example))}>
                       <Artwork seed={`${row} ${example}`} size={38} />
-                      <span dir="auto">{example}</span>
+                      <span dir="auto">{t(example)}</span>
                       <ArrowUpRight size={16} aria-hidden />
                     </button>
                   </li>
@@ -78,23 +80,19 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
 
 function Facts({ about, agent }: { about: About; agent: AgentId }) {
   const { model, index } = about;
+  const name = <strong>{model.offline ? t('the built-in offline model') : model.id}</strong>;
   return (
     <div className="facts">
       <p>
-        Answers come from <strong>{model.offline ? 'the built-in offline model' : model.id}</strong>
-        {agent === 'discover' && index && index.tracks > 0 && (
-          <>
-            {' '}
-            over <strong>{count(index.tracks, 'track')}</strong>
-          </>
-        )}
-        .
+        {agent === 'discover' && index && index.tracks > 0
+          ? rich('Answers come from {model} over {tracks}.', { model: name, tracks: <strong>{count(index.tracks, 'track')}</strong> })
+          : rich('Answers come from {model}.', { model: name })}
       </p>
       {/* Only the person at this machine can change settings. */}
       {model.offline && about.mode === 'local' && (
         <p className="facts-hint">
           <PlugZap size={15} aria-hidden />
-          <Link href="/settings">Connect a language model</Link>
+          <Link href="/settings">{t('Connect a language model')}</Link>
         </p>
       )}
     </div>

@@ -1,5 +1,6 @@
 // Conversations under the days a person remembers them by.
 import type { Conversation } from '../api/types';
+import { localeNow, t } from '../i18n';
 
 export interface Day {
   label: string;
@@ -10,7 +11,7 @@ export interface Day {
 export function byDay(conversations: Conversation[], now: Date): Day[] {
   const days: Day[] = [];
   for (const conversation of conversations) {
-    const label = conversation.pinned ? 'Pinned' : labelOf(new Date(conversation.updatedAt), now);
+    const label = conversation.pinned ? t('Pinned') : labelOf(new Date(conversation.updatedAt), now);
     const last = days.at(-1);
     if (last?.label === label) last.conversations.push(conversation);
     else days.push({ label, conversations: [conversation] });
@@ -20,11 +21,11 @@ export function byDay(conversations: Conversation[], now: Date): Day[] {
 
 function labelOf(date: Date, now: Date): string {
   const age = Math.round((midnight(now) - midnight(date)) / 86_400_000);
-  if (age <= 0) return 'Today';
-  if (age === 1) return 'Yesterday';
-  if (age < 7) return date.toLocaleDateString('en', { weekday: 'long' });
-  if (age < 30) return 'Last 30 days';
-  return date.toLocaleDateString('en', { month: 'long', year: 'numeric' });
+  if (age <= 0) return t('Today');
+  if (age === 1) return t('Yesterday');
+  if (age < 7) return date.toLocaleDateString(localeNow(), { weekday: 'long' });
+  if (age < 30) return t('Last 30 days');
+  return date.toLocaleDateString(localeNow(), { month: 'long', year: 'numeric' });
 }
 
 function midnight(date: Date): number {

@@ -14,6 +14,7 @@ import {
 import type { Conversation } from '../api/types';
 import { download, fileName } from '../chat/export';
 import { useIsRunning, useSessions } from '../chat/sessions';
+import { t } from '../i18n';
 import { copyText } from '../ui/copy';
 import { useDebounced } from '../ui/debounced';
 import { isComposing, isEnter } from '../ui/keys';
@@ -30,21 +31,21 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
   const days = useMemo(() => byDay(data?.pages.flatMap((page) => page.conversations) ?? [], new Date()), [data]);
 
   return (
-    <nav className="history" aria-label="Conversations">
+    <nav className="history" aria-label={t('Conversations')}>
       <label className="search-field">
         <Search size={15} aria-hidden />
         <input
           className="field"
           type="search"
-          placeholder="Search conversations"
-          aria-label="Search conversations"
+          placeholder={t('Search conversations')}
+          aria-label={t('Search conversations')}
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />
       </label>
       <div className="history-list" tabIndex={-1}>
         {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
-        {!data && !error && <SkeletonRows rows={5} height={30} label="Loading conversations" />}
+        {!data && !error && <SkeletonRows rows={5} height={30} label={t('Loading conversations')} />}
         {days.map((day) => (
           <section key={day.label}>
             <h3>{day.label}</h3>
@@ -56,11 +57,11 @@ export function History({ onNavigate }: { onNavigate?: () => void }) {
           </section>
         ))}
         {data && days.length === 0 && (
-          <p className="history-none">{q ? `Nothing about “${q}”.` : 'Your conversations will be listed here.'}</p>
+          <p className="history-none">{q ? t('Nothing about “{q}”.', { q }) : t('Your conversations will be listed here.')}</p>
         )}
         {hasNextPage && (
           <button type="button" className="button small quiet" onClick={() => void fetchNextPage()}>
-            Show older
+            {t('Show older')}
           </button>
         )}
       </div>
@@ -94,7 +95,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
     sessions.forget(id);
     if (here) navigate('/');
     changed('conversations');
-    toast(`Deleted “${title}”`, {
+    toast(t('Deleted “{title}”', { title }), {
       undo: async () => {
         await restoreConversation(id);
         changed('conversations');
@@ -103,7 +104,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
       },
     });
   };
-  const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast('Link copied'), toastError);
+  const copyLink = () => void copyText(`${window.location.origin}/c/${id}`).then(() => toast(t('Link copied')), toastError);
 
   const save = async (as: 'md' | 'json') => {
     try {
@@ -127,7 +128,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
   return (
     <li className="entry" data-here={here}>
       <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
-        <Icon size={14} aria-label={agent === 'tasks' ? 'Tasks' : 'Discover'} />
+        <Icon size={14} aria-label={agent === 'tasks' ? t('Tasks') : t('Discover')} />
         <span className="entry-words">
           <span dir="auto">{title}</span>
           {match && (
@@ -136,21 +137,21 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
             </span>
           )}
         </span>
-        {running && <span className="entry-running" role="img" aria-label="Answering" />}
+        {running && <span className="entry-running" role="img" aria-label={t('Answering')} />}
       </Link>
       <Menu
         trigger={
-          <button type="button" className="icon-button small" aria-label={`More for ${title}`}>
+          <button type="button" className="icon-button small" aria-label={t('More for {title}', { title })}>
             <Ellipsis size={16} />
           </button>
         }
         items={[
-          { label: 'Rename', icon: Pencil, onSelect: () => setRenaming(true) },
-          { label: pinned ? 'Unpin' : 'Pin', icon: pinned ? PinOff : Pin, onSelect: () => void pin() },
-          { label: 'Copy link', icon: Link2, onSelect: copyLink },
-          { label: 'Save as Markdown', icon: FileText, onSelect: () => void save('md') },
-          { label: 'Save as JSON', icon: FileJson, onSelect: () => void save('json') },
-          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => void remove() },
+          { label: t('Rename'), icon: Pencil, onSelect: () => setRenaming(true) },
+          { label: pinned ? t('Unpin') : t('Pin'), icon: pinned ? PinOff : Pin, onSelect: () => void pin() },
+          { label: t('Copy link'), icon: Link2, onSelect: copyLink },
+          { label: t('Save as Markdown'), icon: FileText, onSelect: () => void save('md') },
+          { label: t('Save as JSON'), icon: FileJson, onSelect: () => void save('json') },
+          { label: t('Delete'), icon: Trash2, danger: true, onSelect: () => void remove() },
         ]}
       />
     </li>
@@ -198,7 +199,7 @@ function Rename({ conversation, onDone }: { conversation: Conversation; onDone: 
     <li className="entry">
       <input
         className="field"
-        aria-label="Conversation title"
+        aria-label={t('Conversation title')}
         dir="auto"
         value={title}
         autoFocus

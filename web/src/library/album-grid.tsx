@@ -2,6 +2,7 @@
 import { Disc3 } from 'lucide-react';
 import { useAlbums } from '../api/queries';
 import type { AlbumEntry, LibrarySort } from '../api/types';
+import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
@@ -11,11 +12,15 @@ export function AlbumGrid({ q, sort, onOpen }: { q: string; sort: LibrarySort; o
   const albums = sorted(data ?? [], sort);
 
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!data) return <SkeletonRows rows={4} height={120} label="Loading albums" />;
+  if (!data) return <SkeletonRows rows={4} height={120} label={t('Loading albums')} />;
   if (albums.length === 0) {
     return (
-      <Empty icon={Disc3} title={q ? 'No such album' : 'No albums yet'}>
-        <p>{q ? `No album or artist contains “${q}”.` : 'Albums you add as a whole appear here; every single track is under “Tracks”.'}</p>
+      <Empty icon={Disc3} title={q ? t('No such album') : t('No albums yet')}>
+        <p>
+          {q
+            ? t('No album or artist contains “{q}”.', { q })
+            : t('Albums you add as a whole appear here; every single track is under “Tracks”.')}
+        </p>
       </Empty>
     );
   }

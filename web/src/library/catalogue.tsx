@@ -2,6 +2,7 @@
 import { Plus, Search } from 'lucide-react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useCatalogueSearch } from '../api/queries';
+import { t } from '../i18n';
 import { AddButton } from '../music/add-button';
 import { Artwork, coverOf } from '../music/artwork';
 import { Dialog } from '../ui/dialog';
@@ -12,10 +13,10 @@ export function CatalogueButton() {
   return (
     <>
       <button type="button" className="button primary" onClick={() => setOpen(true)}>
-        <Plus size={16} aria-hidden /> Add music
+        <Plus size={16} aria-hidden /> {t('Add music')}
       </button>
       {open && (
-        <Dialog title="Add from the catalogue" onClose={() => setOpen(false)}>
+        <Dialog title={t('Add from the catalogue')} onClose={() => setOpen(false)}>
           <CatalogueSearch />
         </Dialog>
       )}
@@ -39,8 +40,8 @@ function CatalogueSearch() {
           <input
             className="field"
             type="search"
-            aria-label="Search the catalogue"
-            placeholder="Artist, album or song, then Enter"
+            aria-label={t('Search the catalogue')}
+            placeholder={t('Artist, album or song, then Enter')}
             data-autofocus
             value={words}
             onChange={(event) => setWords(event.target.value)}
@@ -48,11 +49,16 @@ function CatalogueSearch() {
         </label>
       </form>
       {error && <Failed error={error} />}
-      {isFetching && <SkeletonRows rows={4} label="Searching the catalogue" />}
+      {isFetching && <SkeletonRows rows={4} label={t('Searching the catalogue')} />}
       {data && !isFetching && (
         <ul>
           {data.albums?.map(({ id, title, artist, artworkUrl, inLibrary }) => (
-            <Candidate key={id} cover={{ seed: coverOf({ artist, title }), url: artworkUrl }} title={title} by={`${artist} · Album`}>
+            <Candidate
+              key={id}
+              cover={{ seed: coverOf({ artist, title }), url: artworkUrl }}
+              title={title}
+              by={`${artist} · ${t('Album')}`}
+            >
               <AddButton title={title} owned={inLibrary} what={{ albumId: id }} />
             </Candidate>
           ))}

@@ -2,6 +2,7 @@
 import { Disc3, Trash2 } from 'lucide-react';
 import { ApiError } from '../api/client';
 import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
+import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { setOwned, useOwned } from '../music/ownership';
 import { TrackDetails } from '../music/track-details';
@@ -16,9 +17,9 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
   const removal = useRemoval(onClose);
   const owned = useOwned(track ?? { isrc, title: '', inLibrary: false });
   return (
-    <Dialog title={track?.title ?? 'Track'} hideTitle onClose={onClose}>
-      {error && <Missing what="track" error={error} />}
-      {!track && !error && <SkeletonRows rows={4} label="Loading the track" />}
+    <Dialog title={track?.title ?? t('Track')} hideTitle onClose={onClose}>
+      {error && <Missing title={t('This track is not here')} error={error} />}
+      {!track && !error && <SkeletonRows rows={4} label={t('Loading the track')} />}
       {track && (
         <>
           <header className="sleeve">
@@ -45,7 +46,7 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
                 )
               }
             >
-              <Trash2 size={14} aria-hidden /> Remove from library
+              <Trash2 size={14} aria-hidden /> {t('Remove from library')}
             </button>
           )}
         </>
@@ -58,9 +59,9 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
   const { data: album, error } = useAlbum(id);
   const removal = useRemoval(onClose);
   return (
-    <Dialog title={album?.title ?? 'Album'} hideTitle onClose={onClose}>
-      {error && <Missing what="album" error={error} />}
-      {!album && !error && <SkeletonRows rows={6} label="Loading the album" />}
+    <Dialog title={album?.title ?? t('Album')} hideTitle onClose={onClose}>
+      {error && <Missing title={t('This album is not here')} error={error} />}
+      {!album && !error && <SkeletonRows rows={6} label={t('Loading the album')} />}
       {album && (
         <>
           <header className="sleeve">
@@ -92,7 +93,7 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
                 )
               }
             >
-              <Trash2 size={14} aria-hidden /> Remove from library
+              <Trash2 size={14} aria-hidden /> {t('Remove from library')}
             </button>
           )}
         </>
@@ -101,11 +102,11 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
   );
 }
 
-function Missing({ what, error }: { what: string; error: unknown }) {
+function Missing({ title, error }: { title: string; error: unknown }) {
   if (!(error instanceof ApiError) || error.status !== 404) return <Failed error={error} />;
   return (
-    <Empty icon={Disc3} title={`This ${what} is not here`}>
-      <p>It may have been removed, or the address is wrong.</p>
+    <Empty icon={Disc3} title={title}>
+      <p>{t('It may have been removed, or the address is wrong.')}</p>
     </Empty>
   );
 }
@@ -120,6 +121,6 @@ function useRemoval(onClose: () => void) {
     }
     onClose();
     changed('library');
-    toast(`Removed “${title}” from your library`, { undo: () => restore().then(() => changed('library')) });
+    toast(t('Removed “{title}” from your library', { title }), { undo: () => restore().then(() => changed('library')) });
   };
 }

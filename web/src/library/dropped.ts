@@ -1,4 +1,5 @@
 // The files behind something dropped or chosen: folders are walked to their leaves.
+import { t } from '../i18n';
 
 /** What is worth sending from inside a folder: covers, logs and booklets are left where they are. */
 const USABLE =
@@ -6,7 +7,7 @@ const USABLE =
 
 export class NothingUsable extends Error {
   constructor() {
-    super('There is nothing to import in there: no playlist, no export and no audio file.');
+    super(t('There is nothing to import in there: no playlist, no export and no audio file.'));
   }
 }
 
@@ -61,7 +62,7 @@ export async function checkReadable(files: File[]): Promise<void> {
     try {
       await file.slice(0, 1).arrayBuffer();
     } catch {
-      throw new Error(`“${file.name}” cannot be read. It may have been moved, or another program holds it.`);
+      throw new Error(t('“{name}” cannot be read. It may have been moved, or another program holds it.', { name: file.name }));
     }
   }
 }

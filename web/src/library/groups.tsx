@@ -2,6 +2,7 @@
 import { CalendarRange, ChevronRight, Tag, UserRound, type LucideIcon } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { useArtists, useGenres } from '../api/view-queries';
+import { msg, t } from '../i18n';
 import { count } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { lettersOf } from './letters';
@@ -12,6 +13,43 @@ interface Group {
   name: string;
   facts: string;
 }
+
+interface Words {
+  count: (n: number) => string;
+  loading: string;
+  unknown: string;
+  none: string;
+  notFound: string;
+  unnamed: string;
+}
+
+const ARTISTS: Words = {
+  count: (n) => count(n, 'artist'),
+  loading: msg('Loading artists'),
+  unknown: msg('No such artist'),
+  none: msg('No artists yet'),
+  notFound: msg('No artist contains “{q}”.'),
+  unnamed: msg('Your tracks do not name any artist.'),
+};
+const GENRES: Words = {
+  count: (n) => count(n, 'genre'),
+  loading: msg('Loading genres'),
+  unknown: msg('No such genre'),
+  none: msg('No genres yet'),
+  notFound: msg('No genre contains “{q}”.'),
+  unnamed: msg('Your tracks do not name any genre.'),
+};
+const DECADES: Words = {
+  count: (n) => count(n, 'decade'),
+  loading: msg('Loading decades'),
+  unknown: msg('No such decade'),
+  none: msg('No decades yet'),
+  notFound: msg('No decade contains “{q}”.'),
+  unnamed: msg('Your tracks do not name any decade.'),
+};
+
+/** `1990` is “1990s”. */
+export const decadeName = (decade: string): string => t('{decade}s', { decade });
 
 interface PickProps {
   q: string;
@@ -25,19 +63,21 @@ export function ArtistView({ q, letter, onPick, onLetter }: PickProps & { letter
     name,
     facts: [albumCount > 0 && count(albumCount, 'album'), count(trackCount, 'track')].filter(Boolean).join(' · '),
   }));
-  const shown = { groups, error, onRetry: () => void refetch(), onPick, icon: UserRound, what: 'artist' };
+  const shown = { groups, error, onRetry: () => void refetch(), onPick, icon: UserRound, words: ARTISTS };
   return <Groups {...shown} q={q} letters={{ letter, onLetter }} />;
 }
 
 export function GenreView({ q, onPick }: PickProps) {
   const { data, error, refetch } = useGenres();
   const groups = data?.genres.map(({ name, trackCount }) => ({ key: name, name, facts: count(trackCount, 'track') }));
-  return <Groups groups={matching(groups, q)} error={error} onRetry={() => void refetch()} onPick={onPick} icon={Tag} what="genre" q={q} />;
+  return (
+    <Groups groups={matching(groups, q)} error={error} onRetry={() => void refetch()} onPick={onPick} icon={Tag} words={GENRES} q={q} />
+  );
 }
 
 export function DecadeView({ q, onPick }: PickProps) {
   const { data, error, refetch } = useGenres();
-  const groups = data?.decades.map(({ name, trackCount }) => ({ key: name, name: `${name}s`, facts: count(trackCount, 'track') }));
+  const groups = data?.decades.map(({ name, trackCount }) => ({ key: name, name: decadeName(name), facts: count(trackCount, 'track') }));
   return (
     <Groups
       groups={matching(groups, q)}
@@ -45,7 +85,7 @@ export function DecadeView({ q, onPick }: PickProps) {
       onRetry={() => void refetch()}
       onPick={onPick}
       icon={CalendarRange}
-      what="decade"
+      words={DECADES}
       q={q}
     />
   );
@@ -63,12 +103,12 @@ interface GroupsProps {
   onRetry: () => void;
   onPick: (key: string) => void;
   icon: LucideIcon;
-  what: string;
+  words: Words;
   q: string;
   letters?: { letter: string | null; onLetter: (letter: string) => void };
 }
 
-function Groups({ groups, error, onRetry, onPick, icon: Icon, what, q, letters }: GroupsProps) {
+function Groups({ groups, error, onRetry, onPick, icon: Icon, words, q, letters }: GroupsProps) {
   const list = useRef<HTMLUListElement>(null);
   const index = letters && groups ? lettersOf(groups.map(({ name }) => name)) : [];
   const wanted = letters?.letter ?? null;
@@ -81,19 +121,19 @@ function Groups({ groups, error, onRetry, onPick, icon: Icon, what, q, letters }
   }, [wanted, ready]);
 
   if (error && !groups) return <Failed error={error} onRetry={onRetry} />;
-  if (!groups) return <SkeletonRows rows={8} label={`Loading ${what}s`} />;
+  if (!groups) return <SkeletonRows rows={8} label={t(words.loading)} />;
   if (groups.length === 0) {
     return (
-      <Empty icon={Icon} title={q ? `No such ${what}` : `No ${what}s yet`}>
-        <p>{q ? `No ${what} contains “${q}”.` : `Your tracks do not name any ${what}.`}</p>
+      <Empty icon={Icon} title={q ? t(words.unknown) : t(words.none)}>
+        <p>{q ? t(words.notFound, { q }) : t(words.unnamed)}</p>
       </Empty>
     );
   }
   return (
     <>
-      <p className="library-count">{count(groups.length, what)}</p>
+      <p className="library-count">{words.count(groups.length)}</p>
       {index.length > 1 && (
-        <nav className="letters" aria-label="Jump to a letter">
+        <nav className="letters" aria-label={t('Jump to a letter')}>
           {index.map(({ letter }) => (
             <button
               key={letter}

@@ -1,16 +1,17 @@
 // What became of imported files: what matters first, each thing once, the rest folded.
 import type { FileCounts, ImportAnswer, LineFailure } from '../api/types';
+import { localeNow, plural, t } from '../i18n';
 import { count } from '../ui/format';
 
 export function ImportReport({ answer }: { answer: ImportAnswer }) {
   const { tracks, added, alreadyThere, ambiguous, unmatched, failures, files } = answer;
   const facts = [
     count(tracks, 'track'),
-    `${added.toLocaleString('en')} new`,
-    alreadyThere > 0 && `${alreadyThere.toLocaleString('en')} already there`,
-    ambiguous.length > 0 && `${ambiguous.length.toLocaleString('en')} to choose`,
-    unmatched.length > 0 && `${unmatched.length.toLocaleString('en')} not found yet`,
-    failures.length > 0 && `${failures.length.toLocaleString('en')} unreadable`,
+    plural(added, '{n} new', '{n} new'),
+    alreadyThere > 0 && plural(alreadyThere, '{n} already there', '{n} already there'),
+    ambiguous.length > 0 && plural(ambiguous.length, '{n} to choose', '{n} to choose'),
+    unmatched.length > 0 && plural(unmatched.length, '{n} not found yet', '{n} not found yet'),
+    failures.length > 0 && plural(failures.length, '{n} unreadable', '{n} unreadable'),
   ].filter(Boolean);
   return (
     <div className="import-report" role="status">
@@ -20,7 +21,7 @@ export function ImportReport({ answer }: { answer: ImportAnswer }) {
       <Silent files={files} />
       {failures.length > 0 && <Unreadable failures={failures} />}
       <details>
-        <summary>{files.length === 1 ? 'About this file' : `About ${count(files.length, 'file')}`}</summary>
+        <summary>{plural(files.length, 'About this file', 'About {n} files')}</summary>
         <ul className="plain-rows">
           {files.map((file, row) => (
             <File key={row} file={file} />
@@ -39,7 +40,12 @@ function Silent({ files }: { files: FileCounts[] }) {
   return (
     <details>
       <summary>
-        {listed(names)} could not be asked. {names.length === 1 ? 'It is' : 'They are'} asked again later.
+        {plural(
+          names.length,
+          '{names} could not be asked. It is asked again later.',
+          '{names} could not be asked. They are asked again later.',
+          { names: listed(names) },
+        )}
       </summary>
       <ul className="plain-rows">
         {byReason(reasons).map(([reason, who]) => (
@@ -68,23 +74,23 @@ function byReason(reasons: Map<string, string>): [string, string[]][] {
 }
 
 function listed(names: string[]): string {
-  return new Intl.ListFormat('en', { type: 'conjunction' }).format(names);
+  return new Intl.ListFormat(localeNow(), { type: 'conjunction' }).format(names);
 }
 
 function File({ file: { file, kind, read, leftOut } }: { file: FileCounts }) {
-  const left = Object.entries(leftOut).map(([why, n]) => `${n.toLocaleString('en')} left out: ${why}`);
+  const left = Object.entries(leftOut).map(([why, n]) => plural(n, '{n} left out: {why}', '{n} left out: {why}', { why }));
   return <li>{[`${file} (${kind}), ${count(read, 'entry', 'entries')}`, ...left].join('. ')}</li>;
 }
 
 function Unreadable({ failures }: { failures: LineFailure[] }) {
   return (
     <details>
-      <summary>Unreadable ({failures.length.toLocaleString('en')})</summary>
+      <summary>{t('Unreadable ({n})', { n: failures.length })}</summary>
       <ul className="plain-rows">
         {failures.map(({ file, line, reason }, row) => (
           <li key={row}>
             {file}
-            {line > 0 && `, line ${line}`}: {reason}
+            {line > 0 && `, ${t('line {line}', { line: String(line) })}`}: {reason}
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@ import { FileUp, LoaderCircle } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { importFiles, useChanged } from '../api/queries';
 import type { ImportAnswer } from '../api/types';
+import { t } from '../i18n';
 import { count } from '../ui/format';
 import { Failed } from '../ui/states';
 import { AskAbout } from './ask-about';
@@ -51,17 +52,19 @@ export function ImportZone() {
   };
 
   return (
-    <section className="import-zone" data-over={over} aria-label="Import">
+    <section className="import-zone" data-over={over} aria-label={t('Import')}>
       {state.step === 'busy' ? <LoaderCircle className="spin" size={20} aria-hidden /> : <FileUp size={20} aria-hidden />}
       <p role="status">
-        {state.step === 'busy' ? `Reading ${state.what}…` : 'Drop exports, playlists, audio files or whole folders here.'}
+        {state.step === 'busy'
+          ? t('Reading {what}…', { what: state.what })
+          : t('Drop exports, playlists, audio files or whole folders here.')}
       </p>
       <span className="import-choose">
         <button type="button" className="button small" disabled={state.step === 'busy'} onClick={() => files.current?.click()}>
-          Choose files
+          {t('Choose files')}
         </button>
         <button type="button" className="button small" disabled={state.step === 'busy'} onClick={() => folder.current?.click()}>
-          Choose a folder
+          {t('Choose a folder')}
         </button>
       </span>
       <input ref={files} type="file" multiple accept={KINDS} hidden onChange={(event) => onChosen(event.target)} />
@@ -78,7 +81,7 @@ async function sendAll(files: File[], tell: (what: string) => void): Promise<Imp
   let sent = 0;
   for (const portion of inPortions(files)) {
     const all = files.length === 1 ? (files[0]?.name ?? '') : count(files.length, 'file');
-    tell(sent === 0 ? all : `${all}, ${sent.toLocaleString('en')} done`);
+    tell(sent === 0 ? all : t('{files}, {n} done', { files: all, n: sent }));
     answers.push(await importFiles(portion));
     sent += portion.length;
   }

@@ -3,10 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { stepsAreBusy, useIndexStatus } from '../api/queries';
 import type { IngestStatus } from '../api/types';
-import { count } from '../ui/format';
+import { msg, plural, t } from '../i18n';
+import { rich } from '../i18n/rich';
 
-const STEPS = { lyrics: 'Lyrics', features: 'Sound', describe: 'Meaning', index: 'Search' };
+const STEPS = { lyrics: msg('Lyrics'), features: msg('Sound'), describe: msg('Meaning'), index: msg('Search') };
 const isStep = (step: string): step is keyof typeof STEPS => step in STEPS;
+
+const nameOf = (step: string): string => (isStep(step) ? t(STEPS[step]) : step);
 
 export function IndexProgress() {
   const { data: status } = useIndexStatus();
@@ -21,7 +24,7 @@ export function IndexProgress() {
   return (
     <div className="index-progress">
       <p>{summary(status)}</p>
-      {status.pending > 0 && <progress max={status.tracks + status.pending} value={status.tracks} aria-label="Indexing" />}
+      {status.pending > 0 && <progress max={status.tracks + status.pending} value={status.tracks} aria-label={t('Reading')} />}
       {stepsAreBusy(status) && status.steps && <Steps steps={status.steps} />}
       {status.failures && status.failures.length > 0 && <Failures failures={status.failures} />}
     </div>
@@ -31,10 +34,10 @@ export function IndexProgress() {
 function summary({ tracks, pending, failed = 0, lookingFor = 0 }: IngestStatus): string {
   const indexed =
     pending > 0
-      ? `Indexing: ${tracks.toLocaleString('en')} of ${count(tracks + pending, 'track')}`
-      : `${count(tracks, 'track')} can be searched`;
-  const looking = lookingFor > 0 && `looking for ${lookingFor.toLocaleString('en')} more`;
-  return [indexed, looking, failed > 0 && `${count(failed, 'step')} failed`].filter(Boolean).join(' · ');
+      ? plural(tracks + pending, 'Reading: {done} of {n} track', 'Reading: {done} of {n} tracks', { done: tracks })
+      : plural(tracks, '{n} track can be searched', '{n} tracks can be searched');
+  const looking = lookingFor > 0 && plural(lookingFor, 'looking for {n} more', 'looking for {n} more');
+  return [indexed, looking, failed > 0 && plural(failed, '{n} step failed', '{n} steps failed')].filter(Boolean).join(' · ');
 }
 
 function Steps({ steps }: { steps: NonNullable<IngestStatus['steps']> }) {
@@ -42,10 +45,8 @@ function Steps({ steps }: { steps: NonNullable<IngestStatus['steps']> }) {
     <dl className="steps">
       {Object.entries(steps).map(([step, { done, waiting, running }]) => (
         <div key={step}>
-          <dt>{isStep(step) ? STEPS[step] : step}</dt>
-          <dd>
-            {done.toLocaleString('en')} of {(done + waiting + running).toLocaleString('en')}
-          </dd>
+          <dt>{nameOf(step)}</dt>
+          <dd>{t('{n} of {all}', { n: done, all: done + waiting + running })}</dd>
         </div>
       ))}
     </dl>
@@ -55,11 +56,11 @@ function Steps({ steps }: { steps: NonNullable<IngestStatus['steps']> }) {
 function Failures({ failures }: { failures: NonNullable<IngestStatus['failures']> }) {
   return (
     <details>
-      <summary>What failed, and why</summary>
+      <summary>{t('What failed, and why')}</summary>
       <ul className="plain-rows">
         {failures.map(({ isrc, title, artist, step, reason }) => (
           <li key={`${isrc} ${step}`}>
-            <strong>{title}</strong> by {artist}. {isStep(step) ? STEPS[step] : step}: {reason}
+            {rich('{title} by {artist}. {step}: {reason}', { title: <strong>{title}</strong>, artist, step: nameOf(step), reason })}
           </li>
         ))}
       </ul>

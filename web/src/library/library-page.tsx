@@ -3,6 +3,7 @@ import { ChevronsUpDown, Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useAbout } from '../api/queries';
 import type { LibrarySort } from '../api/types';
+import { msg, t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
@@ -10,7 +11,7 @@ import { useAddress, type View } from './address';
 import { AlbumDialog, TrackDialog } from './details';
 import { AlbumGrid } from './album-grid';
 import { CatalogueButton } from './catalogue';
-import { ArtistView, DecadeView, GenreView } from './groups';
+import { ArtistView, decadeName, DecadeView, GenreView } from './groups';
 import { ImportZone } from './import-zone';
 import { IndexProgress } from './index-progress';
 import { MeaningResults } from './meaning-results';
@@ -19,24 +20,24 @@ import { TrackList } from './track-list';
 import './library.css';
 
 const SORTS: { value: LibrarySort; label: string }[] = [
-  { value: 'added', label: 'Recently added' },
-  { value: 'title', label: 'Title' },
-  { value: 'artist', label: 'Artist' },
-  { value: 'album', label: 'Album' },
+  { value: 'added', label: msg('Recently added') },
+  { value: 'title', label: msg('Title') },
+  { value: 'artist', label: msg('Artist') },
+  { value: 'album', label: msg('Album') },
 ];
 
 const PLACEHOLDERS: Record<View, string> = {
-  tracks: 'Title, artist or album',
-  albums: 'Title, artist or album',
-  artists: 'Artist',
-  genres: 'Genre',
-  decades: 'Decade',
-  meaning: 'A mood, a story, a line you half remember',
+  tracks: msg('Title, artist or album'),
+  albums: msg('Title, artist or album'),
+  artists: msg('Artist'),
+  genres: msg('Genre'),
+  decades: msg('Decade'),
+  meaning: msg('A mood, a story, a line you half remember'),
 };
 const UNFILTERED = { artist: null, genre: null, decade: null };
 
 export default function LibraryPage() {
-  usePageTitle('Library');
+  usePageTitle(t('Library'));
   const page = useRef<HTMLDivElement>(null);
   const { view, sort, q: wanted, at, track, album, letter, artist, genre, decade, change, pick, open, close } = useAddress();
   const [words, setWords] = useState(wanted);
@@ -49,7 +50,7 @@ export default function LibraryPage() {
   }, [q]);
   const features = about?.features ?? [];
   const filter = { artist, genre, decade };
-  const chosen = artist || genre || (decade && `${decade}s`);
+  const chosen = artist || genre || (decade && decadeName(decade));
   const show = (key: 'artist' | 'genre' | 'decade') => (value: string) => {
     setWords('');
     pick(key, value);
@@ -60,7 +61,7 @@ export default function LibraryPage() {
       <div className="page-inner">
         <header className="page-head">
           <div>
-            <h1>Library</h1>
+            <h1>{t('Library')}</h1>
             <IndexProgress />
           </div>
           {features.includes('catalogue') && <CatalogueButton />}
@@ -73,16 +74,16 @@ export default function LibraryPage() {
         )}
         <div className="library-tools">
           <Segments
-            label="View"
+            label={t('View')}
             value={view}
             onChange={(next) => change({ ...UNFILTERED, view: next === 'tracks' ? null : next, at: null, letter: null })}
             options={[
-              { value: 'tracks', label: 'Tracks' },
-              { value: 'albums', label: 'Albums' },
-              { value: 'artists', label: 'Artists' },
-              { value: 'genres', label: 'Genres' },
-              { value: 'decades', label: 'Decades' },
-              { value: 'meaning', label: 'By meaning' },
+              { value: 'tracks', label: t('Tracks') },
+              { value: 'albums', label: t('Albums') },
+              { value: 'artists', label: t('Artists') },
+              { value: 'genres', label: t('Genres') },
+              { value: 'decades', label: t('Decades') },
+              { value: 'meaning', label: t('By meaning') },
             ]}
           />
           <label className="search-field">
@@ -90,18 +91,23 @@ export default function LibraryPage() {
             <input
               className="field"
               type="search"
-              aria-label="Find in your library"
-              placeholder={PLACEHOLDERS[view]}
+              aria-label={t('Find in your library')}
+              placeholder={t(PLACEHOLDERS[view])}
               value={words}
               onChange={(event) => setWords(event.target.value)}
             />
           </label>
           {(view === 'tracks' || view === 'albums') && (
             <div className="select">
-              <select className="field" aria-label="Sort" value={sort} onChange={(event) => change({ sort: event.target.value, at: null })}>
+              <select
+                className="field"
+                aria-label={t('Sort')}
+                value={sort}
+                onChange={(event) => change({ sort: event.target.value, at: null })}
+              >
                 {SORTS.filter((option) => view === 'tracks' || option.value !== 'album').map((option) => (
                   <option key={option.value} value={option.value}>
-                    {option.label}
+                    {t(option.label)}
                   </option>
                 ))}
               </select>
@@ -111,7 +117,7 @@ export default function LibraryPage() {
         </div>
         {view === 'tracks' && chosen && (
           <button type="button" className="button small library-filter" onClick={() => change({ ...UNFILTERED, at: null })}>
-            <span dir="auto">{chosen}</span> <X size={14} aria-label="Show all tracks" />
+            <span dir="auto">{chosen}</span> <X size={14} aria-label={t('Show all tracks')} />
           </button>
         )}
         {view === 'tracks' && (

@@ -1,6 +1,7 @@
 // Search by what songs are about, outside of any conversation.
 import { AudioLines } from 'lucide-react';
 import { useSearchByMeaning } from '../api/queries';
+import { t } from '../i18n';
 import { TrackRow } from '../music/track-row';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
@@ -8,13 +9,13 @@ export function MeaningResults({ q }: { q: string }) {
   const { data, error, refetch } = useSearchByMeaning(q);
   if (q === '') {
     return (
-      <Empty icon={AudioLines} title="Search by meaning">
-        <p>Describe a mood, a story or an image. Lyrics, interpretations and sound are searched together.</p>
+      <Empty icon={AudioLines} title={t('Search by meaning')}>
+        <p>{t('Describe a mood, a story or an image. Lyrics, interpretations and sound are searched together.')}</p>
       </Empty>
     );
   }
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!data) return <SkeletonRows rows={6} label="Searching" />;
+  if (!data) return <SkeletonRows rows={6} label={t('Searching')} />;
   return (
     <>
       <p className="library-count" role="status">

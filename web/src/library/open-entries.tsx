@@ -3,13 +3,14 @@ import { Download, RotateCw, X } from 'lucide-react';
 import { useState } from 'react';
 import { chooseRecording, forgetEntry, lookAgain, rememberEntry, useChanged, useOpenEntries } from '../api/queries';
 import type { CandidateItem, OpenItem } from '../api/types';
+import { msg, plural, t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
-import { clock, count } from '../ui/format';
+import { clock, percent } from '../ui/format';
 import { ShortList } from '../ui/short-list';
 import { toast, toastError } from '../ui/toast';
 
 /** Some files hold only another service's id. */
-const NAMELESS = 'Without a name';
+const NAMELESS = msg('Without a name');
 
 export function OpenEntries() {
   const { data: entries } = useOpenEntries();
@@ -17,22 +18,22 @@ export function OpenEntries() {
   const toChoose = entries.filter(({ candidates }) => (candidates?.length ?? 0) > 0);
   const unknown = entries.filter(({ candidates }) => (candidates?.length ?? 0) === 0);
   const words = [
-    toChoose.length > 0 && `${toChoose.length.toLocaleString('en')} to choose`,
-    unknown.length > 0 && `${unknown.length.toLocaleString('en')} not found yet`,
+    toChoose.length > 0 && plural(toChoose.length, '{n} to choose', '{n} to choose'),
+    unknown.length > 0 && plural(unknown.length, '{n} not found yet', '{n} not found yet'),
   ];
   return (
     <details className="open-entries">
-      <summary>From your imports: {words.filter(Boolean).join(', ')}</summary>
+      <summary>{t('From your imports: {what}', { what: words.filter(Boolean).join(', ') })}</summary>
       {toChoose.length > 0 && (
         <>
-          <h2>Which one is it?</h2>
+          <h2>{t('Which one is it?')}</h2>
           <ShortList items={toChoose} first={4} render={(entry) => <Question key={entry.id} entry={entry} />} />
         </>
       )}
       {unknown.length > 0 && (
         <>
-          <h2>Not found yet</h2>
-          <p className="open-note">They are kept and looked for again by themselves.</p>
+          <h2>{t('Not found yet')}</h2>
+          <p className="open-note">{t('They are kept and looked for again by themselves.')}</p>
           <ShortList items={unknown} first={6} render={(entry) => <Unknown key={entry.id} entry={entry} />} />
         </>
       )}
@@ -61,7 +62,7 @@ function Question({ entry }: { entry: OpenItem }) {
       <p className="question-head">
         <Wanted entry={entry} />
         <button type="button" className="button small quiet" disabled={busy} onClick={() => void settle(forget())}>
-          None of these
+          {t('None of these')}
         </button>
       </p>
       <ul>
@@ -72,7 +73,11 @@ function Question({ entry }: { entry: OpenItem }) {
               className="candidate-choice"
               disabled={busy}
               onClick={() =>
-                void settle(chooseRecording(entry.id, candidate.isrc).then(() => toast(`Added “${candidate.title}” to your library`)))
+                void settle(
+                  chooseRecording(entry.id, candidate.isrc).then(() =>
+                    toast(t('Added “{title}” to your library', { title: candidate.title })),
+                  ),
+                )
               }
             >
               <Choice candidate={candidate} />
@@ -98,8 +103,8 @@ function Choice({ candidate }: { candidate: CandidateItem }) {
         </span>
       </span>
       <span className="score" title={candidate.reason}>
-        <span className="visually-hidden">Fits </span>
-        {Math.round(confidence * 100)}%
+        <span className="visually-hidden">{t('Fits')} </span>
+        {percent(confidence)}
       </span>
     </>
   );
@@ -111,7 +116,9 @@ function useForget(entry: OpenItem): () => Promise<void> {
   return async () => {
     await forgetEntry(entry.id);
     changed('library');
-    toast(`Forgot “${entry.title || NAMELESS}”`, { undo: () => rememberEntry(entry.id).then(() => changed('library')) });
+    toast(t('Forgot “{title}”', { title: entry.title || t(NAMELESS) }), {
+      undo: () => rememberEntry(entry.id).then(() => changed('library')),
+    });
   };
 }
 
@@ -123,7 +130,7 @@ function Unknown({ entry }: { entry: OpenItem }) {
       <button
         type="button"
         className="icon-button small"
-        aria-label={`Forget ${entry.title || NAMELESS}`}
+        aria-label={t('Forget {title}', { title: entry.title || t(NAMELESS) })}
         onClick={() => void forget().catch(toastError)}
       >
         <X size={15} />
@@ -137,9 +144,10 @@ function Wanted({ entry: { title, artist, album, file, line, reason } }: { entry
   return (
     <span className="wanted" dir="auto">
       <span>
-        <strong>{title || NAMELESS}</strong> {[artist && `by ${artist}`, album && `on ${album}`].filter(Boolean).join(' ')}
+        <strong>{title || t(NAMELESS)}</strong>{' '}
+        {[artist && t('by {artist}', { artist }), album && t('on {album}', { album })].filter(Boolean).join(' ')}
       </span>
-      <span className="open-note">{[reason, `${file}, line ${line}`].filter(Boolean).join(' · ')}</span>
+      <span className="open-note">{[reason, `${file}, ${t('line {line}', { line: String(line) })}`].filter(Boolean).join(' · ')}</span>
     </span>
   );
 }
@@ -150,7 +158,7 @@ function OpenActions() {
     try {
       const { entries } = await lookAgain();
       changed('library');
-      toast(`Looking again for ${count(entries, 'entry', 'entries')}`);
+      toast(plural(entries, 'Looking again for {n} entry', 'Looking again for {n} entries'));
     } catch (error) {
       toastError(error);
     }
@@ -158,10 +166,10 @@ function OpenActions() {
   return (
     <p className="open-actions">
       <button type="button" className="button small" onClick={() => void again()}>
-        <RotateCw size={14} aria-hidden /> Look again
+        <RotateCw size={14} aria-hidden /> {t('Look again')}
       </button>
       <a className="button small" href="/api/library/unmatched?format=csv" download="unmatched.csv">
-        <Download size={14} aria-hidden /> As a table
+        <Download size={14} aria-hidden /> {t('As a table')}
       </a>
     </p>
   );

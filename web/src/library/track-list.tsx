@@ -4,6 +4,7 @@ import { Disc3 } from 'lucide-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useTracks, type TrackFilter } from '../api/queries';
 import type { LibraryEntry, LibrarySort } from '../api/types';
+import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { nameOf } from '../music/ownership';
 import { clock, count } from '../ui/format';
@@ -45,14 +46,14 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
   }, [lastVisible, tracks.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
 
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!data) return <SkeletonRows rows={8} label="Loading tracks" />;
+  if (!data) return <SkeletonRows rows={8} label={t('Loading tracks')} />;
   if (tracks.length === 0) {
     return (
-      <Empty icon={Disc3} title={q ? 'Nothing by that name' : 'No tracks yet'}>
+      <Empty icon={Disc3} title={q ? t('Nothing by that name') : t('No tracks yet')}>
         <p>
           {q
-            ? `No title, artist or album contains “${q}”. “By meaning” also looks at what songs are about.`
-            : 'What you add or import appears here.'}
+            ? t('No title, artist or album contains “{q}”. “By meaning” also looks at what songs are about.', { q })
+            : t('What you add or import appears here.')}
         </p>
       </Empty>
     );
@@ -135,7 +136,7 @@ function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) =>
       <span className="library-album" dir="auto">
         {track.album}
       </span>
-      {!track.isIndexed && <span className="chip">Being read</span>}
+      {!track.isIndexed && <span className="chip">{t('Being read')}</span>}
       {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
     </button>
   );

@@ -2,6 +2,7 @@
 import { Check, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { addAlbum, addTrack, removeAlbum, removeTrack, useAbout, useChanged } from '../api/queries';
+import { t } from '../i18n';
 import { toast, toastError } from '../ui/toast';
 import { setOwned } from './ownership';
 
@@ -31,7 +32,7 @@ export function AddButton({ title, owned, what }: Props) {
       setState('owned');
       if ('isrc' in what) setOwned(what.isrc, true);
       changed('library');
-      toast(`Added “${title}” to your library`, { undo });
+      toast(t('Added “{title}” to your library', { title }), { undo });
     } catch (error) {
       setState('new');
       toastError(error);
@@ -43,11 +44,11 @@ export function AddButton({ title, owned, what }: Props) {
       type="button"
       className="button small"
       disabled={state !== 'new'}
-      aria-label={has ? `${title}: In library` : `Add ${title}`}
+      aria-label={has ? t('{title}: In library', { title }) : t('Add {title}', { title })}
       onClick={() => void add()}
     >
       {has ? <Check size={14} aria-hidden /> : <Plus size={14} aria-hidden />}
-      {has ? 'In library' : 'Add'}
+      {has ? t('In library') : t('Add')}
     </button>
   );
 }

@@ -3,6 +3,7 @@ import { BookmarkCheck, ChevronDown } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useAlbumTracks } from '../api/queries';
 import type { AlbumResult } from '../api/types';
+import { t } from '../i18n';
 import { count } from '../ui/format';
 import { Failed, SkeletonRows } from '../ui/states';
 import { AddButton } from './add-button';
@@ -34,7 +35,7 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
         {album.inLibrary && (
           <span className="track-marks">
             <span className="chip good">
-              <BookmarkCheck size={11} aria-hidden /> In library
+              <BookmarkCheck size={11} aria-hidden /> {t('In library')}
             </span>
           </span>
         )}
@@ -57,6 +58,6 @@ export function AlbumRow({ album }: { album: AlbumResult }) {
 function AlbumTracks({ albumId }: { albumId: string }) {
   const { data, error, refetch } = useAlbumTracks(albumId);
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!data) return <SkeletonRows rows={3} height={44} label="Loading the album" />;
+  if (!data) return <SkeletonRows rows={3} height={44} label={t('Loading the album')} />;
   return <TrackRows tracks={data.tracks} numbered />;
 }

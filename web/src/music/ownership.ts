@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
 import { addTrack, getTrack, removeTrack, restoreTrack, useChanged } from '../api/queries';
+import { t } from '../i18n';
 import { toast, toastError } from '../ui/toast';
 
 const since = new Map<string, boolean>();
@@ -54,7 +55,7 @@ export function useOwnership(track: Listed, old = false) {
     setBusy(true);
     try {
       await become(now, write);
-      const words = now ? `Added “${title}” to your library` : `Removed “${title}” from your library`;
+      const words = now ? t('Added “{title}” to your library', { title }) : t('Removed “{title}” from your library', { title });
       toast(words, { undo: () => become(!now, back) });
     } catch (error) {
       toastError(error);

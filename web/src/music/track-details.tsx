@@ -3,6 +3,7 @@ import { BookOpenText, MicVocal, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import { useTrack } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
+import { t } from '../i18n';
 import { SkeletonRows } from '../ui/states';
 import { AddButton } from './add-button';
 import { Features } from './features';
@@ -17,7 +18,7 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
   const track = { ...fetched, ...listed };
   return (
     <div className="track-details">
-      {!known && isPending && <SkeletonRows rows={2} height={18} label="Loading the track" />}
+      {!known && isPending && <SkeletonRows rows={2} height={18} label={t('Loading the track')} />}
       {track.why && <Why why={track.why} />}
       {track.shortDescription && (
         <p className="track-blurb" dir="auto">
@@ -27,7 +28,7 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
       {track.audioFeatures && <Features features={track.audioFeatures} />}
       <Texts track={track} />
       {track.tags && track.tags.length > 0 && (
-        <p className="track-tags" aria-label="Tags">
+        <p className="track-tags" aria-label={t('Tags')}>
           {track.tags.map((tag) => (
             <span key={tag} className="chip">
               {tag}
@@ -39,7 +40,9 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
         <span>
           {track.releaseDate?.slice(0, 4)}
           {track.releaseDate && track.isrc && ' · '}
-          {track.isrc && <span title="The international code of this recording">ISRC {track.isrc}</span>}
+          {track.isrc && (
+            <span title={t('The international code of this recording')}>{t('Recording code (ISRC) {isrc}', { isrc: track.isrc })}</span>
+          )}
         </span>
         {withAdd && !track.inLibrary && nameOf(track) !== '' && (
           <AddButton title={track.title} owned={false} what={{ isrc: nameOf(track) }} />
@@ -50,12 +53,12 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
 }
 
 function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
-  const hints = [...(why.words ?? []).map((word) => `“${word}”`), ...(why.features ?? [])];
+  const hints = [...(why.words ?? []).map((word) => t('“{words}”', { words: word })), ...(why.features ?? [])];
   if (!why.lyric && hints.length === 0) return null;
   return (
     <div className="why">
       <p className="label">
-        <Sparkles size={13} aria-hidden /> Why it matched
+        <Sparkles size={13} aria-hidden /> {t('Why it matched')}
       </p>
       {why.lyric && <blockquote dir="auto">{why.lyric}</blockquote>}
       {hints.length > 0 && (
@@ -87,12 +90,12 @@ function Texts({ track }: { track: IndexedTrackResult }) {
             aria-expanded={shown === 'interpretation'}
             onClick={() => toggle('interpretation')}
           >
-            <BookOpenText size={14} aria-hidden /> Interpretation
+            <BookOpenText size={14} aria-hidden /> {t('Interpretation')}
           </button>
         )}
         {track.lyrics && (
           <button type="button" className="button small" aria-expanded={shown === 'lyrics'} onClick={() => toggle('lyrics')}>
-            <MicVocal size={14} aria-hidden /> Lyrics
+            <MicVocal size={14} aria-hidden /> {t('Lyrics')}
           </button>
         )}
       </div>

@@ -3,6 +3,7 @@ import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, ListPlu
 import { Suspense, memo, useId, useState, type HTMLAttributes, type ReactNode } from 'react';
 import { useAsk } from '../chat/ask';
 import type { IndexedTrackResult } from '../api/types';
+import { msg, t } from '../i18n';
 import { clock } from '../ui/format';
 import { Menu, type MenuItem } from '../ui/menu';
 import { lazyPage } from '../ui/lazy-page';
@@ -106,7 +107,7 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
   const ask = useAsk();
   const { title, artist } = track;
   const { owned, busy, add, remove } = ownership;
-  const more = () => ask(`More like “${title}” by ${artist}`);
+  const more = () => ask(t('More like “{title}” by {artist}', { title, artist }));
   const known = nameOf(track) !== '';
   return (
     <span className="track-actions">
@@ -114,8 +115,8 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
         <button
           type="button"
           className="icon-button small track-similar"
-          aria-label={`More like ${title}`}
-          title="More like this"
+          aria-label={t('More like {title}', { title })}
+          title={t('More like this')}
           onClick={more}
         >
           <AudioLines size={16} />
@@ -124,8 +125,8 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
         <button
           type="button"
           className="icon-button small track-add"
-          aria-label={`Add ${title} to library`}
-          title="Add to library"
+          aria-label={t('Add {title} to library', { title })}
+          title={t('Add to library')}
           disabled={busy}
           onClick={() => void add()}
         >
@@ -134,24 +135,24 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
       )}
       <Menu
         trigger={
-          <button type="button" className="icon-button small" aria-label={`More for ${title}`}>
+          <button type="button" className="icon-button small" aria-label={t('More for {title}', { title })}>
             <Ellipsis size={16} />
           </button>
         }
         items={[
-          { label: 'More like this', icon: AudioLines, onSelect: more },
-          { label: open ? 'Hide details' : 'Details', icon: ListCollapse, onSelect: onDetails },
-          { label: 'Add to playlist …', icon: ListPlus, onSelect: onPlaylist },
+          { label: t('More like this'), icon: AudioLines, onSelect: more },
+          { label: open ? t('Hide details') : t('Details'), icon: ListCollapse, onSelect: onDetails },
+          { label: t('Add to playlist …'), icon: ListPlus, onSelect: onPlaylist },
           ...actions,
-          ...(known && !owned ? [{ label: 'Add to library', icon: Plus, onSelect: () => void add() }] : []),
-          ...(known && owned ? [{ label: 'Remove from library', icon: Trash2, danger: true, onSelect: () => void remove() }] : []),
+          ...(known && !owned ? [{ label: t('Add to library'), icon: Plus, onSelect: () => void add() }] : []),
+          ...(known && owned ? [{ label: t('Remove from library'), icon: Trash2, danger: true, onSelect: () => void remove() }] : []),
         ]}
       />
     </span>
   );
 }
 
-const STRENGTHS = { strong: 'Strong match', good: 'Good match', weak: 'Weak match' };
+const STRENGTHS = { strong: msg('Strong match'), good: msg('Good match'), weak: msg('Weak match') };
 
 export function TrackMarks({ inLibrary, score }: { inLibrary: boolean; score?: number | null }) {
   const strength = score != null ? strengthOf(score) : null;
@@ -160,12 +161,12 @@ export function TrackMarks({ inLibrary, score }: { inLibrary: boolean; score?: n
     <span className="track-marks">
       {inLibrary && (
         <span className="chip good">
-          <BookmarkCheck size={11} aria-hidden /> In library
+          <BookmarkCheck size={11} aria-hidden /> {t('In library')}
         </span>
       )}
       {strength && (
         <span className="strength" data-strength={strength}>
-          {STRENGTHS[strength]}
+          {t(STRENGTHS[strength])}
         </span>
       )}
     </span>

@@ -4,6 +4,7 @@ import { useState, type FormEvent } from 'react';
 import { addToPlaylist, createPlaylist, takeBack, usePlaylists } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { ChangedPlaylist } from '../api/types';
+import { t } from '../i18n';
 import { Dialog } from '../ui/dialog';
 import { count } from '../ui/format';
 import { Failed, SkeletonRows } from '../ui/states';
@@ -25,7 +26,9 @@ export default function AddToPlaylist({ track, onClose }: Props) {
     try {
       const { title: name, undoId } = await write();
       changed('playlists');
-      toast(`Added “${track.title}” to “${name}”`, { undo: () => takeBack(undoId).then(() => changed('playlists')) });
+      toast(t('Added “{title}” to “{playlist}”', { title: track.title, playlist: name }), {
+        undo: () => takeBack(undoId).then(() => changed('playlists')),
+      });
     } catch (error) {
       toastError(error);
     }
@@ -36,12 +39,12 @@ export default function AddToPlaylist({ track, onClose }: Props) {
   };
 
   return (
-    <Dialog title="Add to playlist" onClose={onClose}>
+    <Dialog title={t('Add to playlist')} onClose={onClose}>
       <form className="new-playlist" onSubmit={make}>
         <input
           className="field"
-          aria-label="Title of a new playlist"
-          placeholder="New playlist"
+          aria-label={t('Title of a new playlist')}
+          placeholder={t('New playlist')}
           dir="auto"
           maxLength={200}
           value={title}
@@ -49,11 +52,11 @@ export default function AddToPlaylist({ track, onClose }: Props) {
           data-autofocus
         />
         <button type="submit" className="button primary" disabled={title.trim() === ''}>
-          <Plus size={16} aria-hidden /> Make
+          <Plus size={16} aria-hidden /> {t('Make')}
         </button>
       </form>
       {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <SkeletonRows rows={3} label="Loading playlists" />}
+      {!data && !error && <SkeletonRows rows={3} label={t('Loading playlists')} />}
       <ul className="pick-playlist">
         {data?.map(({ id, title: name, trackCount }) => (
           <li key={id}>

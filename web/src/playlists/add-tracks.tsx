@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { addToPlaylist, takeBack } from '../api/playlist-queries';
 import { useChanged, useSearchByMeaning, useTracks } from '../api/queries';
 import type { TrackResult } from '../api/types';
+import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { useDebounced } from '../ui/debounced';
 import { Dialog } from '../ui/dialog';
@@ -23,24 +24,24 @@ export function AddTracks({ playlistId, title, onClose }: { playlistId: string; 
   const tracks = distinctTracks([...own, ...others]).slice(0, MOST);
   const error = mine.error ?? found.error;
   return (
-    <Dialog title="Add tracks" onClose={onClose}>
+    <Dialog title={t('Add tracks')} onClose={onClose}>
       <input
         className="field"
         type="search"
-        aria-label="Search for tracks"
-        placeholder="A title, an artist, or a mood"
+        aria-label={t('Search for tracks')}
+        placeholder={t('A title, an artist, or a mood')}
         dir="auto"
         value={words}
         onChange={(event) => setWords(event.target.value)}
         data-autofocus
       />
       {error && <Failed error={error} onRetry={() => void Promise.all([mine.refetch(), found.refetch()])} />}
-      <ul className="add-tracks" aria-label="Tracks to add">
+      <ul className="add-tracks" aria-label={t('Tracks to add')}>
         {tracks.map((track) => (
           <Addable key={track.trackId} track={track} playlistId={playlistId} playlist={title} />
         ))}
       </ul>
-      {!error && tracks.length === 0 && !mine.isPending && !found.isFetching && <p className="tool-note">Nothing found.</p>}
+      {!error && tracks.length === 0 && !mine.isPending && !found.isFetching && <p className="tool-note">{t('Nothing found.')}</p>}
     </Dialog>
   );
 }
@@ -63,7 +64,7 @@ function Addable({ track, playlistId, playlist }: { track: TrackResult; playlist
         setAdded(false);
         changed('playlists');
       };
-      toast(`Added “${track.title}” to “${playlist}”`, { undo });
+      toast(t('Added “{title}” to “{playlist}”', { title: track.title, playlist }), { undo });
     } catch (error) {
       toastError(error);
     }
@@ -82,7 +83,7 @@ function Addable({ track, playlistId, playlist }: { track: TrackResult; playlist
       <button
         type="button"
         className="icon-button"
-        aria-label={added ? `Add ${track.title} again` : `Add ${track.title}`}
+        aria-label={added ? t('Add {title} again', { title: track.title }) : t('Add {title}', { title: track.title })}
         onClick={() => void add()}
       >
         {added ? <Check size={17} /> : <Plus size={17} />}

@@ -1,6 +1,7 @@
 // A text that is changed where it is read: press, write, Enter. Escape leaves it as it was.
 import { Pencil } from 'lucide-react';
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { t } from '../i18n';
 import { isComposing, isEnter } from '../ui/keys';
 
 interface Props {
@@ -48,7 +49,7 @@ export function InPlace({ text, label, placeholder, maxLength, long = false, onS
         ref={button}
         type="button"
         className={text === '' ? 'in-place empty' : 'in-place'}
-        title={`Edit: ${label}`}
+        title={t('Edit: {label}', { label })}
         onClick={() => setDraft(text)}
       >
         <span dir="auto">{text || placeholder}</span> <Pencil size={14} aria-hidden />

@@ -6,6 +6,7 @@ import { ApiError } from '../api/client';
 import { duplicatePlaylist, takeBack, usePlaylist } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { PlaylistDetails } from '../api/types';
+import { t } from '../i18n';
 import { Artwork } from '../music/artwork';
 import { usePageTitle } from '../shell/page-title';
 import { clock, count, shortDate } from '../ui/format';
@@ -27,17 +28,17 @@ export function OnePlaylist({ id, onRemove, onOpen }: Props) {
   const { data: playlist, error, refetch } = usePlaylist(id);
   const [adding, setAdding] = useState(false);
   const changed = useChanged();
-  usePageTitle(playlist?.title ?? 'Playlist');
+  usePageTitle(playlist?.title ?? t('Playlist'));
   if (error instanceof ApiError && error.status === 404) return <NoSuchPlaylist />;
   if (error && !playlist) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (!playlist) return <SkeletonRows rows={6} label="Loading the playlist" />;
+  if (!playlist) return <SkeletonRows rows={6} label={t('Loading the playlist')} />;
 
   const duplicate = async () => {
     try {
       const copy = await duplicatePlaylist(id);
       changed('playlists');
       onOpen(copy.id);
-      toast(`Copied as “${copy.title}”`, { undo: () => takeBack(copy.undoId).then(() => changed('playlists')) });
+      toast(t('Copied as “{title}”', { title: copy.title }), { undo: () => takeBack(copy.undoId).then(() => changed('playlists')) });
     } catch (error) {
       toastError(error);
     }
@@ -49,20 +50,20 @@ export function OnePlaylist({ id, onRemove, onOpen }: Props) {
         <div>
           <p className="playlist-back">
             <Link href="/playlists">
-              <ArrowLeft size={14} aria-hidden /> Playlists
+              <ArrowLeft size={14} aria-hidden /> {t('Playlists')}
             </Link>
           </p>
           <PlaylistWords playlist={playlist} />
           <div className="playlist-actions">
             <button type="button" className="button primary" onClick={() => setAdding(true)}>
-              <ListPlus size={16} aria-hidden /> Add tracks
+              <ListPlus size={16} aria-hidden /> {t('Add tracks')}
             </button>
             <ExportMenu playlist={playlist} />
             <button type="button" className="button quiet" onClick={() => void duplicate()}>
-              <Copy size={16} aria-hidden /> Duplicate
+              <Copy size={16} aria-hidden /> {t('Duplicate')}
             </button>
             <button type="button" className="button quiet danger" onClick={() => onRemove(playlist)}>
-              <Trash2 size={16} aria-hidden /> Delete
+              <Trash2 size={16} aria-hidden /> {t('Delete')}
             </button>
           </div>
         </div>
@@ -71,8 +72,8 @@ export function OnePlaylist({ id, onRemove, onOpen }: Props) {
       {playlist.tracks.length > 0 ? (
         <PlaylistTracks playlist={playlist} />
       ) : (
-        <Empty icon={ListMusic} title="Nothing on it yet">
-          <p>Add tracks here, from a search, or by asking Discover.</p>
+        <Empty icon={ListMusic} title={t('Nothing on it yet')}>
+          <p>{t('Add tracks here, from a search, or by asking Discover.')}</p>
         </Empty>
       )}
     </>
@@ -89,18 +90,18 @@ function PlaylistWords({ playlist }: { playlist: PlaylistDetails }) {
       <h1>
         <InPlace
           text={title}
-          label="Playlist title"
+          label={t('Playlist title')}
           maxLength={200}
-          onSave={(words) => change({ title: words }, `Renamed to “${words}”`)}
+          onSave={(words) => change({ title: words }, t('Renamed to “{words}”', { words }))}
         />
       </h1>
       <InPlace
         text={description}
-        label="Description"
-        placeholder="Add a description"
+        label={t('Description')}
+        placeholder={t('Add a description')}
         maxLength={2000}
         long
-        onSave={(words) => change({ description: words }, words === '' ? 'Description removed' : 'Description saved')}
+        onSave={(words) => change({ description: words }, words === '' ? t('Description removed') : t('Description saved'))}
       />
       <p className="track-by" dir="auto">
         {facts.filter(Boolean).join(' · ')}
@@ -111,10 +112,10 @@ function PlaylistWords({ playlist }: { playlist: PlaylistDetails }) {
 
 function NoSuchPlaylist() {
   return (
-    <Empty icon={ListMusic} title="This playlist is not here">
-      <p>It was deleted, or the address is wrong.</p>
+    <Empty icon={ListMusic} title={t('This playlist is not here')}>
+      <p>{t('It was deleted, or the address is wrong.')}</p>
       <Link className="button" href="/playlists">
-        All playlists
+        {t('All playlists')}
       </Link>
     </Empty>
   );

@@ -2,6 +2,7 @@
 import { ArrowDown, ArrowUp, GripVertical, ListX } from 'lucide-react';
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent as ReactPointerEvent } from 'react';
 import type { PlaylistDetails } from '../api/types';
+import { t } from '../i18n';
 import { distinct } from '../music/reasons';
 import { TrackRow } from '../music/track-row';
 import { usePlaylistEdits } from './use-playlist-edits';
@@ -61,9 +62,9 @@ export function PlaylistTracks({ playlist }: { playlist: PlaylistDetails }) {
               <button
                 type="button"
                 className="track-drag"
-                aria-label={`Move ${track.title}`}
+                aria-label={t('Move {title}', { title: track.title })}
                 aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-                title="Drag, or press Alt + ↑ or ↓"
+                title={t('Drag, or press Alt + ↑ or ↓')}
                 onPointerDown={onPointerDown(track.itemId)}
               >
                 <GripVertical size={16} />
@@ -75,9 +76,9 @@ export function PlaylistTracks({ playlist }: { playlist: PlaylistDetails }) {
               onKeyDown: onKeyDown(track.itemId),
             },
             actions: [
-              ...(row > 0 ? [{ label: 'Move up', icon: ArrowUp, onSelect: () => step(track.itemId, -1) }] : []),
-              ...(row < tracks.length - 1 ? [{ label: 'Move down', icon: ArrowDown, onSelect: () => step(track.itemId, 1) }] : []),
-              { label: 'Remove from playlist', icon: ListX, onSelect: () => take(track.itemId) },
+              ...(row > 0 ? [{ label: t('Move up'), icon: ArrowUp, onSelect: () => step(track.itemId, -1) }] : []),
+              ...(row < tracks.length - 1 ? [{ label: t('Move down'), icon: ArrowDown, onSelect: () => step(track.itemId, 1) }] : []),
+              { label: t('Remove from playlist'), icon: ListX, onSelect: () => take(track.itemId) },
             ],
           }}
         />

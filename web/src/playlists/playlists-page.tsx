@@ -5,6 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { createPlaylist, deletePlaylist, restorePlaylist, takeBack, usePlaylists } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { PlaylistDetails, PlaylistLine } from '../api/types';
+import { t } from '../i18n';
 import { Artwork } from '../music/artwork';
 import { usePageTitle } from '../shell/page-title';
 import { Dialog } from '../ui/dialog';
@@ -28,7 +29,7 @@ export default function PlaylistsPage() {
       return toastError(error);
     }
     changed('playlists');
-    toast(`Deleted “${playlist.title}”`, { undo: () => restorePlaylist(playlist.id).then(() => changed('playlists')) });
+    toast(t('Deleted “{title}”', { title: playlist.title }), { undo: () => restorePlaylist(playlist.id).then(() => changed('playlists')) });
   };
   const open = (playlistId: string) => setSearch({ id: playlistId });
 
@@ -46,25 +47,25 @@ export default function PlaylistsPage() {
 }
 
 function AllPlaylists({ onOpen }: { onOpen: (id: string) => void }) {
-  usePageTitle('Playlists');
+  usePageTitle(t('Playlists'));
   const { data, error, refetch } = usePlaylists();
   const [making, setMaking] = useState(false);
   return (
     <>
       <header className="page-head">
-        <h1>Playlists</h1>
+        <h1>{t('Playlists')}</h1>
         <button type="button" className="button" onClick={() => setMaking(true)}>
-          <Plus size={16} aria-hidden /> New playlist
+          <Plus size={16} aria-hidden /> {t('New playlist')}
         </button>
       </header>
       {making && <NewPlaylist onClose={() => setMaking(false)} onMade={onOpen} />}
       {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <SkeletonRows rows={4} height={76} label="Loading playlists" />}
+      {!data && !error && <SkeletonRows rows={4} height={76} label={t('Loading playlists')} />}
       {data?.length === 0 && (
-        <Empty icon={ListMusic} title="No playlists yet">
-          <p>Make one yourself, or ask Discover to put one together: it comes with a reason for every track.</p>
+        <Empty icon={ListMusic} title={t('No playlists yet')}>
+          <p>{t('Make one yourself, or ask Discover to put one together: it comes with a reason for every track.')}</p>
           <Link className="button" href="/">
-            Ask Discover
+            {t('Ask Discover')}
           </Link>
         </Empty>
       )}
@@ -90,18 +91,18 @@ function NewPlaylist({ onClose, onMade }: { onClose: () => void; onMade: (id: st
       changed('playlists');
       onClose();
       onMade(made.id);
-      toast(`Made “${made.title}”`, { undo: () => takeBack(made.undoId).then(() => changed('playlists')) });
+      toast(t('Made “{title}”', { title: made.title }), { undo: () => takeBack(made.undoId).then(() => changed('playlists')) });
     } catch (error) {
       toastError(error);
     }
   };
   return (
-    <Dialog title="New playlist" onClose={onClose}>
+    <Dialog title={t('New playlist')} onClose={onClose}>
       <form className="new-playlist" onSubmit={(event) => void make(event)}>
         <input
           className="field"
-          aria-label="Title"
-          placeholder="Title"
+          aria-label={t('Title')}
+          placeholder={t('Title')}
           dir="auto"
           maxLength={200}
           value={title}
@@ -109,7 +110,7 @@ function NewPlaylist({ onClose, onMade }: { onClose: () => void; onMade: (id: st
           data-autofocus
         />
         <button type="submit" className="button primary" disabled={title.trim() === ''}>
-          Make
+          {t('Make')}
         </button>
       </form>
     </Dialog>

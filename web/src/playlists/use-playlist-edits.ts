@@ -4,6 +4,7 @@ import { useRef } from 'react';
 import { arrangePlaylist, changePlaylist, removeItem, takeBack } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { ChangedPlaylist, PlaylistDetails } from '../api/types';
+import { t } from '../i18n';
 import { say } from '../ui/live-region';
 import { canUndo, toast, toastError } from '../ui/toast';
 import { moved } from './moved';
@@ -52,7 +53,7 @@ export function usePlaylistEdits(id: string) {
     show({ ...before, tracks: before.tracks.filter((track) => track.itemId !== itemId) });
     edit(
       () => removeItem(id, itemId),
-      ({ undoId }) => toast(`Removed “${item.title}”`, { undo: back(undoId) }),
+      ({ undoId }) => toast(t('Removed “{title}”', { title: item.title }), { undo: back(undoId) }),
     );
   };
 
@@ -63,12 +64,15 @@ export function usePlaylistEdits(id: string) {
     const item = tracks?.find((track) => track.itemId === itemId);
     if (!tracks || !item) return;
     show({ ...before, tracks });
-    const words = `“${item.title}” is number ${tracks.indexOf(item) + 1} of ${tracks.length}`;
+    const words = t('“{title}” is number {n} of {all}', { title: item.title, n: tracks.indexOf(item) + 1, all: tracks.length });
     say(words);
     const order = tracks.map((track) => track.trackId);
     edit(
       () => arrangePlaylist(id, order, now()?.revision ?? 0),
-      ({ undoId }) => (quietly ? canUndo(`moving “${item.title}”`, back(undoId)) : toast(`Moved “${item.title}”`, { undo: back(undoId) })),
+      ({ undoId }) =>
+        quietly
+          ? canUndo(t('moving “{title}”', { title: item.title }), back(undoId))
+          : toast(t('Moved “{title}”', { title: item.title }), { undo: back(undoId) }),
     );
   };
 

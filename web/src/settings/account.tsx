@@ -4,12 +4,13 @@ import { LogOut } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { explain, post } from '../api/client';
 import type { Me } from '../api/types';
+import { msg, t } from '../i18n';
 import { toast, toastError } from '../ui/toast';
 
 const MODES: Record<Me['mode'], string> = {
-  local: 'This Segue belongs to one person on this machine, without a sign-in.',
-  accounts: 'Signed in.',
-  jwt: 'Signed in through your identity provider.',
+  local: msg('This Segue belongs to one person on this machine, without a sign-in.'),
+  accounts: msg('Signed in.'),
+  jwt: msg('Signed in through another service.'),
 };
 
 export function Account({ me }: { me: Me }) {
@@ -18,21 +19,21 @@ export function Account({ me }: { me: Me }) {
   return (
     <div className="account">
       <p>
-        <strong>{me.name}</strong>
-        <span>{MODES[me.mode]}</span>
+        <strong>{me.mode === 'local' ? t('You') : me.name}</strong>
+        <span>{t(MODES[me.mode] ?? '')}</span>
       </p>
       {me.mode === 'accounts' && (
         <>
           <details className="account-password">
-            <summary>Change password</summary>
+            <summary>{t('Change password')}</summary>
             <ChangePassword />
           </details>
           <div className="account-actions">
             <button type="button" className="button" onClick={() => void leave('/api/auth/sign-out')}>
-              <LogOut size={16} aria-hidden /> Sign out
+              <LogOut size={16} aria-hidden /> {t('Sign out')}
             </button>
             <button type="button" className="button danger" onClick={() => void leave('/api/auth/sign-out-everywhere')}>
-              Sign out everywhere
+              {t('Sign out everywhere')}
             </button>
           </div>
         </>
@@ -53,7 +54,7 @@ function ChangePassword() {
       await post('/api/auth/password', { current, next });
       setCurrent('');
       setNext('');
-      toast('Password changed');
+      toast(t('Password changed'));
     } catch (error) {
       setProblem(explain(error));
     }
@@ -61,7 +62,7 @@ function ChangePassword() {
   return (
     <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
       <label>
-        Current password
+        {t('Current password')}
         <input
           className="field"
           type="password"
@@ -72,7 +73,7 @@ function ChangePassword() {
         />
       </label>
       <label>
-        New password
+        {t('New password')}
         <input
           className="field"
           type="password"
@@ -89,7 +90,7 @@ function ChangePassword() {
         </p>
       )}
       <button type="submit" className="button" disabled={!current || !next}>
-        Change password
+        {t('Change password')}
       </button>
     </form>
   );

@@ -6,6 +6,7 @@ import { explain, post } from '../api/client';
 import { useModels } from '../api/models';
 import { refresh } from '../api/refresh';
 import type { Active, Server } from '../api/types';
+import { t } from '../i18n';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast } from '../ui/toast';
 import './model-section.css';
@@ -13,7 +14,7 @@ import './model-section.css';
 export function ModelSection() {
   const { data, error, isFetching, refetch } = useModels();
   if (error) return <Failed error={error} />;
-  if (!data) return <SkeletonRows rows={2} height={24} label="Looking for models" />;
+  if (!data) return <SkeletonRows rows={2} height={24} label={t('Looking for models')} />;
   if (!data.active) return null;
   return (
     <div className="models">
@@ -22,7 +23,7 @@ export function ModelSection() {
         <>
           <Servers active={data.active} servers={data.found ?? []} />
           <button type="button" className="button small" disabled={isFetching} onClick={() => void refetch()}>
-            <RefreshCw size={14} aria-hidden /> {isFetching ? 'Looking…' : 'Look again'}
+            <RefreshCw size={14} aria-hidden /> {isFetching ? t('Looking…') : t('Look again')}
           </button>
         </>
       )}
@@ -34,11 +35,11 @@ function Answering({ active }: { active: Active }) {
   const isBuiltIn = active.id === 'offline';
   return (
     <p className="model-active">
-      <strong>{isBuiltIn ? 'Built-in offline model' : active.id.replace(/^[a-z]+:/, '')}</strong>
+      <strong>{isBuiltIn ? t('Built-in offline model') : active.id.replace(/^[a-z]+:/, '')}</strong>
       <span>
-        {active.chosenBy === 'settings' && 'A setting of the server names this model. A setting wins over a choice on this page.'}
-        {active.chosenBy === 'operator' && `Answers from ${active.server}.`}
-        {active.chosenBy === 'default' && 'Answers by rules, without a network. Connect a model server for real conversations.'}
+        {active.chosenBy === 'settings' && t('A setting of the server names this model. A setting wins over a choice on this page.')}
+        {active.chosenBy === 'operator' && t('Answers from {server}.', { server: active.server ?? '' })}
+        {active.chosenBy === 'default' && t('Answers by rules, without a network. Connect a model server for real conversations.')}
       </span>
     </p>
   );
@@ -53,7 +54,7 @@ function Servers({ active, servers }: { active: Active; servers: Server[] }) {
     setProblem(null);
     try {
       await post('/api/models/select', { server, model });
-      toast(model ? `${model} answers from now on` : 'The built-in model answers from now on');
+      toast(model ? t('{model} answers from now on', { model }) : t('The built-in model answers from now on'));
     } catch (error) {
       setProblem(explain(error));
     } finally {
@@ -63,13 +64,15 @@ function Servers({ active, servers }: { active: Active; servers: Server[] }) {
   };
   return (
     <>
-      {servers.length === 0 && <p>No model server answers on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then look again.</p>}
+      {servers.length === 0 && (
+        <p>{t('No model server answers on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then look again.')}</p>
+      )}
       {servers.map(({ family, server, models }) => (
-        <section key={server} className="model-server" aria-label={`Models of ${family}`}>
+        <section key={server} className="model-server" aria-label={t('Models of {family}', { family })}>
           <h3>
             {family} <span>{server}</span>
           </h3>
-          {models.length === 0 && <p>This server has no model yet.</p>}
+          {models.length === 0 && <p>{t('This server has no model yet.')}</p>}
           <ul>
             {models.map(({ name, capabilities }) => {
               const isActive = active.server === server && active.id.endsWith(`:${name}`);
@@ -77,21 +80,21 @@ function Servers({ active, servers }: { active: Active; servers: Server[] }) {
                 <li key={name}>
                   <div>
                     <span dir="auto">{name}</span>
-                    <small>{capabilities ?? (isActive ? 'Trying what it can do…' : 'Not tried yet')}</small>
+                    <small>{capabilities ?? (isActive ? t('Trying what it can do…') : t('Not tried yet'))}</small>
                   </div>
                   {isActive ? (
                     <span className="model-chosen">
-                      <Check size={15} aria-hidden /> Answers
+                      <Check size={15} aria-hidden /> {t('Answers')}
                     </span>
                   ) : (
                     <button
                       type="button"
                       className="button small"
-                      aria-label={`Use ${name} of ${family}`}
+                      aria-label={t('Use {name} of {family}', { name, family })}
                       disabled={busy !== null}
                       onClick={() => void choose(server, name)}
                     >
-                      {busy === name ? 'Connecting…' : 'Use'}
+                      {busy === name ? t('Connecting…') : t('Use')}
                     </button>
                   )}
                 </li>
@@ -100,10 +103,10 @@ function Servers({ active, servers }: { active: Active; servers: Server[] }) {
           </ul>
         </section>
       ))}
-      {servers.length > 0 && <p>Segue sends nothing that you write to a server before you choose it.</p>}
+      {servers.length > 0 && <p>{t('Segue sends nothing that you write to a server before you choose it.')}</p>}
       {active.chosenBy === 'operator' && (
         <button type="button" className="button small" disabled={busy !== null} onClick={() => void choose()}>
-          Use the built-in model
+          {t('Use the built-in model')}
         </button>
       )}
       {problem && (

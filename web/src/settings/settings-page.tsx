@@ -3,31 +3,36 @@ import { Download, Monitor, Moon, Sun } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useModels } from '../api/models';
 import { useAbout, useMe } from '../api/queries';
+import { t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
+import { LanguageChoice } from './language-choice';
 import { ModelSection } from './model-section';
 import { currentTheme, setTheme, type Theme } from './theme';
 import './settings.css';
 
 export default function SettingsPage() {
-  usePageTitle('Settings');
+  usePageTitle(t('Settings'));
   return (
     <div className="page">
       <div className="page-inner narrow">
         <header className="page-head">
-          <h1>Settings</h1>
+          <h1>{t('Settings')}</h1>
         </header>
         <div className="settings">
           <Appearance />
+          <Section title={t('Language')} hint={t('Kept on this device. Answers come in the language you ask in.')}>
+            <LanguageChoice />
+          </Section>
           <AccountSection />
           <ModelsOfOperator />
-          <Section title="Your data" hint="Conversations, tasks, library and playlists, in one JSON file.">
+          <Section title={t('Your data')} hint={t('Conversations, tasks, library and playlists, in one JSON file.')}>
             <a className="button" href="/api/export" download="segue-export.json">
-              <Download size={16} aria-hidden /> Export everything
+              <Download size={16} aria-hidden /> {t('Export everything')}
             </a>
           </Section>
           <AboutSection />
@@ -56,9 +61,9 @@ function Appearance() {
     choose(next);
   };
   return (
-    <Section title="Theme" hint="Kept on this device.">
+    <Section title={t('Theme')} hint={t('Kept on this device.')}>
       <Segments
-        label="Theme"
+        label={t('Theme')}
         value={theme}
         onChange={onChange}
         options={[
@@ -66,7 +71,7 @@ function Appearance() {
             value: 'light',
             label: (
               <>
-                <Sun size={15} aria-hidden /> Light
+                <Sun size={15} aria-hidden /> {t('Light')}
               </>
             ),
           },
@@ -74,7 +79,7 @@ function Appearance() {
             value: 'dark',
             label: (
               <>
-                <Moon size={15} aria-hidden /> Dark
+                <Moon size={15} aria-hidden /> {t('Dark')}
               </>
             ),
           },
@@ -82,7 +87,7 @@ function Appearance() {
             value: 'system',
             label: (
               <>
-                <Monitor size={15} aria-hidden /> System
+                <Monitor size={15} aria-hidden /> {t('System')}
               </>
             ),
           },
@@ -95,9 +100,9 @@ function Appearance() {
 function AccountSection() {
   const { data: me, error } = useMe();
   return (
-    <Section title="Account">
+    <Section title={t('Account')}>
       {error && <Failed error={error} />}
-      {!me && !error && <SkeletonRows rows={1} height={24} label="Loading your account" />}
+      {!me && !error && <SkeletonRows rows={1} height={24} label={t('Loading your account')} />}
       {me && <Account me={me} />}
     </Section>
   );
@@ -107,7 +112,7 @@ function ModelsOfOperator() {
   const { data } = useModels();
   if (data && !data.active) return null;
   return (
-    <Section title="Model" hint="What answers in every conversation.">
+    <Section title={t('Model')} hint={t('What answers in every conversation.')}>
       <ModelSection />
     </Section>
   );
@@ -116,29 +121,29 @@ function ModelsOfOperator() {
 function AboutSection() {
   const { data: about, error } = useAbout();
   return (
-    <Section title="About">
+    <Section title={t('About')}>
       {error && <Failed error={error} />}
       {about && (
         <dl className="about">
-          <dt>Version</dt>
+          <dt>{t('Version')}</dt>
           <dd>Segue {about.version}</dd>
-          <dt>Model</dt>
+          <dt>{t('Model')}</dt>
           <dd>
-            {about.model.offline ? 'Offline model' : about.model.id}
+            {about.model.offline ? t('Offline model') : about.model.id}
             {about.model.hint && about.mode === 'local' && (
               <span>
                 <SettingNames text={about.model.hint} />
               </span>
             )}
           </dd>
-          <dt>Index</dt>
-          <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : 'Not answering'}</dd>
-          <dt>Tidal catalogue</dt>
-          <dd>{about.tidal ? 'Connected' : 'Not configured'}</dd>
-          <dt>Made with</dt>
+          <dt>{t('Search index')}</dt>
+          <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : t('Not answering')}</dd>
+          <dt>{t('Tidal catalogue')}</dt>
+          <dd>{about.tidal ? t('Connected') : t('Not configured')}</dd>
+          <dt>{t('Made with')}</dt>
           <dd>
             <a href="/licenses.txt" target="_blank" rel="noreferrer">
-              Licences of other people’s work
+              {t('Licences of other people’s work')}
             </a>
           </dd>
         </dl>

@@ -2,12 +2,13 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { explain, post } from '../api/client';
 import { signInLink, signInWith, type Attempt, type Issuer } from '../api/issuer';
+import { t } from '../i18n';
 import { Logo } from '../shell/logo';
 import { usePageTitle } from '../shell/page-title';
 import './settings.css';
 
 export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; issuer?: Issuer; onSignedIn: () => void }) {
-  usePageTitle('Sign in');
+  usePageTitle(t('Sign in'));
   return (
     <main className="sign-in">
       <div className="sign-in-card rise">
@@ -20,10 +21,11 @@ export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; iss
           <IssuerDoor issuer={issuer} onSignedIn={onSignedIn} />
         ) : (
           <>
-            <h1>Signed out</h1>
+            <h1>{t('Signed out')}</h1>
             <p>
-              This Segue takes its sign-in from another service, and this page was not told where that is. The operator sets SEGUE_TOKEN_URL
-              and SEGUE_SIGN_IN_URL.
+              {t(
+                'This Segue takes its sign-in from another service, and this page was not told where that is. The operator sets SEGUE_TOKEN_URL and SEGUE_SIGN_IN_URL.',
+              )}
             </p>
           </>
         )}
@@ -58,20 +60,20 @@ function IssuerDoor({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => 
     };
   }, [issuer]);
 
-  if (attempt === 'asking') return <p role="status">Signing in…</p>;
+  if (attempt === 'asking') return <p role="status">{t('Signing in…')}</p>;
   return (
     <>
       <header>
-        <h1>Sign in</h1>
-        <p>Your conversations, tasks and music are behind this page.</p>
+        <h1>{t('Sign in')}</h1>
+        <p>{t('Your conversations, tasks and music are behind this page.')}</p>
       </header>
       {attempt === 'unreachable' && (
         <p className="notice" role="alert">
-          The sign-in service cannot be reached right now.
+          {t('The sign-in service cannot be reached right now.')}
         </p>
       )}
       <a className="button primary" href={signInLink(issuer, window.location.href)}>
-        Sign in at {new URL(issuer.signInUrl).host}
+        {t('Sign in at {host}', { host: new URL(issuer.signInUrl).host })}
       </a>
     </>
   );
@@ -102,17 +104,17 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
   return (
     <>
       <header>
-        <h1>{joining ? 'Join Segue' : 'Sign in'}</h1>
+        <h1>{joining ? t('Join Segue') : t('Sign in')}</h1>
         <p>
           {joining
-            ? 'An invitation comes from the person who runs this server.'
-            : 'Your conversations, tasks and music are behind this page.'}
+            ? t('An invitation comes from the person who runs this server.')
+            : t('Your conversations, tasks and music are behind this page.')}
         </p>
       </header>
       <form className="account-form" onSubmit={(event) => void onSubmit(event)}>
         {joining && (
           <label>
-            Invitation
+            {t('Invitation')}
             <input
               className="field"
               required
@@ -123,7 +125,7 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
           </label>
         )}
         <label>
-          Name
+          {t('Name')}
           <input
             className="field"
             required
@@ -134,7 +136,7 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
           />
         </label>
         <label>
-          Password
+          {t('Password')}
           <input
             className="field"
             type="password"
@@ -151,7 +153,7 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
           </p>
         )}
         <button type="submit" className="button primary" disabled={busy}>
-          {joining ? 'Join' : 'Sign in'}
+          {joining ? t('Join') : t('Sign in')}
         </button>
         <button
           type="button"
@@ -161,7 +163,7 @@ function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
             setProblem(null);
           }}
         >
-          {joining ? 'I already have an account' : 'I have an invitation'}
+          {joining ? t('I already have an account') : t('I have an invitation')}
         </button>
       </form>
     </>

@@ -1,11 +1,12 @@
 // The list of all keyboard shortcuts.
+import { t } from '../i18n';
 import { Dialog } from '../ui/dialog';
 import { keyName, SHORTCUTS } from './shortcuts';
 import './palette.css';
 
 export default function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={t('Keyboard shortcuts')} onClose={onClose}>
       <dl className="keys">
         {SHORTCUTS.map(({ keys, what }) => (
           <div key={what}>
@@ -14,7 +15,7 @@ export default function KeysDialog({ onClose }: { onClose: () => void }) {
                 <kbd key={key}>{keyName(key)}</kbd>
               ))}
             </dt>
-            <dd>{what}</dd>
+            <dd>{t(what)}</dd>
           </div>
         ))}
       </dl>

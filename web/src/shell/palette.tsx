@@ -17,6 +17,7 @@ import {
 import { useState, type KeyboardEvent } from 'react';
 import { useLocation } from 'wouter';
 import { useConversations } from '../api/queries';
+import { t } from '../i18n';
 import { setTheme } from '../settings/theme';
 import { useDebounced } from '../ui/debounced';
 import { Dialog } from '../ui/dialog';
@@ -53,7 +54,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
   };
 
   return (
-    <Dialog title="Find anything" hideTitle onClose={onClose}>
+    <Dialog title={t('Find anything')} hideTitle onClose={onClose}>
       <div className="palette">
         <input
           className="field"
@@ -61,8 +62,8 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={commands[chosen] ? `palette-${commands[chosen].id}` : undefined}
-          aria-label="Find anything"
-          placeholder="Search pages, conversations and actions"
+          aria-label={t('Find anything')}
+          placeholder={t('Search pages, conversations and actions')}
           dir="auto"
           data-autofocus
           value={words}
@@ -72,7 +73,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
           }}
           onKeyDown={onKeyDown}
         />
-        <ul id="palette-list" role="listbox" aria-label="Found">
+        <ul id="palette-list" role="listbox" aria-label={t('Found')}>
           {commands.map((command, row) => (
             <li
               key={command.id}
@@ -86,7 +87,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
             </li>
           ))}
         </ul>
-        {commands.length === 0 && <p className="tool-note">No matching command.</p>}
+        {commands.length === 0 && <p className="tool-note">{t('No matching command.')}</p>}
       </div>
     </Dialog>
   );
@@ -99,17 +100,17 @@ function useCommands(words: string, onKeys: () => void): Command[] {
   const isCurrent = q === words && !isPlaceholderData;
   const go = (href: string) => () => navigate(href);
   const fixed: Command[] = [
-    { id: 'new', label: 'New chat', icon: SquarePen, run: go('/') },
-    { id: 'new-tasks', label: 'New chat about tasks', icon: ListTodo, run: go('/?agent=tasks') },
-    { id: 'tasks', label: 'Tasks', icon: ListChecks, run: go('/tasks') },
-    { id: 'library', label: 'Library', icon: Disc3, run: go('/library') },
-    { id: 'playlists', label: 'Playlists', icon: ListMusic, run: go('/playlists') },
-    { id: 'settings', label: 'Settings', icon: Settings, run: go('/settings') },
-    { id: 'undo', label: 'Undo the last action', icon: Undo2, run: () => void undoLast() },
-    { id: 'light', label: 'Light theme', icon: Sun, run: () => setTheme('light') },
-    { id: 'dark', label: 'Dark theme', icon: Moon, run: () => setTheme('dark') },
-    { id: 'export', label: 'Export everything', icon: Download, run: () => window.location.assign('/api/export') },
-    { id: 'keys', label: 'Keyboard shortcuts', icon: Keyboard, run: onKeys },
+    { id: 'new', label: t('New chat'), icon: SquarePen, run: go('/') },
+    { id: 'new-tasks', label: t('New chat about tasks'), icon: ListTodo, run: go('/?agent=tasks') },
+    { id: 'tasks', label: t('Tasks'), icon: ListChecks, run: go('/tasks') },
+    { id: 'library', label: t('Library'), icon: Disc3, run: go('/library') },
+    { id: 'playlists', label: t('Playlists'), icon: ListMusic, run: go('/playlists') },
+    { id: 'settings', label: t('Settings'), icon: Settings, run: go('/settings') },
+    { id: 'undo', label: t('Undo the last action'), icon: Undo2, run: () => void undoLast() },
+    { id: 'light', label: t('Light theme'), icon: Sun, run: () => setTheme('light') },
+    { id: 'dark', label: t('Dark theme'), icon: Moon, run: () => setTheme('dark') },
+    { id: 'export', label: t('Export everything'), icon: Download, run: () => window.location.assign('/api/export') },
+    { id: 'keys', label: t('Keyboard shortcuts'), icon: Keyboard, run: onKeys },
   ];
   // What an earlier word found stays until the new answer is there, but only where it still fits: Enter opens the first.
   const fits = ({ title }: { title: string }) => isCurrent || title.toLowerCase().includes(words.toLowerCase());

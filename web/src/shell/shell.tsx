@@ -4,6 +4,7 @@ import { Menu as MenuIcon, SquarePen, WifiOff } from 'lucide-react';
 import { Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useTitle } from '../api/queries';
+import { t } from '../i18n';
 import { openTrack, useOpenTrack } from '../music/open-track';
 import { Dialog } from '../ui/dialog';
 import { LiveRegion } from '../ui/live-region';
@@ -34,10 +35,10 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
-        Skip to content
+        {t('Skip to content')}
       </a>
       {wide ? (
-        <aside className="shell-side" aria-label="Sidebar">
+        <aside className="shell-side" aria-label={t('Sidebar')}>
           <Sidebar />
         </aside>
       ) : (
@@ -48,7 +49,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </main>
       {drawer && !wide && (
-        <Dialog title="Menu" shape="sheet" hideTitle onClose={() => setDrawer(false)}>
+        <Dialog title={t('Menu')} shape="sheet" hideTitle onClose={() => setDrawer(false)}>
           <Sidebar onNavigate={() => setDrawer(false)} />
         </Dialog>
       )}
@@ -78,7 +79,7 @@ function Topbar({ onMenu }: { onMenu: () => void }) {
   const title = useTitle(chat?.id ?? null);
   return (
     <header className="topbar">
-      <button type="button" className="icon-button" aria-label="Open menu" aria-haspopup="dialog" onClick={onMenu}>
+      <button type="button" className="icon-button" aria-label={t('Open menu')} aria-haspopup="dialog" onClick={onMenu}>
         <MenuIcon size={20} />
       </button>
       {title ? (
@@ -90,7 +91,7 @@ function Topbar({ onMenu }: { onMenu: () => void }) {
           <Logo size={24} /> Segue
         </Link>
       )}
-      <Link href="/" className="icon-button" aria-label="New chat">
+      <Link href="/" className="icon-button" aria-label={t('New chat')}>
         <SquarePen size={19} />
       </Link>
     </header>
@@ -105,8 +106,8 @@ function OfflineBar() {
     <p className="offline-bar" role="status">
       <WifiOff size={15} aria-hidden />
       {online
-        ? 'Segue does not answer. Trying again…'
-        : 'You are offline. You can read what is open; your messages are sent when the connection is back.'}
+        ? t('Segue does not answer. Trying again…')
+        : t('You are offline. You can read what is open; your messages are sent when the connection is back.')}
     </p>
   );
 }

@@ -1,19 +1,29 @@
 // All keyboard shortcuts in one list, used by the handlers and the help.
+import { msg, t } from '../i18n';
 export const SHORTCUTS = [
-  { keys: ['Ctrl', 'K'], what: 'Find anything: pages, conversations, actions' },
-  { keys: ['Ctrl', 'Shift', 'O'], what: 'New chat' },
-  { keys: ['Ctrl', 'Z'], what: 'Undo the last action' },
-  { keys: ['/'], what: 'Go to the message or search field' },
-  { keys: ['?'], what: 'This list' },
-  { keys: ['Enter'], what: 'Send the message; Shift Enter begins a new line' },
-  { keys: ['↑'], what: 'In an empty message field: edit your last question' },
-  { keys: ['Esc'], what: 'Stop the answer, or close the open dialog' },
-  { keys: ['↑', '↓'], what: 'In the task list: move between tasks' },
-  { keys: ['E'], what: 'On a task: edit it' },
-  { keys: ['Delete'], what: 'On a task: delete it' },
+  { keys: ['Ctrl', 'K'], what: msg('Find anything: pages, conversations, actions') },
+  { keys: ['Ctrl', 'Shift', 'O'], what: msg('New chat') },
+  { keys: ['Ctrl', 'Z'], what: msg('Undo the last action') },
+  { keys: ['/'], what: msg('Go to the message or search field') },
+  { keys: ['?'], what: msg('This list') },
+  { keys: ['Enter'], what: msg('Send the message; Shift Enter begins a new line') },
+  { keys: ['↑'], what: msg('In an empty message field: edit your last question') },
+  { keys: ['Esc'], what: msg('Stop the answer, or close the open dialog') },
+  { keys: ['↑', '↓'], what: msg('In the task list: move between tasks') },
+  { keys: ['E'], what: msg('On a task: edit it') },
+  { keys: ['Delete'], what: msg('On a task: delete it') },
 ];
 
 export const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Apple keyboards have ⌘ in place of Ctrl. */
-export const keyName = (key: string) => (key === 'Ctrl' && isApple() ? '⌘' : key);
+/** As it is printed on the keyboard. Apple keyboards have ⌘ in place of Ctrl. */
+export const keyName = (key: string) => (key === 'Ctrl' && isApple() ? '⌘' : t(KEYS[key] ?? key));
+
+/** Keys whose label differs between keyboards. */
+const KEYS: Record<string, string> = {
+  Ctrl: msg('Ctrl'),
+  Shift: msg('Shift'),
+  Enter: msg('Enter'),
+  Esc: msg('Esc'),
+  Delete: msg('Del'),
+};

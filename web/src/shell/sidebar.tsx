@@ -3,14 +3,15 @@ import { Disc3, ListChecks, ListMusic, Search, Settings, SquarePen } from 'lucid
 import { Link, useLocation } from 'wouter';
 import { useAbout } from '../api/queries';
 import { History } from '../history/history';
+import { msg, t } from '../i18n';
 import { Logo } from './logo';
 import { openPalette } from './open-palette';
 import { keyName } from './shortcuts';
 
 const PAGES = [
-  { href: '/tasks', label: 'Tasks', icon: ListChecks },
-  { href: '/library', label: 'Library', icon: Disc3 },
-  { href: '/playlists', label: 'Playlists', icon: ListMusic },
+  { href: '/tasks', label: msg('Tasks'), icon: ListChecks },
+  { href: '/library', label: msg('Library'), icon: Disc3 },
+  { href: '/playlists', label: msg('Playlists'), icon: ListMusic },
 ];
 
 export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
@@ -21,7 +22,7 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
         <Logo size={26} /> Segue
       </Link>
       <Link href="/" className="button new-chat" onClick={onNavigate}>
-        <SquarePen size={16} aria-hidden /> New chat
+        <SquarePen size={16} aria-hidden /> {t('New chat')}
       </Link>
       <button
         type="button"
@@ -32,12 +33,12 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
           openPalette();
         }}
       >
-        <Search size={16} aria-hidden /> Find anything <kbd>{keyName('Ctrl')} K</kbd>
+        <Search size={16} aria-hidden /> {t('Find anything')} <kbd>{keyName('Ctrl')} K</kbd>
       </button>
-      <nav className="pages" aria-label="Pages">
+      <nav className="pages" aria-label={t('Pages')}>
         {PAGES.map(({ href, label, icon: Icon }) => (
           <Link key={href} href={href} aria-current={location === href ? 'page' : undefined} onClick={onNavigate}>
-            <Icon size={17} strokeWidth={1.8} aria-hidden /> {label}
+            <Icon size={17} strokeWidth={1.8} aria-hidden /> {t(label)}
           </Link>
         ))}
       </nav>
@@ -47,7 +48,7 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
         <Link
           href="/settings"
           className="icon-button"
-          aria-label="Settings"
+          aria-label={t('Settings')}
           aria-current={location === '/settings' ? 'page' : undefined}
           onClick={onNavigate}
         >
@@ -64,7 +65,7 @@ function ModelLine() {
   return (
     <span className="model-line" title={about.model.id}>
       <span className="model-dot" data-offline={about.model.offline} aria-hidden="true" />
-      <span>{about.model.offline ? 'Offline model' : about.model.id}</span>
+      <span>{about.model.offline ? t('Offline model') : about.model.id}</span>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState, type ClipboardEvent, type FormEvent } from 'react';
 import { useAddTask, useDeleteTask } from '../api/task-queries';
 import type { Task } from '../api/types';
-import { count } from '../ui/format';
+import { plural, t } from '../i18n';
 import { say } from '../ui/live-region';
 import { toast, toastError } from '../ui/toast';
 import { asTask, linesOf, LONGEST_TEXT, LONGEST_TITLE } from './new-tasks';
@@ -32,7 +32,7 @@ export function AddTask({ onAdded }: { onAdded: (ids: string[]) => void }) {
     if (!task) return;
     // The words leave the field only once the server has them.
     setText('');
-    say(`Added “${task.title}”`);
+    say(t('Added “{title}”', { title: task.title }));
   };
   const onPaste = async (event: ClipboardEvent) => {
     const lines = linesOf(event.clipboardData.getData('text'));
@@ -40,28 +40,30 @@ export function AddTask({ onAdded }: { onAdded: (ids: string[]) => void }) {
     event.preventDefault();
     const added = await addAll(lines.map((line) => line.slice(0, LONGEST_TEXT)));
     if (added.length === 0) return;
-    toast(`Added ${count(added.length, 'task')}`, { undo: () => Promise.all(added.map(({ id }) => deletion.mutateAsync(id))) });
+    toast(plural(added.length, 'Added {n} task', 'Added {n} tasks'), {
+      undo: () => Promise.all(added.map(({ id }) => deletion.mutateAsync(id))),
+    });
   };
 
   return (
     <form className="add-task" onSubmit={(event) => void onSubmit(event)}>
       <input
         className="field"
-        aria-label="New task"
+        aria-label={t('New task')}
         aria-describedby="add-task-hint"
         aria-invalid={tooLong}
         dir="auto"
-        placeholder="Add a task"
+        placeholder={t('Add a task')}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onPaste={(event) => void onPaste(event)}
       />
-      <button type="submit" className="icon-button" aria-label="Add task" disabled={words === '' || tooLong || add.isPending}>
+      <button type="submit" className="icon-button" aria-label={t('Add task')} disabled={words === '' || tooLong || add.isPending}>
         <Plus size={19} />
       </button>
       <p className="add-task-hint" id="add-task-hint" data-bad={tooLong}>
-        {tooLong && `${words.length.toLocaleString('en')} of at most ${LONGEST_TEXT.toLocaleString('en')} characters`}
-        {!tooLong && words.length > LONGEST_TITLE && 'Long for a title: the whole text is kept in the description.'}
+        {tooLong && t('{n} of at most {most} characters', { n: words.length, most: LONGEST_TEXT })}
+        {!tooLong && words.length > LONGEST_TITLE && t('Long for a title: the whole text is kept in the description.')}
       </p>
     </form>
   );

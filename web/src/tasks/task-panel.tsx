@@ -3,7 +3,7 @@ import { ListTodo } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTasks } from '../api/task-queries';
 import type { Task } from '../api/types';
-import { count } from '../ui/format';
+import { plural, t } from '../i18n';
 import { isTyping } from '../ui/keys';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { AddTask } from './add-task';
@@ -20,22 +20,22 @@ export function TaskPanel() {
     <div className="task-panel">
       <AddTask onAdded={setAdded} />
       {error && !tasks && <Failed error={error} onRetry={() => void refetch()} />}
-      {!tasks && !error && <SkeletonRows rows={4} height={44} label="Loading tasks" />}
+      {!tasks && !error && <SkeletonRows rows={4} height={44} label={t('Loading tasks')} />}
       {open.length > 0 && (
         <section>
-          <h2 className="task-heading">{count(open.length, 'task')} open</h2>
-          <TaskList label="Tasks" tasks={open} added={added} />
+          <h2 className="task-heading">{plural(open.length, '{n} task open', '{n} tasks open')}</h2>
+          <TaskList label={t('Tasks')} tasks={open} added={added} />
         </section>
       )}
       {tasks && open.length === 0 && (
-        <Empty icon={ListTodo} title={done.length === 0 ? 'A clear day' : 'All done'}>
-          <p>Add a task above, or tell the Tasks agent what is on your mind.</p>
+        <Empty icon={ListTodo} title={done.length === 0 ? t('A clear day') : t('All done')}>
+          <p>{t('Add a task above, or tell the Tasks agent what is on your mind.')}</p>
         </Empty>
       )}
       {done.length > 0 && (
         <details className="task-done">
-          <summary className="task-heading">Done ({done.length.toLocaleString('en')})</summary>
-          <TaskList label="Done tasks" tasks={done} added={[]} />
+          <summary className="task-heading">{t('Done ({n})', { n: done.length })}</summary>
+          <TaskList label={t('Done tasks')} tasks={done} added={[]} />
         </details>
       )}
     </div>

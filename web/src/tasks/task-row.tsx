@@ -3,6 +3,7 @@ import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/task-queries';
 import type { Task } from '../api/types';
+import { t } from '../i18n';
 import { isComposing, isEnter, isTyping, withCommand } from '../ui/keys';
 import { toast, toastError } from '../ui/toast';
 import './task-row.css';
@@ -28,7 +29,10 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false }: 
     const completed = !task.completed;
     // It leaves this list for the other one: say so, with the way back.
     set(completed).then(
-      () => toast(completed ? `Done: “${task.title}”` : `Open again: “${task.title}”`, { undo: () => set(!completed) }),
+      () =>
+        toast(completed ? t('Done: “{title}”', { title: task.title }) : t('Open again: “{title}”', { title: task.title }), {
+          undo: () => set(!completed),
+        }),
       toastError,
     );
   };
@@ -41,7 +45,9 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false }: 
   };
   // A promise, not a callback of `mutate`: those are dropped once the row is gone, and deleting makes it go.
   const remove = () =>
-    deletion.mutateAsync(task.id).then(() => toast(`Deleted “${task.title}”`, { undo: () => restore.mutateAsync(task.id) }), toastError);
+    deletion
+      .mutateAsync(task.id)
+      .then(() => toast(t('Deleted “{title}”', { title: task.title }), { undo: () => restore.mutateAsync(task.id) }), toastError);
   const stopEditing = () => {
     setEditing(false);
     queueMicrotask(() => editButton.current?.focus());
@@ -74,14 +80,14 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false }: 
       </div>
       {gone ? (
         <>
-          <span className="chip">Deleted</span>
+          <span className="chip">{t('Deleted')}</span>
           <button
             type="button"
             className="button small"
-            aria-label={`Bring back ${task.title}`}
+            aria-label={t('Bring back {title}', { title: task.title })}
             onClick={() => restore.mutate(task.id, { onError: toastError })}
           >
-            <Undo2 size={14} aria-hidden /> Bring back
+            <Undo2 size={14} aria-hidden /> {t('Bring back')}
           </button>
         </>
       ) : (
@@ -90,12 +96,17 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false }: 
             ref={editButton}
             type="button"
             className="icon-button small"
-            aria-label={`Edit ${task.title}`}
+            aria-label={t('Edit {title}', { title: task.title })}
             onClick={() => setEditing(true)}
           >
             <Pencil size={15} />
           </button>
-          <button type="button" className="icon-button small" aria-label={`Delete ${task.title}`} onClick={() => void remove()}>
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={t('Delete {title}', { title: task.title })}
+            onClick={() => void remove()}
+          >
             <Trash2 size={15} />
           </button>
         </div>
@@ -133,7 +144,7 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
       <div className="task-fields">
         <input
           className="field"
-          aria-label="Title"
+          aria-label={t('Title')}
           dir="auto"
           value={title}
           maxLength={200}
@@ -142,9 +153,9 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
         />
         <textarea
           className="field"
-          aria-label="Description"
+          aria-label={t('Description')}
           dir="auto"
-          placeholder="Description"
+          placeholder={t('Description')}
           rows={2}
           maxLength={2000}
           value={description}
@@ -152,10 +163,10 @@ function TaskEditor({ task, onDone }: { task: Task; onDone: () => void }) {
         />
         <div className="task-editing">
           <button type="button" className="button small primary" onClick={save} disabled={title.trim() === ''}>
-            Save
+            {t('Save')}
           </button>
           <button type="button" className="button small quiet" onClick={onDone}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </div>

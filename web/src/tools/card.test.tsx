@@ -109,7 +109,7 @@ describe('a tool card', () => {
     await user.click(first.getByRole('button', { name: /^Harbour Lights/ }));
     expect(first.getByText('Why it matched')).toBeTruthy();
     expect(first.getByText('Energy').parentElement?.textContent).toContain('31%');
-    expect(first.getByText('A minor')).toBeTruthy();
+    expect(first.getByText('Key: A minor')).toBeTruthy();
     expect(first.queryByText(/lets the water in/)).toBeNull();
     await user.click(first.getByRole('button', { name: 'Lyrics' }));
     expect(first.getByText(/lets the water in/)).toBeTruthy();

@@ -2,6 +2,7 @@
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import { countResults, type ToolCall } from '../chat/parts';
+import { msg, plural, t } from '../i18n';
 import { ErrorBoundary } from '../ui/error-boundary';
 import { took } from '../ui/format';
 import { GenericBody } from './generic';
@@ -33,7 +34,7 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
       <Icon className="tool-icon" size={15} strokeWidth={1.9} aria-hidden />
       <span className="tool-words" dir="auto">
         <span className="tool-title">{title}</span>
-        {card.counts && results > 0 && <span className="tool-count"> · {results.toLocaleString('en')} found</span>}
+        {card.counts && results > 0 && <span className="tool-count"> · {plural(results, '{n} found', '{n} found')}</span>}
         {results === 0 && call.summary && call.summary !== title && <span className="tool-summary"> · {call.summary}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
@@ -70,9 +71,9 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
 });
 
 const MARKS = {
-  running: { Mark: LoaderCircle, label: 'Working', className: 'spin' },
-  done: { Mark: Check, label: 'Done', className: 'ok' },
-  failed: { Mark: CircleAlert, label: 'Failed', className: 'failed' },
+  running: { Mark: LoaderCircle, label: msg('Working'), className: 'spin' },
+  done: { Mark: Check, label: msg('Done'), className: 'ok' },
+  failed: { Mark: CircleAlert, label: msg('Failed'), className: 'failed' },
 };
 
 function StatusMark({ status }: { status: ToolCall['status'] }) {
@@ -80,7 +81,7 @@ function StatusMark({ status }: { status: ToolCall['status'] }) {
   return (
     <span className="tool-status">
       <Mark size={14} className={className} aria-hidden />
-      <span className="visually-hidden">{label}</span>
+      <span className="visually-hidden">{t(label)}</span>
     </span>
   );
 }

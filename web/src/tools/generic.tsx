@@ -1,12 +1,13 @@
 // The card of a tool without its own card: name, input and output.
 import { Wrench } from 'lucide-react';
+import { t } from '../i18n';
 import type { BodyProps, CardSpec } from './spec';
 
 export function genericCard(toolName: string): CardSpec {
   const name = inWords(toolName);
   return {
     icon: Wrench,
-    title: (_input, running) => (running ? `Running ${name}` : `Ran ${name}`),
+    title: (_input, running) => (running ? t('Running {name}', { name }) : t('Ran {name}', { name })),
     Body: GenericBody,
   };
 }
@@ -16,11 +17,11 @@ export function GenericBody({ input, output }: BodyProps) {
   return (
     <div className="generic">
       <div>
-        <p className="label">Asked</p>
+        <p className="label">{t('Asked')}</p>
         <Value value={input} />
       </div>
       <div>
-        <p className="label">Answer</p>
+        <p className="label">{t('Answer')}</p>
         <Value value={output} />
       </div>
     </div>

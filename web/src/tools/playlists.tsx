@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { takeBack } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { EditPlaylistOutput, ListPlaylistsOutput } from '../api/types';
+import { t } from '../i18n';
 import { TrackRows } from '../music/track-rows';
 import { count } from '../ui/format';
 import { say } from '../ui/live-region';
@@ -17,8 +18,8 @@ export const listPlaylists: CardSpec = {
   icon: ListMusic,
   counts: true,
   title: (input, running) => {
-    const name = field(input, 'playlist');
-    return `${running ? 'Reading' : 'Read'} ${name ? 'a playlist' : 'your playlists'}`;
+    if (field(input, 'playlist') !== '') return running ? t('Reading a playlist') : t('Read a playlist');
+    return running ? t('Reading your playlists') : t('Read your playlists');
   },
   Body: ({ output, old }) => {
     const { playlists, tracks } = output as unknown as ListPlaylistsOutput;
@@ -43,7 +44,7 @@ export const listPlaylists: CardSpec = {
 export const editPlaylist: CardSpec = {
   icon: PencilLine,
   // What exactly was done is in the summary beside it.
-  title: (_input, running) => (running ? 'Changing a playlist' : 'Changed a playlist'),
+  title: (_input, running) => (running ? t('Changing a playlist') : t('Changed a playlist')),
   Body: EditedPlaylist,
 };
 
@@ -55,7 +56,7 @@ function EditedPlaylist({ output }: BodyProps) {
     try {
       await takeBack(undoId);
       setUndone(true);
-      say(`Undone: the change of “${title}”`);
+      say(t('Undone: the change of “{title}”', { title }));
       tell('playlists');
     } catch (error) {
       toastError(error);
@@ -63,7 +64,7 @@ function EditedPlaylist({ output }: BodyProps) {
   };
   return (
     <>
-      {undone && <p className="tool-note">Undone. The playlist is as it was.</p>}
+      {undone && <p className="tool-note">{t('Undone. The playlist is as it was.')}</p>}
       {changed.length > 0 && (
         <ul className="playlist-changes">
           {changed.map(({ position, title, artist }) => (
@@ -75,11 +76,11 @@ function EditedPlaylist({ output }: BodyProps) {
       )}
       <p className="playlist-foot">
         <Link className="button small" href={`/playlists?id=${id}`}>
-          Open the playlist <ArrowRight size={14} aria-hidden />
+          {t('Open the playlist')} <ArrowRight size={14} aria-hidden />
         </Link>
         {!undone && (
           <button type="button" className="button small quiet" onClick={() => void undo()}>
-            <Undo2 size={14} aria-hidden /> Undo
+            <Undo2 size={14} aria-hidden /> {t('Undo')}
           </button>
         )}
       </p>

@@ -1,6 +1,7 @@
 // The definition of a tool's card.
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
+import { t } from '../i18n';
 
 export interface BodyProps {
   output: Record<string, unknown>;
@@ -25,5 +26,5 @@ export function field(input: unknown, name: string): string {
 }
 
 export function quoted(words: string): string {
-  return words.length > 90 ? `'${words.slice(0, 88).trimEnd()}…'` : `'${words}'`;
+  return t("'{words}'", { words: words.length > 90 ? `${words.slice(0, 88).trimEnd()}…` : words });
 }

@@ -2,18 +2,18 @@
 import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
 import { useTasks } from '../api/task-queries';
 import type { DeleteTaskOutput, Task } from '../api/types';
+import { t } from '../i18n';
 import { TaskRow } from '../tasks/task-row';
 import { field, quoted, type BodyProps, type CardSpec } from './spec';
 import './tasks.css';
 
-const named = (verb: string, input: unknown) => {
-  const title = field(input, 'title');
-  return title ? `${verb} ${quoted(title)}` : `${verb} a task`;
-};
-
 export const addTask: CardSpec = {
   icon: ListTodo,
-  title: (input, running) => named(running ? 'Adding' : 'Added', input),
+  title: (input, running) => {
+    const title = quoted(field(input, 'title'));
+    if (field(input, 'title') === '') return running ? t('Adding a task') : t('Added a task');
+    return running ? t('Adding {title}', { title }) : t('Added {title}', { title });
+  },
   Body: OneTask,
 };
 
@@ -22,33 +22,34 @@ export const listTasks: CardSpec = {
   counts: true,
   title: (input, running) => {
     const filter = field(input, 'filter');
-    const which = filter === 'pending' ? 'open tasks' : filter === 'completed' ? 'finished tasks' : 'tasks';
-    return `${running ? 'Reading' : 'Read'} your ${which}`;
+    if (filter === 'pending') return running ? t('Reading your open tasks') : t('Read your open tasks');
+    if (filter === 'completed') return running ? t('Reading your finished tasks') : t('Read your finished tasks');
+    return running ? t('Reading your tasks') : t('Read your tasks');
   },
   Body: ({ output }) => <Checklist tasks={output.tasks as Task[]} />,
 };
 
 export const completeTask: CardSpec = {
   icon: SquareCheckBig,
-  title: (_input, running) => (running ? 'Completing a task' : 'Completed a task'),
+  title: (_input, running) => (running ? t('Completing a task') : t('Completed a task')),
   Body: OneTask,
 };
 
 export const updateTask: CardSpec = {
   icon: PencilLine,
-  title: (_input, running) => (running ? 'Changing a task' : 'Changed a task'),
+  title: (_input, running) => (running ? t('Changing a task') : t('Changed a task')),
   Body: OneTask,
 };
 
 export const deleteTask: CardSpec = {
   icon: Trash2,
-  title: (_input, running) => (running ? 'Deleting a task' : 'Deleted a task'),
+  title: (_input, running) => (running ? t('Deleting a task') : t('Deleted a task')),
   Body: DeletedTask,
 };
 
 function OneTask({ output }: BodyProps) {
   const task = (output.task ?? output) as Partial<Task>;
-  if (!task.id || !task.title) return <p className="tool-note">{String(output.message ?? 'Done.')}</p>;
+  if (!task.id || !task.title) return <p className="tool-note">{String(output.message ?? t('Done.'))}</p>;
   return <Checklist tasks={[task as Task]} />;
 }
 

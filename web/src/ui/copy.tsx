@@ -1,9 +1,10 @@
 // Copies text, including where the browser's clipboard API is not available (plain http on a home network).
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { t } from '../i18n';
 import { toastError } from './toast';
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t('Copy') }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -13,7 +14,13 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 
   const onClick = () => copyText(text).then(() => setCopied(true), toastError);
   return (
-    <button type="button" className="icon-button small" aria-label={copied ? 'Copied' : label} title={label} onClick={() => void onClick()}>
+    <button
+      type="button"
+      className="icon-button small"
+      aria-label={copied ? t('Copied') : label}
+      title={label}
+      onClick={() => void onClick()}
+    >
       {copied ? <Check size={15} /> : <Copy size={15} />}
     </button>
   );
@@ -27,5 +34,5 @@ export async function copyText(text: string): Promise<void> {
   area.select();
   const done = document.execCommand('copy');
   area.remove();
-  if (!done) throw new Error('The browser did not allow copying.');
+  if (!done) throw new Error(t('The browser did not allow copying.'));
 }

@@ -1,6 +1,7 @@
 // A modal dialog. It uses the browser's dialog element, which handles focus, Escape and the inert page.
 import { X } from 'lucide-react';
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { t } from '../i18n';
 import { entered } from './top-dialog';
 import './dialog.css';
 
@@ -48,7 +49,7 @@ export function Dialog({ title, onClose, children, shape = 'card', hideTitle = f
           <h2 id={titleId} className={hideTitle ? 'visually-hidden' : undefined}>
             {title}
           </h2>
-          <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+          <button type="button" className="icon-button" aria-label={t('Close')} onClick={onClose}>
             <X size={18} />
           </button>
         </header>

@@ -1,4 +1,5 @@
-// Formats numbers and times for users.
+// Formats numbers and times for users, in the language of the page.
+import { localeNow, plural } from '../i18n';
 
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);
@@ -7,22 +8,37 @@ export function clock(seconds: number): string {
 
 export function took(durationMs: number): string {
   if (durationMs < 1) return '< 1 ms';
-  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
+  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${decimal(durationMs / 1000)} s`;
 }
 
+export function decimal(n: number): string {
+  return n.toLocaleString(localeNow(), { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
+/** `0.5` is “50%”, or “50 %” where the language puts a space. */
+export function percent(share: number): string {
+  return share.toLocaleString(localeNow(), { style: 'percent' });
+}
+
+/** A number and its noun, as a text of its own. Inside a sentence, use `plural` with the whole sentence. */
 export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+  return plural(n, `{n} ${one}`, `{n} ${many}`);
 }
 
 export function shortDate(iso: string): string {
-  return new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' });
+  return new Date(iso).toLocaleDateString(localeNow(), { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
 /** The time if it is today, otherwise the day. */
 export function moment(iso: string, now = new Date()): string {
   const at = new Date(iso);
-  const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  const time = at.toLocaleTimeString(localeNow(), { hour: '2-digit', minute: '2-digit' });
   if (at.toDateString() === now.toDateString()) return time;
   const year = at.getFullYear() === now.getFullYear() ? undefined : 'numeric';
-  return `${at.toLocaleDateString([], { day: 'numeric', month: 'short', year })}, ${time}`;
+  return `${at.toLocaleDateString(localeNow(), { day: 'numeric', month: 'short', year })}, ${time}`;
+}
+
+/** The day and the time in full. */
+export function fullMoment(iso: string): string {
+  return new Date(iso).toLocaleString(localeNow());
 }

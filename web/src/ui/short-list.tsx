@@ -1,5 +1,6 @@
 // A list that starts short: a button shows the rest. There is no scrolling box inside a scrolling page.
 import { useState, type ReactNode } from 'react';
+import { t } from '../i18n';
 
 interface Props<T> {
   items: T[];
@@ -15,7 +16,7 @@ export function ShortList<T>({ items, first, render }: Props<T>) {
       {items.length > first && (
         <p className="list-rest">
           <button type="button" className="button small quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? `Show the first ${first}` : `Show all ${items.length}`}
+            {all ? t('Show the first {first}', { first }) : t('Show all {length}', { length: items.length })}
           </button>
         </p>
       )}

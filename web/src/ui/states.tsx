@@ -2,6 +2,7 @@
 import { CircleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { explain } from '../api/client';
+import { t } from '../i18n';
 
 export function Skeleton({ width = '100%', height = 14 }: { width?: number | string; height?: number }) {
   return <div className="skeleton" style={{ width, height }} />;
@@ -36,7 +37,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
         {onRetry && (
           <div className="actions">
             <button type="button" className="button small" onClick={onRetry}>
-              Try again
+              {t('Try again')}
             </button>
           </div>
         )}

@@ -3,6 +3,7 @@ import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 import { explain } from '../api/client';
+import { t } from '../i18n';
 import { say } from './live-region';
 import { topDialog } from './top-dialog';
 import './toast.css';
@@ -51,10 +52,10 @@ export function Toasts() {
           <span>{item.text}</span>
           {item.undo && (
             <button type="button" className="button small" onClick={() => void takeBack(item)}>
-              Undo
+              {t('Undo')}
             </button>
           )}
-          <button type="button" className="icon-button small" aria-label="Dismiss" onClick={() => close(item.id)}>
+          <button type="button" className="icon-button small" aria-label={t('Dismiss')} onClick={() => close(item.id)}>
             <X size={15} />
           </button>
         </div>
@@ -79,7 +80,7 @@ async function takeBack(item: Toast): Promise<void> {
   undoable = undoable.filter((other) => other.id !== item.id);
   try {
     await item.undo?.();
-    say(`Undone: ${item.text}`);
+    say(t('Undone: {text}', { text: item.text }));
   } catch (error) {
     toastError(error);
   }

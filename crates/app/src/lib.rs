@@ -276,6 +276,7 @@ impl App {
             unsaved_events,
             log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
             pools: self.store.pools(),
+            background_write_longest: self.store.longest_background_write(),
             index: soon(self.index_reading()).await.flatten(),
             ingest: soon(self.store.step_counts()).await.and_then(Result::ok).unwrap_or_default(),
         };

@@ -38,6 +38,7 @@ function Answering({ active }: { active: Active }) {
       <span>
         {active.chosenBy === 'settings' && 'A setting of the server names this model. A setting wins over a choice on this page.'}
         {active.chosenBy === 'operator' && `Answers from ${active.server}.`}
+        {active.chosenBy === 'connection' && `Answers from ${active.server}, as connected below.`}
         {active.chosenBy === 'default' && 'Answers by rules, without a network. Connect a model server for real conversations.'}
       </span>
     </p>

@@ -9,6 +9,7 @@ import { Segments } from '../ui/segments';
 import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
+import { Connections } from './connections';
 import { ModelSection } from './model-section';
 import { currentTheme, setTheme, type Theme } from './theme';
 import './settings.css';
@@ -25,6 +26,7 @@ export default function SettingsPage() {
           <Appearance />
           <AccountSection />
           <ModelsOfOperator />
+          <ConnectionsOfOperator />
           <Section title="Your data" hint="Conversations, tasks, library and playlists, in one JSON file.">
             <a className="button" href="/api/export" download="segue-export.json">
               <Download size={16} aria-hidden /> Export everything
@@ -109,6 +111,16 @@ function ModelsOfOperator() {
   return (
     <Section title="Model" hint="What answers in every conversation.">
       <ModelSection />
+    </Section>
+  );
+}
+
+function ConnectionsOfOperator() {
+  const { data } = useModels();
+  if (!data?.active) return null;
+  return (
+    <Section title="Connections" hint="Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.">
+      <Connections />
     </Section>
   );
 }

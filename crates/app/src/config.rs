@@ -1,7 +1,7 @@
 //! Settings: flags, environment or a settings file, in that order of strength. The only reader of the environment.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
@@ -60,6 +60,11 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("SEGUE_MODEL_PORTS", "11434,8080,1234,8000", "Loopback ports where Segue looks for model servers, or off"),
     setting("SEGUE_OPERATORS", "", "Accounts or token subjects that may change the settings, separated by commas"),
+    setting(
+        "SEGUE_SECRET_KEY",
+        "",
+        "At least 32 characters that encrypt secrets stored on the settings page; when empty with SQLite, a file in the data directory",
+    ),
     setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),
     setting("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "Base URL of the Anthropic Messages API"),
     setting("OPENAI_API_KEY", "", "Key for OpenAI, or for the server at OPENAI_BASE_URL"),
@@ -213,6 +218,10 @@ pub struct Config {
     pub model_ports: Vec<u16>,
     /// Who may change settings beside the user of `local` mode: ids or names.
     pub operators: Vec<String>,
+    /// Encrypts secrets that are stored. None: a file in the data directory, with SQLite only.
+    pub secret_key: Option<Secret>,
+    /// Names of the settings that have a value of their own.
+    pub set: BTreeSet<&'static str>,
     pub anthropic: Endpoint,
     pub openai: Endpoint,
     /// None: the embedded index.
@@ -399,6 +408,8 @@ impl Config {
             small_model: values.small_model()?,
             model_ports: values.model_ports()?,
             operators: values.names("SEGUE_OPERATORS"),
+            secret_key: values.secret_key()?,
+            set: values.set(),
             anthropic: values.endpoint("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
             openai: values.endpoint("OPENAI_BASE_URL", "OPENAI_API_KEY"),
             qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
@@ -682,6 +693,19 @@ impl<F: Fn(&str) -> Option<String>> Values<F> {
             });
         };
         models::parse_choice(&choice).map_err(|why| problem("SEGUE_MODEL", why))
+    }
+
+    fn secret_key(&self) -> Result<Option<Secret>, ConfigError> {
+        let key = self.secret("SEGUE_SECRET_KEY");
+        if key.as_ref().is_some_and(|key| key.expose().len() < MIN_SECRET_BYTES) {
+            let why = format!("must have at least {MIN_SECRET_BYTES} characters; `openssl rand -base64 32` makes one");
+            return Err(problem("SEGUE_SECRET_KEY", why));
+        }
+        Ok(key)
+    }
+
+    fn set(&self) -> BTreeSet<&'static str> {
+        SETTINGS.iter().map(|setting| setting.name).filter(|name| self.text(name).is_some()).collect()
     }
 
     fn is_model_set(&self) -> bool {

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod backup;
 mod claims;
 pub mod config;
+pub mod connections;
 mod converse;
 mod decided;
 pub mod enrich;
@@ -51,6 +52,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agents::{AGENTS, Agent, Circumstances},
     config::{Config, MusicDir},
+    connections::InUse,
     enrich::{Describer, Pipeline, Sources},
     export::Export,
     index_sync::Indexing,
@@ -111,6 +113,7 @@ pub struct App {
     node: Node,
     meter: Meter,
     readiness: Arc<Readiness>,
+    in_use: InUse,
 }
 
 impl App {
@@ -121,6 +124,7 @@ impl App {
         let node = Node::claim(&config.data_dir)
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store = open_store(&config).await?;
+        let (config, with_model, in_use) = connections::apply(config, &store).await?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
@@ -128,7 +132,7 @@ impl App {
         let limits = token_limits(&config);
         let asides = Asides::default();
         let meter = Meter { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() };
-        let models = Models::new(&config, model).context("the models cannot be set up")?;
+        let models = Models::open(&config, model, with_model.as_ref()).await.context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(
             store.clone(),
@@ -165,6 +169,7 @@ impl App {
             pipeline,
             node,
             readiness: Arc::new(Readiness::new()),
+            in_use,
         });
         #[cfg(debug_assertions)]
         arm_crash_at_start();
@@ -276,6 +281,7 @@ impl App {
             unsaved_events,
             log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
             pools: self.store.pools(),
+            background_write_longest: self.store.longest_background_write(),
             index: soon(self.index_reading()).await.flatten(),
             ingest: soon(self.store.step_counts()).await.and_then(Result::ok).unwrap_or_default(),
         };

@@ -20,3 +20,4 @@ mod security_headers;
 pub mod server;
 pub mod telemetry;
 mod ui;
+mod work_share;

@@ -24,6 +24,7 @@ use crate::{
     request_metrics,
     request_rate::RequestRate,
     security_headers, ui,
+    work_share::WorkShare,
 };
 
 /// What handlers need.
@@ -32,6 +33,7 @@ pub struct AppState {
     pub auth: Auth,
     pub(crate) open_requests: OpenRequests<UserId>,
     pub(crate) request_rate: RequestRate,
+    pub(crate) work_share: WorkShare,
     /// By address, on routes without authentication.
     pub(crate) public_requests: OpenRequests<IpAddr>,
     pub(crate) imports: ImportQueue,
@@ -55,6 +57,7 @@ pub fn router(app: Arc<App>) -> Router {
         auth: Auth::new(&app.config),
         open_requests: OpenRequests::up_to(app.config.open_requests),
         request_rate: RequestRate::new(app.config.requests_per_second),
+        work_share: WorkShare::new(app.config.open_requests.is_some()),
         public_requests: OpenRequests::up_to(public_share(&app.config)),
         imports: ImportQueue::new(),
         index_status: Recent::new(INDEX_STATUS_KEEPS),

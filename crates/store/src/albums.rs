@@ -73,7 +73,7 @@ impl Store {
                 .await?;
         }
         let documents: Vec<_> = tracks.iter().cloned().map(NewDocument::public).collect();
-        schedule(&mut tx, &documents, Priority::ByHand).await?;
+        schedule(&mut tx, &documents, Priority::ByHand, owner.as_str()).await?;
         let recordings: Vec<_> = tracks.iter().map(|track| track.id.to_string()).collect();
         project(&mut tx, &recordings).await?;
         tx.commit().await?;

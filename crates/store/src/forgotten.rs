@@ -63,7 +63,7 @@ impl Store {
             return Ok(0);
         }
         let mut tx = self.begin().await?;
-        schedule(&mut tx, &documents, Priority::Import).await?;
+        schedule(&mut tx, &documents, Priority::Import, "").await?;
         let recordings: Vec<_> = documents.iter().map(|document| document.track.id.to_string()).collect();
         project(&mut tx, &recordings).await?;
         tx.commit().await?;

@@ -66,11 +66,14 @@ const INSERT_OPEN: &str = "INSERT INTO open_entries
         entry = excluded.entry, found = excluded.found, playlists = excluded.playlists, tries = 0,
         due_at = excluded.due_at, recording_id = excluded.recording_id";
 
-const CLOSE: &str = "DELETE FROM open_entries WHERE user_id = $1 AND recording_id = $2";
+const CLOSE_SQLITE: &str = "DELETE FROM open_entries
+    WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
+const CLOSE_POSTGRES: &str = "DELETE FROM open_entries
+    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
+/// Recordings whose entries are closed by one statement.
+const CLOSED_AT_ONCE: usize = 500;
 
-/// Tracks that are kept in one transaction. A larger file takes several, so that other users can write in between; a
-/// second import of the same file adds what a crash left out.
-const AT_ONCE: usize = 1000;
+const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
 
 /// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted, and one
 /// that its owner has edited stays as it is.
@@ -80,41 +83,83 @@ const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, c
 
 impl Store {
     /// Keeps an import with its report. Returns how many tracks are new in the library.
+    ///
+    /// A file takes as many short transactions as it needs, so that other users can write in between. Its row says how many
+    /// tracks are kept; a second import of the same file adds what a crash left out.
     pub async fn keep_import(&self, owner: &UserId, import: &NewImport<'_>, report: &Value) -> Result<u64, StoreError> {
-        const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
         let id = Uuid::now_v7();
-        let mut tx = self.begin().await?;
-        tx.query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind(now()).execute().await?;
-        for (from, to) in import.moves {
-            let to = import.tracks.iter().find(|new| new.track.id == *to);
-            if let Some(to) = to {
-                move_recording(&mut tx, owner, &from.to_string(), &to.track).await?;
-            }
-        }
-        let removed = if import.is_sync { Removed::ComesBackWithFile } else { Removed::ComesBack };
-        let mut n_added = 0;
-        for (n, part) in import.tracks.chunks(AT_ONCE).enumerate() {
-            if n > 0 {
-                tx.commit().await?;
-                tx = self.begin().await?;
-            }
-            n_added += insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
-        }
-        for (title, tracks) in listed_tracks(import) {
-            put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
-        }
-        for recording in import.settled.iter().chain(import.moves.iter().map(|(from, _)| from)) {
-            tx.query(CLOSE).bind(owner.as_str()).bind(recording.to_string()).execute().await?;
-        }
-        for open in &import.open {
-            put_open(&mut tx, owner, (id, import), open).await?;
-        }
         let mut report = report.clone();
+        report["kept"] = 0.into();
+        let row = self.write(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(&report)).bind(now());
+        row.execute().await?;
+        self.keep_moves(owner, import).await?;
+        let n_added = self.keep_tracks(owner, import, (id, &mut report)).await?;
+        for (title, tracks) in listed_tracks(import) {
+            let mut tx = self.begin_short().await?;
+            put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
+            tx.commit().await?;
+        }
+        self.close_entries(owner, import).await?;
+        let mut rest = import.open.as_slice();
+        while !rest.is_empty() {
+            let (part, after) = self.paces.entries.part(rest);
+            let mut tx = self.begin_short().await?;
+            for open in part {
+                put_open(&mut tx, owner, (id, import), open).await?;
+            }
+            self.commit_short(tx, &self.paces.entries, part.len()).await?;
+            rest = after;
+        }
         report["added"] = n_added.into();
         report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
-        tx.query(REPORT).bind(id).bind(Json(report)).execute().await?;
-        tx.commit().await?;
+        self.write(REPORT).bind(id).bind(Json(report)).execute().await?;
         Ok(n_added)
+    }
+
+    async fn keep_moves(&self, owner: &UserId, import: &NewImport<'_>) -> Result<(), StoreError> {
+        if import.moves.is_empty() {
+            return Ok(());
+        }
+        let by_id: HashMap<TrackId, &Track> = import.tracks.iter().map(|new| (new.track.id, &new.track)).collect();
+        for (from, to) in import.moves {
+            let Some(to) = by_id.get(to) else { continue };
+            let mut tx = self.begin_short().await?;
+            move_recording(&mut tx, owner, &from.to_string(), to).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn keep_tracks(
+        &self,
+        owner: &UserId,
+        import: &NewImport<'_>,
+        (id, report): (Uuid, &mut Value),
+    ) -> Result<u64, StoreError> {
+        let removed = if import.is_sync { Removed::ComesBackWithFile } else { Removed::ComesBack };
+        let (mut n_added, mut n_kept, mut rest) = (0, 0, import.tracks);
+        while !rest.is_empty() {
+            let (part, after) = self.paces.tracks.part(rest);
+            let mut tx = self.begin_short().await?;
+            n_added += insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
+            n_kept += part.len();
+            report["kept"] = n_kept.into();
+            tx.query(REPORT).bind(id).bind(Json(&*report)).execute().await?;
+            self.commit_short(tx, &self.paces.tracks, part.len()).await?;
+            rest = after;
+        }
+        Ok(n_added)
+    }
+
+    /// Entries that an earlier import left open and this one matched.
+    async fn close_entries(&self, owner: &UserId, import: &NewImport<'_>) -> Result<(), StoreError> {
+        let settled = import.settled.iter().chain(import.moves.iter().map(|(from, _)| from));
+        let settled: Vec<String> = settled.map(TrackId::to_string).collect();
+        let sql = self.in_dialect(CLOSE_SQLITE, CLOSE_POSTGRES);
+        for part in settled.chunks(CLOSED_AT_ONCE) {
+            self.write(sql).bind(owner.as_str()).bind(Json(part)).execute().await?;
+        }
+        Ok(())
     }
 
     /// Files that were imported, newest first, from the one `from` on.

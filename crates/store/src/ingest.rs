@@ -18,29 +18,45 @@ use music::DocumentId;
 /// A try ends before this, or another node may do the step.
 pub const LEASE: Duration = Duration::from_secs(120);
 
+/// Each user who waits for a step of this kind, sorted. Jumps from user to user in the index, however much each waits for.
+const WAITING_USERS: &str = "WITH RECURSIVE waiting (for_user) AS (
+        SELECT MIN(for_user) FROM ingest_steps WHERE step = $1 AND state = 'waiting'
+        UNION ALL
+        SELECT (SELECT MIN(s.for_user) FROM ingest_steps s
+            WHERE s.step = $1 AND s.state = 'waiting' AND s.for_user > waiting.for_user)
+        FROM waiting WHERE waiting.for_user IS NOT NULL
+    )
+    SELECT for_user FROM waiting WHERE for_user IS NOT NULL";
+const CLAIM_SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
+        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
+    RETURNING document_id, tries";
+const CLAIM_POSTGRES: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
+        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
+        FOR UPDATE SKIP LOCKED)
+    RETURNING document_id, tries";
+
 impl Store {
-    /// Takes up to `limit` steps that are due. Several nodes may ask at once; none gets what another has.
+    /// Takes up to `limit` steps that are due, divided between the users they are done for. Several nodes may ask at once;
+    /// none gets what another has.
     pub async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
-        const SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-            WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-                WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
-            RETURNING document_id, tries";
-        const POSTGRES: &str =
-            "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-            WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-                WHERE step = $1 AND state = 'waiting' AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
-                FOR UPDATE SKIP LOCKED)
-            RETURNING document_id, tries";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String, i32)> = self
-            .write(sql)
-            .bind(step.name())
-            .bind(node)
-            .bind(now() + LEASE)
-            .bind(now())
-            .bind(limit as i64)
-            .fetch_all()
-            .await?;
+        let users: Vec<(String,)> = self.read(WAITING_USERS).bind(step.name()).fetch_all().await?;
+        if users.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut round = self.served.round(step.name(), users.into_iter().map(|(user,)| user).collect(), limit);
+        let mut rows: Vec<(String, i32)> = vec![];
+        let mut tx = self.begin_short().await?;
+        let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
+        while let Some((user, share)) = round.next() {
+            let query = tx.query(sql).bind(step.name()).bind(node).bind(now() + LEASE).bind(now());
+            let claimed: Vec<(String, i32)> = query.bind(share as i64).bind(&user).fetch_all().await?;
+            self.served.remember(step.name(), &user);
+            round.took(user, share, claimed.len());
+            rows.extend(claimed);
+        }
+        tx.commit().await?;
         let tries: BTreeMap<String, i32> = rows.into_iter().collect();
         let ids: Vec<&str> = tries.keys().map(String::as_str).collect();
         let known = self.known_so_far(&ids).await?;
@@ -59,8 +75,8 @@ impl Store {
         Ok(self.read(sql).bind(Json(ids)).fetch_all().await?)
     }
 
-    /// Keeps how tries ended, and lets the next steps begin, in one transaction. What this node no longer holds is
-    /// passed over: the node that holds the lease now settles it.
+    /// Keeps how tries ended and lets the next steps begin, each with its own, in short transactions. What this node no
+    /// longer holds is passed over: the node that holds the lease now settles it.
     pub async fn settle_steps(
         &self,
         step: Step,
@@ -69,32 +85,32 @@ impl Store {
     ) -> Result<(), StoreError> {
         // Everywhere in the same order, or two nodes could wait for each other.
         endings.sort_by_key(|(id, _)| *id);
-        let mut tx = self.begin().await?;
-        for (id, ending) in &endings {
-            settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
+        let mut rest = endings.as_slice();
+        while !rest.is_empty() {
+            let (part, after) = self.paces.steps.part(rest);
+            let mut tx = self.begin_short().await?;
+            for (id, ending) in part {
+                settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
+            }
+            self.commit_short(tx, &self.paces.steps, part.len()).await?;
+            rest = after;
         }
-        tx.commit().await
+        Ok(())
     }
 
     /// The last step: what is known now is put where the index reads it.
     pub async fn put_in_index(&self, node: &str, ids: &[DocumentId]) -> Result<(), StoreError> {
-        const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
-                lease_until = NULL
-            WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
         let mut ids: Vec<String> = ids.iter().map(DocumentId::to_string).collect();
         ids.sort_unstable();
-        let mut tx = self.begin().await?;
-        for id in &ids {
-            lock(&mut tx, id).await?;
+        let mut rest = ids.as_slice();
+        while !rest.is_empty() {
+            let (part, after) = self.paces.documents.part(rest);
+            let mut tx = self.begin_short().await?;
+            put_part(&mut tx, node, part).await?;
+            self.commit_short(tx, &self.paces.documents, part.len()).await?;
+            rest = after;
         }
-        let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
-        let rows: Vec<KnownRow> = tx.query(sql).bind(Json(&ids)).fetch_all().await?;
-        for id in &ids {
-            tx.query(DONE).bind(id).bind(node).bind(now()).execute().await?;
-        }
-        let recordings: Vec<String> = rows.into_iter().map(|row| row.recording_id).collect();
-        project(&mut tx, &recordings).await?;
-        tx.commit().await
+        Ok(())
     }
 
     /// Gives back the steps of one kind that this node took and could not settle.
@@ -121,6 +137,22 @@ impl Store {
 
 fn document_id(text: &str) -> Result<DocumentId, StoreError> {
     text.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
+}
+
+async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreError> {
+    const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
+            lease_until = NULL
+        WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
+    for id in ids {
+        lock(tx, id).await?;
+    }
+    let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
+    let rows: Vec<KnownRow> = tx.query(sql).bind(Json(ids)).fetch_all().await?;
+    for id in ids {
+        tx.query(DONE).bind(id).bind(node).bind(now()).execute().await?;
+    }
+    let recordings: Vec<String> = rows.into_iter().map(|row| row.recording_id).collect();
+    project(tx, &recordings).await
 }
 
 /// Keeps how one try ended and lets the next steps begin, unless this node no longer holds the step.
@@ -232,7 +264,7 @@ mod tests {
         for (track, priority) in [(&again, Priority::Again), (&import, Priority::Import), (&by_hand, Priority::ByHand)]
         {
             let mut tx = store.begin().await.unwrap();
-            schedule(&mut tx, &[NewDocument::public(track.clone())], priority).await.unwrap();
+            schedule(&mut tx, &[NewDocument::public(track.clone())], priority, "").await.unwrap();
             tx.commit().await.unwrap();
         }
         for expected in [by_hand, import, again] {

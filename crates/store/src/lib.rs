@@ -5,6 +5,7 @@ mod attempts;
 mod branches;
 mod by_age;
 mod catalogue_answers;
+mod connections;
 mod consents;
 mod conversation_model;
 mod conversations;
@@ -12,6 +13,7 @@ mod db;
 mod documents;
 #[cfg(debug_assertions)]
 pub mod failpoint;
+mod fair;
 mod feedback;
 mod folders;
 mod forgotten;
@@ -49,6 +51,7 @@ mod sample;
 mod schedule;
 mod scope_of;
 mod shared_index;
+mod short;
 mod spending;
 mod step;
 mod tasks;
@@ -85,6 +88,7 @@ pub use albums::LibraryAlbum;
 pub use attempts::AttemptSubject;
 pub use branches::Siblings;
 pub use by_age::Age;
+pub use connections::SealedConnection;
 pub use consents::{Consent, ConsentLine, ConsentScope, NewConsent};
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
@@ -136,6 +140,8 @@ pub struct Store {
     notices: Arc<notices::Notices>,
     call_leases: Arc<journal::CallLeases>,
     lease: TimeDelta,
+    paces: Arc<short::Paces>,
+    served: Arc<fair::Served>,
 }
 
 /// How many connections of a pool are open, for metrics.
@@ -176,8 +182,15 @@ impl Store {
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
-        let (clock, call_leases) = (Arc::default(), Arc::default());
-        let store = Self { db, clock, notices, call_leases, lease: TURN_LEASE };
+        let store = Self {
+            db,
+            notices,
+            clock: Arc::default(),
+            call_leases: Arc::default(),
+            lease: TURN_LEASE,
+            paces: Arc::default(),
+            served: Arc::default(),
+        };
         store.set_clock().await?;
         Ok(store)
     }

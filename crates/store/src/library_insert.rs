@@ -145,7 +145,7 @@ pub(crate) async fn insert_tracks(
         }
         changed.push(id);
     }
-    schedule(tx, &documents, priority).await?;
+    schedule(tx, &documents, priority, owner.as_str()).await?;
     project(tx, &changed).await?;
     Ok(n_added)
 }

@@ -89,6 +89,25 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
     serde_json::from_value(value).map_err(|error| sqlx::Error::Decode(error.into()).into())
 }
 
+const QUEUE: &str = "open entries";
+/// Each user with open entries, sorted. Jumps from user to user in the index.
+const OWNERS: &str = "WITH RECURSIVE owners (user_id) AS (
+        SELECT MIN(user_id) FROM open_entries WHERE NOT dismissed
+        UNION ALL
+        SELECT (SELECT MIN(e.user_id) FROM open_entries e WHERE NOT e.dismissed AND e.user_id > owners.user_id)
+        FROM owners WHERE owners.user_id IS NOT NULL
+    )
+    SELECT user_id FROM owners WHERE user_id IS NOT NULL";
+const CLAIM_SQLITE: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
+    WHERE id IN (SELECT id FROM open_entries
+        WHERE user_id = $5 AND NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4)
+    RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
+const CLAIM_POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
+    WHERE id IN (SELECT id FROM open_entries
+        WHERE user_id = $5 AND NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4
+        FOR UPDATE SKIP LOCKED)
+    RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
+
 /// Read by a write, which locks the row: an edit by its owner at the same time loses nothing.
 const PLAYLIST: &str = "UPDATE playlists SET revision = revision + 1 WHERE id = $1 AND user_id = $2
     AND deleted_at IS NULL RETURNING tracks";
@@ -138,24 +157,31 @@ impl Store {
         Ok(again)
     }
 
-    /// Takes open entries that are due, so that no other node looks for them.
+    /// Takes open entries that are due, divided between their owners, so that no other node looks for them.
     pub async fn claim_entries<E: DeserializeOwned>(
         &self,
         node: &str,
         limit: usize,
     ) -> Result<Vec<OpenClaim<E>>, StoreError> {
-        const SQLITE: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
-            WHERE id IN (SELECT id FROM open_entries
-                WHERE NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4)
-            RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
-        const POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
-            WHERE id IN (SELECT id FROM open_entries
-                WHERE NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4
-                FOR UPDATE SKIP LOCKED)
-            RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<OpenRow> =
-            self.write(sql).bind(node).bind(now() + LEASE).bind(now()).bind(limit as i64).fetch_all().await?;
+        const IS_DUE: &str = "SELECT EXISTS (SELECT 1 FROM open_entries
+            WHERE NOT dismissed AND node IS NULL AND due_at <= $1)";
+        let (is_due,): (bool,) = self.read(IS_DUE).bind(now()).fetch_one().await?;
+        if !is_due {
+            return Ok(vec![]);
+        }
+        let owners: Vec<(String,)> = self.read(OWNERS).fetch_all().await?;
+        let mut round = self.served.round(QUEUE, owners.into_iter().map(|(owner,)| owner).collect(), limit);
+        let mut rows: Vec<OpenRow> = vec![];
+        let mut tx = self.begin_short().await?;
+        let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
+        while let Some((owner, share)) = round.next() {
+            let query = tx.query(sql).bind(node).bind(now() + LEASE).bind(now()).bind(share as i64);
+            let claimed: Vec<OpenRow> = query.bind(&owner).fetch_all().await?;
+            self.served.remember(QUEUE, &owner);
+            round.took(owner, share, claimed.len());
+            rows.extend(claimed);
+        }
+        tx.commit().await?;
         rows.into_iter().map(OpenRow::claim).collect()
     }
 

@@ -32,9 +32,9 @@ const INSERT_TRACK: &str = "INSERT INTO ingested_tracks (id, recording_id, owner
     RETURNING id";
 /// All four steps at once. What the file brought along needs no source; the last two wait for the first two.
 const INSERT_STEPS: &str = "INSERT INTO ingest_steps
-        (document_id, step, state, priority, tries, due_at, version, settled_at) VALUES
-    ($1, 'lyrics', $4, $2, 0, $3, $5, $6), ($1, 'features', $7, $2, 0, $3, $8, $9),
-    ($1, 'describe', $10, $2, 0, $3, NULL, NULL), ($1, 'index', 'blocked', $2, 0, $3, NULL, NULL)
+        (document_id, step, state, priority, tries, due_at, version, settled_at, for_user) VALUES
+    ($1, 'lyrics', $4, $2, 0, $3, $5, $6, $11), ($1, 'features', $7, $2, 0, $3, $8, $9, $11),
+    ($1, 'describe', $10, $2, 0, $3, NULL, NULL, $11), ($1, 'index', 'blocked', $2, 0, $3, NULL, NULL, $11)
     ON CONFLICT (document_id, step) DO NOTHING";
 /// The owner's file brought what was to be looked up.
 const BROUGHT: &str = "UPDATE ingest_steps SET state = 'done', version = 'file', result = NULL, error = NULL,
@@ -43,6 +43,14 @@ const DESCRIBE_AGAIN: &str =
     "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
     WHERE document_id = $1 AND step = 'describe' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
         AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
+/// Another user asks for a public document that waits in a longer queue: it waits in this user's queue from now on. Queues
+/// are compared up to a thousand. A user with a long queue takes no document out of a shorter one.
+const HAND_OVER: &str = "UPDATE ingest_steps SET for_user = $2
+    WHERE document_id = $1 AND state IN ('waiting', 'blocked') AND for_user <> $2
+    AND (SELECT COUNT(*) FROM (SELECT 1 FROM ingest_steps q WHERE q.step = ingest_steps.step
+            AND q.state = ingest_steps.state AND q.for_user = ingest_steps.for_user LIMIT 1000) theirs)
+        > (SELECT COUNT(*) FROM (SELECT 1 FROM ingest_steps q WHERE q.step = ingest_steps.step
+            AND q.state = ingest_steps.state AND q.for_user = $2 LIMIT 1000) own)";
 const NO_STEPS: &str = "DELETE FROM ingest_steps WHERE document_id = $1";
 /// It is in a library (again): what was put aside goes on.
 const WAKE: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_until = NULL,
@@ -64,16 +72,29 @@ const PARK: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_unti
             AND a.album_id = o.album_id AND a.removed_at IS NULL WHERE o.recording_id = $1
             AND (i.owner = '' OR o.user_id = i.owner)))";
 
-/// Schedules the enrichment of documents, inside the transaction that puts their tracks into a library.
-pub(crate) async fn schedule(tx: &mut Tx, documents: &[NewDocument], priority: Priority) -> Result<(), StoreError> {
+/// Schedules the enrichment of documents for a user, inside the transaction that puts their tracks into a library. Without
+/// a user, each is done for its owner.
+pub(crate) async fn schedule(
+    tx: &mut Tx,
+    documents: &[NewDocument],
+    priority: Priority,
+    for_user: &str,
+) -> Result<(), StoreError> {
     let known = known(tx, documents).await?;
     let now = now();
     for change in plan(&known, documents) {
         match change {
             Change::Wake { document } => {
                 tx.query(WAKE).bind(document.track.id.to_string()).bind(now).execute().await?;
+                if document.owner.is_empty() && !for_user.is_empty() {
+                    let id = DocumentId::public(document.track.id).to_string();
+                    tx.query(HAND_OVER).bind(id).bind(for_user).execute().await?;
+                }
             }
-            Change::Put { document, steps } => put(tx, &document, steps, priority, now).await?,
+            Change::Put { document, steps } => {
+                let for_user = if for_user.is_empty() { document.owner.clone() } else { for_user.to_owned() };
+                put(tx, &document, steps, (priority, &for_user), now).await?;
+            }
         }
     }
     Ok(())
@@ -100,7 +121,7 @@ async fn put(
     tx: &mut Tx,
     document: &NewDocument,
     steps: Steps,
-    priority: Priority,
+    queue: (Priority, &str),
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let track = &document.track;
@@ -120,14 +141,14 @@ async fn put(
         tx.query(NO_STEPS).bind(&id).execute().await?;
         return Ok(());
     }
-    put_steps(tx, &id, steps, priority, now).await
+    put_steps(tx, &id, steps, queue, now).await
 }
 
 async fn put_steps(
     tx: &mut Tx,
     id: &str,
     steps: Steps,
-    priority: Priority,
+    (priority, for_user): (Priority, &str),
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let n_new = tx
@@ -142,6 +163,7 @@ async fn put_steps(
         .bind(steps.has_features.then_some("file"))
         .bind(steps.has_features.then_some(now))
         .bind(steps.describe_state())
+        .bind(for_user)
         .execute()
         .await?;
     if n_new > 0 {

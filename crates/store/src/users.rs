@@ -98,6 +98,8 @@ const OWNED_RECORDINGS: &str = "SELECT recording_id FROM library_tracks WHERE us
 
 /// Texts from the user's files. The rows that tell an index to delete them are kept, without text.
 const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
+/// Enrichment of public documents goes on for the others who have them.
+const FORGET_QUEUE: &str = "UPDATE ingest_steps SET for_user = '' WHERE for_user = $1";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
     RETURNING id, name, created_at";
@@ -144,6 +146,7 @@ impl Store {
             tx.query(sql).bind(owner.as_str()).execute().await?;
         }
         tx.query(FORGET_WORDS).bind(owner.as_str()).execute().await?;
+        tx.query(FORGET_QUEUE).bind(owner.as_str()).execute().await?;
         // Recordings that only this user had are removed from the search of other users too.
         let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
         park(&mut tx, &recordings).await?;

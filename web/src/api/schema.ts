@@ -41,6 +41,12 @@ export type ItemId = string;
  * What was done, for taking it back. That of a tool call is the id of the call.
  */
 export type UndoId = string;
+export type Provider = 'anthropic' | 'openai';
+/**
+ * What can be connected on the settings page.
+ */
+export type Service = 'model' | 'catalogue' | 'embedder';
+export type ConnectionState = ('stored' | 'off') | 'settings' | 'unreadable';
 /**
  * How far a decision reaches.
  */
@@ -202,7 +208,7 @@ export interface SignInAbout {
 }
 export interface Active {
   /**
-   * `settings`: a setting names it and wins; `operator`: chosen here; `default`: nothing is chosen.
+   * `settings`: a setting names it and wins; `operator`: chosen here; `connection`: connected on the settings page; `default`: nothing is chosen.
    */
   chosenBy: string;
   /**
@@ -550,6 +556,13 @@ export interface ChatRequest {
    */
   model?: string | null;
 }
+export interface Checked {
+  /**
+   * What the service said, or what is wrong with it.
+   */
+  says: string;
+  well: boolean;
+}
 export interface Choice {
   /**
    * One of the candidates, or any recording that is known: an ISRC or a trackId.
@@ -569,6 +582,40 @@ export interface CompleteTaskOutput {
    */
   undoId: string;
   updatedAt: string;
+}
+/**
+ * How a service is connected, without its secret.
+ */
+export interface ConnectionLine {
+  /**
+   * What was stored or removed is used from the next start on.
+   */
+  atNextStart: boolean;
+  clientId?: string | null;
+  /**
+   * Whether a key or a secret is stored. It is never shown.
+   */
+  hasSecret: boolean;
+  model?: string | null;
+  /**
+   * Why it is not used, in words.
+   */
+  problem?: string | null;
+  provider?: Provider | null;
+  service: Service;
+  /**
+   * The settings of the server that decide, when `state` is `settings`.
+   */
+  settings: string[];
+  state: ConnectionState;
+  url?: string | null;
+}
+export interface Connections {
+  connections: ConnectionLine[];
+  /**
+   * What to set before a secret can be stored; absent when one can.
+   */
+  missingKey?: string | null;
 }
 /**
  * What became of a question.
@@ -1046,6 +1093,30 @@ export interface NewAlbum {
    */
   albumId: string;
 }
+/**
+ * What an operator enters. A secret that is left out stays as it is while the server or the id is the same; an empty one
+ * is removed.
+ */
+export interface NewConnection {
+  /**
+   * Of the catalogue.
+   */
+  clientId?: string | null;
+  clientSecret?: string | null;
+  key?: string | null;
+  /**
+   * Name of the model; the provider's current one when left out.
+   */
+  model?: string | null;
+  /**
+   * Of a model.
+   */
+  provider?: Provider | null;
+  /**
+   * Base URL of a model's or an embedder's server; the provider's own when left out.
+   */
+  url?: string | null;
+}
 export interface NewPlaylist {
   /**
    * At most 2000 characters.
@@ -1417,6 +1488,9 @@ export interface TaskChange {
 export interface TaskList {
   next?: string | null;
   tasks: Task[];
+}
+export interface Test {
+  connection?: NewConnection | null;
 }
 export interface TidalSearchOutput {
   albums?:

@@ -39,6 +39,7 @@ function Answering({ active }: { active: Active }) {
       <span>
         {active.chosenBy === 'settings' && t('A setting of the server names this model. A setting wins over a choice on this page.')}
         {active.chosenBy === 'operator' && t('Answers from {server}.', { server: active.server ?? '' })}
+        {active.chosenBy === 'connection' && t('Answers from {server}, as connected below.', { server: active.server ?? '' })}
         {active.chosenBy === 'default' && t('Answers by rules, without a network. Connect a model server for real conversations.')}
       </span>
     </p>

@@ -10,6 +10,7 @@ import { Segments } from '../ui/segments';
 import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
+import { Connections } from './connections';
 import { LanguageChoice } from './language-choice';
 import { ModelSection } from './model-section';
 import { currentTheme, setTheme, type Theme } from './theme';
@@ -30,6 +31,7 @@ export default function SettingsPage() {
           </Section>
           <AccountSection />
           <ModelsOfOperator />
+          <ConnectionsOfOperator />
           <Section title={t('Your data')} hint={t('Conversations, tasks, library and playlists, in one JSON file.')}>
             <a className="button" href="/api/export" download="segue-export.json">
               <Download size={16} aria-hidden /> {t('Export everything')}
@@ -114,6 +116,16 @@ function ModelsOfOperator() {
   return (
     <Section title={t('Model')} hint={t('What answers in every conversation.')}>
       <ModelSection />
+    </Section>
+  );
+}
+
+function ConnectionsOfOperator() {
+  const { data } = useModels();
+  if (!data?.active) return null;
+  return (
+    <Section title="Connections" hint="Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.">
+      <Connections />
     </Section>
   );
 }

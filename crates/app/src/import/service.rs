@@ -62,7 +62,7 @@ pub struct Imported {
 }
 
 impl Imports {
-    /// Imports everything given, file by file, each in one transaction. Catalogues elsewhere are asked for at most
+    /// Imports everything given, file by file. Catalogues elsewhere are asked for at most
     /// `patience`; what is open then is looked for in the background.
     #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
@@ -113,12 +113,18 @@ impl Imports {
         matches: Matches,
         same: Option<HashMap<usize, TrackId>>,
     ) -> Result<Imported, ImportFailure> {
-        let GatheredFile { name, kind, gathered } = file;
         let is_sync = same.is_some();
-        let own = OwnTracks::read(&self.store, owner, &gathered.tracks, &matches.matches).await.map_err(Error::from)?;
-        let own = own.with_same(same.unwrap_or_default());
-        let import = Import { is_sync, ..Import::new(owner, &name, kind, &gathered, &matches, own) };
-        let report = Report::new(&name, kind, &gathered, matches);
+        let own = OwnTracks::read(&self.store, owner, &file.gathered.tracks, &matches.matches);
+        let own = own.await.map_err(Error::from)?.with_same(same.unwrap_or_default());
+        let (kind, name) = (file.kind, file.name.clone());
+        // A large file takes a while: on a thread of its own, which also drops what was read of the file.
+        let of = owner.clone();
+        let prepared = tokio::task::spawn_blocking(move || {
+            let GatheredFile { name, kind, gathered } = file;
+            let import = Import { is_sync, ..Import::new(&of, &name, kind, &gathered, &matches, own) };
+            (import, Report::new(&name, kind, &gathered, matches))
+        });
+        let (import, report) = prepared.await?;
         let stored = json!(FileCounts::of(&report));
         let kept = import.keep(&self.store, owner, &stored).await.map_err(Error::from)?;
         let kind = kind_id(kind).map_err(Error::from)?;

@@ -23,8 +23,21 @@ pub(super) async fn check(
     let id = store.ask_consent(&new).await.map_err(bug)?;
     Err(ToolError::NeedsConsent {
         id,
-        message: format!("Not done: {title} changes something outside Segue and waits for the user's consent."),
+        message: format!(
+            "Not done: {title} changes something outside Segue and waits for the user's consent. The call: {}",
+            shortened(&input.to_string())
+        ),
     })
+}
+
+/// A protocol that shows no input shows this: the user decides about exactly this call.
+const MOST_CHARACTERS: usize = 2000;
+
+fn shortened(input: &str) -> String {
+    match input.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}… ({} characters in all)", &input[..end], input.chars().count()),
+        None => input.to_owned(),
+    }
 }
 
 fn bug(error: StoreError) -> ToolError {

@@ -1,6 +1,7 @@
 //! Models: which one answers, which others there are, which servers run on this machine.
 
 mod choose;
+mod connected;
 mod kept;
 mod late;
 mod list;
@@ -34,15 +35,24 @@ struct Inner {
     http: Http,
     kept: Kept,
     active: RwLock<Active>,
-    /// What answers while nothing is chosen.
-    fallback: Arc<dyn Model>,
+    /// What answers while nothing is chosen: the model of the settings, or the one that the operator connected.
+    fallback: RwLock<Fallback>,
+    /// The model of the settings.
+    of_settings: Fallback,
     named: Vec<(NamedModel, Arc<dyn Model>)>,
     small: Option<Arc<dyn Model>>,
     is_set: bool,
-    is_real: bool,
     ports: Vec<u16>,
     own_port: u16,
     n_running: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Fallback {
+    model: Arc<dyn Model>,
+    is_real: bool,
+    /// Its server, when the operator connected it.
+    connected_to: Option<String>,
 }
 
 #[derive(Clone)]
@@ -57,6 +67,8 @@ pub enum ChosenBy {
     /// A setting: a flag, the environment or the file.
     Settings,
     Operator,
+    /// The connection of the settings page.
+    Connection,
     /// No one has chosen: the built-in model answers.
     Default,
 }
@@ -66,6 +78,7 @@ impl ChosenBy {
         match self {
             Self::Settings => "settings",
             Self::Operator => "operator",
+            Self::Connection => "connection",
             Self::Default => "default",
         }
     }
@@ -81,13 +94,15 @@ impl Models {
         let named = config.models.iter().map(|named| Ok((named.clone(), build(&named.choice)?)));
         let named = named.collect::<anyhow::Result<Vec<_>>>()?;
         let small = config.small_model.as_ref().map(build).transpose()?;
+        let is_real = config.model != ModelChoice::Offline;
+        let of_settings = Fallback { model, is_real, connected_to: None };
         let inner = Inner {
             named,
             small,
-            active: RwLock::new(Active { model: model.clone(), selected: None }),
-            fallback: model,
+            active: RwLock::new(Active { model: of_settings.model.clone(), selected: None }),
+            fallback: RwLock::new(of_settings.clone()),
+            of_settings,
             is_set: config.is_model_set,
-            is_real: config.model != ModelChoice::Offline,
             ports: config.model_ports.clone(),
             own_port: config.listen.port(),
             n_running: AtomicUsize::new(0),
@@ -110,11 +125,17 @@ impl Models {
     }
 
     pub fn chosen_by(&self) -> ChosenBy {
-        match (self.0.is_set, self.selected()) {
-            (true, _) => ChosenBy::Settings,
-            (false, Some(_)) => ChosenBy::Operator,
-            (false, None) => ChosenBy::Default,
+        match (self.0.is_set, self.selected(), self.fallback().connected_to) {
+            (true, _, _) => ChosenBy::Settings,
+            (false, Some(_), _) => ChosenBy::Operator,
+            (false, None, Some(_)) => ChosenBy::Connection,
+            (false, None, None) => ChosenBy::Default,
         }
+    }
+
+    /// The server that answers, where an operator chose or connected it.
+    pub fn server(&self) -> Option<String> {
+        self.selected().map(|selected| selected.server).or_else(|| self.fallback().connected_to)
     }
 
     pub fn named(&self) -> impl Iterator<Item = &NamedModel> {
@@ -148,7 +169,8 @@ impl Models {
     /// For descriptions and rewording: the small model, or the configured one unless it runs on this machine. A local
     /// model has one slot, and the chat needs it: there background work is opt-in.
     pub(crate) fn background(&self) -> Option<Arc<dyn Model>> {
-        let main = || Some(self.0.fallback.clone()).filter(|model| self.0.is_real && !model.is_local());
+        let fallback = self.fallback();
+        let main = || Some(fallback.model).filter(|model| fallback.is_real && !model.is_local());
         self.0.small.clone().or_else(main)
     }
 
@@ -164,6 +186,10 @@ impl Models {
 
     fn read(&self) -> Active {
         self.0.active.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fallback(&self) -> Fallback {
+        self.0.fallback.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn activate(&self, selected: Selected) -> anyhow::Result<()> {
@@ -207,7 +233,7 @@ impl Models {
         let Some(selected) = choice else {
             self.keep_selection(None)?;
             let mut active = self.0.active.write().unwrap_or_else(PoisonError::into_inner);
-            *active = Active { model: self.0.fallback.clone(), selected: None };
+            *active = Active { model: self.fallback().model, selected: None };
             return Ok(());
         };
         let invalid = |field, problem: String| Error::Invalid { field, problem };

@@ -54,6 +54,7 @@ struct Now {
     unsaved_events: Gauge,
     log_lag_seconds: Float,
     connections: Family<Labels, Gauge>,
+    background_write_longest: Float,
     index_tracks: Gauge,
     index_lag: Gauge,
     traces_waiting: Gauge,
@@ -71,6 +72,8 @@ pub struct Reading {
     /// The age of the oldest event that is not yet stored.
     pub log_lag: Duration,
     pub pools: Vec<PoolReading>,
+    /// The longest transaction of an import or of enrichment since the start.
+    pub background_write_longest: Duration,
     /// `None` while the index does not answer.
     pub index: Option<IndexReading>,
     /// The number of enrichment steps by state.
@@ -211,6 +214,9 @@ impl Now {
         let lag = now.log_lag_seconds.clone();
         registry.register_with_unit("turn_log_lag", "Age of the oldest event in memory only", Unit::Seconds, lag);
         registry.register("database_connections", "Connections, by pool and state", now.connections.clone());
+        let longest = now.background_write_longest.clone();
+        let help = "Longest transaction of an import or of enrichment since the start";
+        registry.register_with_unit("background_write_longest", help, Unit::Seconds, longest);
         registry.register("index_tracks", "Tracks that can be found", now.index_tracks.clone());
         registry.register("index_lag", "Changes the index has not read; -1 while it is away", now.index_lag.clone());
         registry.register("traces_waiting", "Turns that wait for the collector", now.traces_waiting.clone());
@@ -225,6 +231,7 @@ impl Now {
         self.turns_running.set(count(reading.turns_running));
         self.unsaved_events.set(count(reading.unsaved_events));
         self.log_lag_seconds.set(reading.log_lag.as_secs_f64());
+        self.background_write_longest.set(reading.background_write_longest.as_secs_f64());
         for pool in &reading.pools {
             for (state, n) in [("idle", pool.idle), ("used", pool.used)] {
                 let labels = vec![("pool", pool.name.to_owned()), ("state", state.to_owned())];

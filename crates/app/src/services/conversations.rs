@@ -9,7 +9,8 @@ use uuid::Uuid;
 use crate::{Error, export_conversation, text_limit::Text};
 use store::Store;
 pub use store::{
-    Age, ConsentLine, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus, StoredMessage, TurnError,
+    Age, ConsentLine, ConsentScope, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus,
+    StoredMessage, TurnError,
 };
 
 pub type ConversationTitle = Text<1, 200>;

@@ -3,6 +3,7 @@
 mod about;
 mod accounts;
 mod artwork;
+mod connections;
 mod consents;
 mod conversation_export;
 mod conversations;
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Routes {
         .merge(about::routes())
         .merge(accounts::routes())
         .merge(artwork::routes())
+        .merge(connections::routes())
         .merge(consents::routes())
         .merge(conversation_export::routes())
         .merge(conversations::routes())

@@ -60,7 +60,7 @@ struct PricePerMillion {
 struct Active {
     /// `provider:model`.
     id: String,
-    /// `settings`: a setting names it and wins; `operator`: chosen here; `default`: nothing is chosen.
+    /// `settings`: a setting names it and wins; `operator`: chosen here; `connection`: connected on the settings page; `default`: nothing is chosen.
     chosen_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
@@ -103,11 +103,7 @@ async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Json<ModelL
 
 fn active(state: &AppState) -> Active {
     let models = &state.app.models;
-    Active {
-        id: models.active().id().to_owned(),
-        chosen_by: models.chosen_by().as_str(),
-        server: models.selected().map(|selected| selected.server),
-    }
+    Active { id: models.active().id().to_owned(), chosen_by: models.chosen_by().as_str(), server: models.server() }
 }
 
 async fn found(state: &AppState) -> Vec<Server> {

@@ -128,8 +128,10 @@ pub async fn identify(State(state): State<Arc<AppState>>, request: Request, next
         Ok(place) => place,
         Err(refusal) => return refusal.into_response(),
     };
+    let working = state.work_share.enter(&caller.id).await;
     parts.extensions.insert(caller);
     let mut response = place.held_by(next.run(Request::from_parts(parts, body)).await);
+    drop(working);
     if let Some(cookie) = renewed_cookie {
         // A handler that signs in or out has set its own cookie.
         response.headers_mut().entry(header::SET_COOKIE).or_insert(cookie);

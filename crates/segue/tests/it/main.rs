@@ -17,6 +17,7 @@ mod budgets;
 mod chat_list;
 mod chatkit;
 mod collection;
+mod connections;
 mod conversations;
 mod discover;
 mod errors;

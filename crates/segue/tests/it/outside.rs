@@ -209,6 +209,64 @@ async fn the_other_protocols_name_the_question_and_its_answer_runs_the_call() {
     assert_eq!(titles(&other).await, ["sdk", "ag"]);
 }
 
+async fn chatkit(app: &TestApp, kind: &str, params: Value) -> Vec<Value> {
+    let body = app.post("/chatkit", json!({"type": kind, "params": params})).await.text().await.unwrap();
+    frames(&body).iter().filter_map(|frame| serde_json::from_str(frame).ok()).collect()
+}
+
+/// The card of a stream, and the action behind each of its buttons.
+fn card(events: &[Value], kind: &str) -> (Value, Vec<Value>) {
+    let is_card = |event: &&Value| event["type"] == kind && event["item"]["widget"]["type"] == "Card";
+    let item = &events.iter().find(is_card).unwrap_or_else(|| panic!("a card in {events:#?}"))["item"];
+    let buttons = item["widget"]["children"][1]["children"].as_array().cloned().unwrap_or_default();
+    (item.clone(), buttons.iter().map(|button| button["onClickAction"].clone()).collect())
+}
+
+#[tokio::test]
+async fn chatkit_shows_a_card_whose_buttons_decide_about_the_call() {
+    let other = TestApp::scripted([]).await;
+    let add = |title: &str| calls("house__add_task", json!({"title": title}));
+    let app = beside(&other.url, "tools = ['add_task']", [add("milk"), says("ok"), add("bread"), add("salt")]).await;
+    let said = |text: &str| {
+        let content = [json!({"type": "input_text", "text": text})];
+        json!({"content": content, "attachments": [], "inference_options": {}})
+    };
+    let events = chatkit(&app, "threads.create", json!({"input": said("add milk")})).await;
+    let thread = events[0]["thread"]["id"].clone();
+    let (item, actions) = card(&events, "thread.item.done");
+    assert!(item["widget"]["children"][0]["value"].as_str().unwrap().contains("milk"), "it says what is asked: {item}");
+    let decisions: Vec<_> = actions.iter().map(|action| &action["payload"]["decision"]).collect();
+    assert_eq!(decisions, ["once", "conversation", "refuse"]);
+
+    let press = |thread: &Value, action: &Value| json!({"thread_id": thread, "item_id": item["id"], "action": action});
+    let made_up = json!({"type": "segue.consent", "payload": {"consentId": uuid::Uuid::now_v7(), "decision": "once"}});
+    let body = json!({"type": "threads.custom_action", "params": press(&thread, &made_up)});
+    assert_eq!(app.post("/chatkit", body).await.status(), 404);
+    let events = chatkit(&app, "threads.custom_action", press(&thread, &actions[0])).await;
+    let (replaced, buttons) = card(&events, "thread.item.replaced");
+    assert_eq!((&replaced["id"], buttons.len()), (&item["id"], 0), "it cannot be pressed twice");
+    assert_eq!(titles(&other).await, ["milk"]);
+    let body = json!({"type": "threads.custom_action", "params": press(&thread, &actions[0])});
+    assert_eq!(app.post("/chatkit", body).await.status(), 409);
+
+    let events = chatkit(&app, "threads.add_user_message", json!({"thread_id": thread, "input": said("bread")})).await;
+    let (_, actions) = card(&events, "thread.item.done");
+    let events = chatkit(&app, "threads.custom_action", press(&thread, &actions[2])).await;
+    let (refused, _) = card(&events, "thread.item.replaced");
+    assert_eq!(refused["widget"]["children"][1]["value"], "Refused");
+    assert_eq!(titles(&other).await, ["milk"], "a refusal changes nothing");
+    let list = json!({"type": "items.list", "params": {"thread_id": thread, "order": "asc", "limit": 100}});
+    let items: Value = app.post("/chatkit", list).await.json().await.unwrap();
+    let kept: Vec<_> = items["data"].as_array().unwrap().iter().filter(|item| item["type"] == "widget").collect();
+    assert_eq!(kept, [&replaced, &refused], "the stored cards are those that were shown");
+
+    // A question of one thread cannot be answered through another.
+    let events = chatkit(&app, "threads.create", json!({"input": said("salt")})).await;
+    let (_, actions) = card(&events, "thread.item.done");
+    let body = json!({"type": "threads.custom_action", "params": press(&thread, &actions[0])});
+    assert_eq!(app.post("/chatkit", body).await.status(), 404);
+}
+
 /// `segue chat` with a person at its terminal, who types `answer`. `script` gives it a terminal.
 async fn at_the_terminal(answer: &str) -> (String, Vec<String>) {
     let (other, folder) = (TestApp::scripted([]).await, tempfile::tempdir().unwrap());

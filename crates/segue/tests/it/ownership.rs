@@ -188,6 +188,11 @@ fn rows() -> Vec<Row> {
         row("GET /api/models", Own, 200),
         // Only operators may choose; `models.rs` asks as one.
         with(row("POST /api/models/select", Own, 403), |_| Some(json!({}))),
+        // Only operators may connect; `connections.rs` asks as one.
+        row("GET /api/settings/connections", Own, 403),
+        with(row("PUT /api/settings/connections/{service}", Own, 403), |_| Some(json!({}))),
+        row("DELETE /api/settings/connections/{service}", Own, 403),
+        with(row("POST /api/settings/connections/{service}/test", Own, 403), |_| Some(json!({}))),
         with(row("POST /api/tools/{name}", Own, 200), |_| Some(json!({}))),
     ]
 }
@@ -296,6 +301,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{merge_id}", NOWHERE)
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
+        .replace("{service}", "model")
         .replace("{name}", "list_tasks");
     let path = if path == "/api/search" { format!("/api/search?q={}", CANARY.replace('-', "%20")) } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await

@@ -5,6 +5,7 @@ use engine::{Event, Kind, StopReason};
 use serde_json::{Value, json};
 
 use super::{
+    consents,
     items::{answer_text, done_task, failed, failed_task, running_task, stopped, text_id, text_part, workflow},
     widgets,
 };
@@ -43,7 +44,12 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
             frames.extend(widgets::of_result(thread, message, *call, &done.output).into_iter().flat_map(whole));
             frames
         }
-        Kind::ToolFailed { call, name, failure } => task_ended(turn, *call, failed_task(name, &failure.error)),
+        Kind::ToolFailed { call, name, failure } => {
+            let mut frames = task_ended(turn, *call, failed_task(name, &failure.error));
+            let question = |id| consents::card((thread, message), *call, id, &failure.error, None);
+            frames.extend(failure.consent_id.map(question).into_iter().flat_map(whole));
+            frames
+        }
         Kind::Failed { message: why, retryable, .. } => {
             let mut frames = whole(failed(thread, message, why));
             frames.push(error(why, *retryable));

@@ -8,7 +8,10 @@ use engine::{Block, CallId, ConversationId, MessageId, Role};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::widgets;
+use super::{
+    consents::{Consents, card},
+    widgets,
+};
 
 /// A thread with a page of its items. Lists of threads carry none.
 pub(super) fn thread(conversation: &Conversation, items: Value) -> Value {
@@ -27,7 +30,7 @@ pub(super) fn no_items() -> Value {
 }
 
 /// What a thread shows of one message, oldest first. An answer that is still being written has no items yet.
-pub(super) fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+pub(super) fn of_message(thread: ConversationId, message: &StoredMessage, consents: &Consents) -> Vec<Value> {
     if message.status == MessageStatus::Running {
         return Vec::new();
     }
@@ -36,11 +39,11 @@ pub(super) fn of_message(thread: ConversationId, message: &StoredMessage) -> Vec
             let text = engine::Message { role: Role::User, content: message.content.clone() }.text();
             vec![user_message(thread, message.id, &text)]
         }
-        Role::Assistant => of_answer(thread, message),
+        Role::Assistant => of_answer(thread, message, consents),
     }
 }
 
-fn of_answer(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
+fn of_answer(thread: ConversationId, message: &StoredMessage, consents: &Consents) -> Vec<Value> {
     let mut n_texts = 0;
     let mut items = Vec::new();
     for block in &message.content {
@@ -52,12 +55,16 @@ fn of_answer(thread: ConversationId, message: &StoredMessage) -> Vec<Value> {
             Block::ToolUse { .. } => {}
             Block::ToolResult { tool_use_id, content, is_error } => {
                 let name = name_of(&message.content, *tool_use_id);
+                let error = content["error"].as_str().unwrap_or("failed");
                 let task = match is_error {
                     false => done_task(content["summary"].as_str().unwrap_or(name)),
-                    true => failed_task(name, content["error"].as_str().unwrap_or("failed")),
+                    true => failed_task(name, error),
                 };
                 items.push(workflow(thread, message.id, &tool_use_id.to_string(), task));
                 items.extend(widgets::of_result(thread, message.id, *tool_use_id, content).filter(|_| !is_error));
+                if let Some(id) = content["consentId"].as_str().and_then(|id| id.parse().ok()).filter(|_| *is_error) {
+                    items.push(card((thread, message.id), *tool_use_id, id, error, consents.get(&id)));
+                }
             }
         }
     }

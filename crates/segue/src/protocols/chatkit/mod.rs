@@ -1,5 +1,6 @@
 //! OpenAI ChatKit: its components against our engine, through one endpoint.
 
+mod consents;
 mod frames;
 mod items;
 mod pages;
@@ -27,7 +28,7 @@ use serde_json::{Value, json};
 
 use self::{
     pages::Thread,
-    request::{ObjectId, Order, Paging, Request},
+    request::{Action, ObjectId, Order, Paging, Request},
 };
 use super::{client_ids::start, sse};
 use crate::{
@@ -47,6 +48,8 @@ pub(crate) fn routes() -> Routes {
         }),
     )
 }
+
+const NO_ACTION: &str = "There is no such action here; please say it in words.";
 
 /// As the reference server has it.
 const PAGE: u32 = 20;
@@ -78,14 +81,8 @@ async fn serve(
         }
         Request::Update { thread_id, title } => handler.rename(&thread_id, &title).await.map(as_json),
         Request::Delete { thread_id } => handler.delete(&thread_id).await.map(as_json),
-        Request::CustomAction { thread_id } => {
-            handler.conversation(&thread_id).await?;
-            Ok(sse::respond_once(&[
-                frames::stream_options(),
-                frames::error("There are no actions here; please say it in words.", false),
-            ]))
-        }
-        Request::SyncCustomAction {} => Err(ApiError::invalid("There are no actions here; please say it in words.")),
+        Request::CustomAction { thread_id, action } => handler.act(&thread_id, action).await,
+        Request::SyncCustomAction {} => Err(ApiError::invalid(NO_ACTION)),
         Request::AddClientToolOutput {} | Request::AddStructuredInput {} => {
             Err(ApiError::invalid("This thread is not waiting for anything."))
         }
@@ -138,11 +135,41 @@ impl Handler<'_> {
             let thread = items::thread(&conversation, items::no_items());
             preface.push(json!({"type": "thread.created", "thread": thread}));
         }
+        preface.extend(self.asked(&turn).await?);
+        Ok(stream(turn, events, preface))
+    }
+
+    /// The user has pressed a button: the only ones are those of a call that waits for consent.
+    async fn act(&self, thread: &ObjectId, action: Action) -> Result<Response, ApiError> {
+        self.conversation(thread).await?;
+        let id = thread.id()?;
+        let Some(decided) = consents::decided(&action.kind, action.payload) else {
+            return Ok(sse::respond_once(&[frames::stream_options(), frames::error(NO_ACTION, false)]));
+        };
+        let lines = self.conversations().consents(self.owner, id).await?;
+        let line = lines.into_iter().find(|line| line.id == decided.consent_id).ok_or_else(ApiError::not_found)?;
+        let call = line.tool_call_id;
+        let message = self.conversations().message_of_call(self.owner, id, call.0).await?;
+        let message = message.ok_or_else(ApiError::not_found)?;
+        let started = self.state.app.decide(self.owner, decided.consent_id, decided.decision).await?;
+        let shown = Thread { conversations: self.conversations(), owner: self.owner, id };
+        let card = shown.item(message, &consents::card_id(message, call)).await?;
+        let mut preface: Vec<Value> =
+            card.into_iter().map(|item| json!({"type": "thread.item.replaced", "item": item})).collect();
+        let Some(turn) = started else {
+            preface.push(frames::stream_options());
+            return Ok(sse::respond_once(&preface));
+        };
+        let events = self.state.app.turns.follow_started(self.owner, &turn).await?;
+        preface.extend(self.asked(&turn).await?);
+        Ok(stream(turn, events, preface))
+    }
+
+    /// What was said, as it is stored.
+    async fn asked(&self, turn: &StartedTurn) -> Result<[Value; 2], ApiError> {
         let (question, text) = self.conversations().question(self.owner, turn.conversation, Some(turn.message)).await?;
         let item = items::user_message(turn.conversation, question, &text);
-        preface.push(json!({"type": "thread.item.done", "item": item}));
-        preface.push(frames::stream_options());
-        Ok(stream(turn, events, preface))
+        Ok([json!({"type": "thread.item.done", "item": item}), frames::stream_options()])
     }
 
     fn conversations(&self) -> &Conversations {

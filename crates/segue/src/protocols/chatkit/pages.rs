@@ -7,6 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
+    consents::Consents,
     items::of_message,
     request::{Order, Paging},
 };
@@ -27,13 +28,14 @@ impl Thread<'_> {
             Some(after) => Some(self.message_of(after).await?.ok_or_else(no_such_item)?),
             None => None,
         };
+        let consents = self.consents().await?;
         let mut items = Vec::new();
         let mut skip_to = after;
         loop {
             let age = Age::from(paging.order);
             let page = self.conversations.messages(self.owner, self.id, age, from, limit).await?;
             for message in &page.messages {
-                let mut of_message = of_message(self.id, message);
+                let mut of_message = of_message(self.id, message, &consents);
                 if paging.order == Order::Desc {
                     of_message.reverse();
                 }
@@ -55,8 +57,21 @@ impl Thread<'_> {
 
     pub(super) async fn has_item(&self, item: &str) -> Result<bool, ApiError> {
         let Some(id) = self.message_of(item).await? else { return Ok(false) };
-        let message = self.conversations.message(self.owner, self.id, id).await?;
-        Ok(message.is_some_and(|message| of_message(self.id, &message).iter().any(|known| known["id"] == item)))
+        Ok(self.item(id, item).await?.is_some())
+    }
+
+    /// One item of a message, as it is now.
+    pub(super) async fn item(&self, message: MessageId, item: &str) -> Result<Option<Value>, ApiError> {
+        let consents = self.consents().await?;
+        let message = self.conversations.message(self.owner, self.id, message).await?;
+        let items = message.map(|message| of_message(self.id, &message, &consents)).unwrap_or_default();
+        Ok(items.into_iter().find(|known| known["id"] == item))
+    }
+
+    /// Read again for each page: a decision changes its item.
+    async fn consents(&self) -> Result<Consents, ApiError> {
+        let lines = self.conversations.consents(self.owner, self.id).await?;
+        Ok(lines.into_iter().map(|line| (line.id, line)).collect())
     }
 
     /// The message an item belongs to, as far as its id tells: a message, `message.block`, or a tool call.

@@ -34,7 +34,7 @@ pub(super) enum Request {
     #[serde(rename = "threads.delete")]
     Delete { thread_id: ObjectId },
     #[serde(rename = "threads.custom_action")]
-    CustomAction { thread_id: ObjectId },
+    CustomAction { thread_id: ObjectId, action: Action },
     #[serde(rename = "threads.sync_custom_action")]
     SyncCustomAction {},
     #[serde(rename = "threads.add_client_tool_output")]
@@ -47,6 +47,15 @@ pub(super) enum Request {
     DeleteAttachment {},
     #[serde(rename = "input.transcribe")]
     Transcribe {},
+}
+
+/// What a button of a widget says when it is pressed.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Action {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) payload: serde_json::Value,
 }
 
 /// A thread or an item. What cannot be one of ours names nothing.

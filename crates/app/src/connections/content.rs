@@ -1,0 +1,201 @@
+//! What a connection holds, how it is read from a request, and what it makes of the settings.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error,
+    config::{Config, Embeddings, Endpoint, ModelChoice, SETTINGS, Secret},
+};
+use sources::tidal::Credentials;
+
+/// What can be connected on the settings page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    Model,
+    Catalogue,
+    Embedder,
+}
+
+impl Service {
+    pub const ALL: [Self; 3] = [Self::Model, Self::Catalogue, Self::Embedder];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Catalogue => "catalogue",
+            Self::Embedder => "embedder",
+        }
+    }
+
+    /// The settings that win over a connection.
+    pub(super) fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &["SEGUE_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
+            Self::Catalogue => &["TIDAL_CLIENT_ID", "TIDAL_CLIENT_SECRET"],
+            Self::Embedder => &["SEGUE_EMBEDDINGS_URL"],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    Anthropic,
+    OpenAi,
+}
+
+impl Provider {
+    fn default_url(self) -> &'static str {
+        let name = match self {
+            Self::Anthropic => "ANTHROPIC_BASE_URL",
+            Self::OpenAi => "OPENAI_BASE_URL",
+        };
+        SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default)
+    }
+}
+
+/// What an operator enters. A secret that is left out stays as it is while the server or the id is the same; an empty one
+/// is removed.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewConnection {
+    /// Of a model.
+    #[serde(default)]
+    pub provider: Option<Provider>,
+    /// Base URL of a model's or an embedder's server; the provider's own when left out.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Name of the model; the provider's current one when left out.
+    #[serde(default)]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Of the catalogue.
+    #[serde(default)]
+    pub client_id: Option<String>,
+    #[serde(default)]
+    pub client_secret: Option<String>,
+}
+
+/// What is sealed. `Debug` is missing on purpose.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "service", rename_all = "lowercase")]
+pub(super) enum Connection {
+    Model { provider: Provider, url: String, model: Option<String>, key: Option<String> },
+    Catalogue { client_id: String, client_secret: String },
+    Embedder { url: String, model: Option<String>, key: Option<String> },
+}
+
+const MOST_CHARACTERS: usize = 2000;
+
+fn invalid(field: &'static str, problem: impl Into<String>) -> Error {
+    Error::Invalid { field, problem: problem.into() }
+}
+
+/// A value that was entered: without spaces around it; None when it is empty.
+fn entered(field: &'static str, value: Option<&String>) -> Result<Option<String>, Error> {
+    let Some(text) = value.map(|value| value.trim()).filter(|text| !text.is_empty()) else { return Ok(None) };
+    if text.chars().count() > MOST_CHARACTERS || text.chars().any(char::is_control) {
+        return Err(invalid(field, format!("must be one line of at most {MOST_CHARACTERS} characters")));
+    }
+    Ok(Some(text.to_owned()))
+}
+
+fn server(field: &'static str, text: String) -> Result<String, Error> {
+    let url = reqwest::Url::parse(&text).map_err(|error| invalid(field, format!("is not a URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid(field, "must begin with https:// or http://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err(invalid(field, "must hold no password and no query: a key has its own field"));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// A secret that was left out is the earlier one, if it belongs to the same server.
+fn secret(field: &'static str, new: Option<&String>, earlier: Option<String>) -> Result<Option<String>, Error> {
+    if new.is_none() { Ok(earlier) } else { entered(field, new) }
+}
+
+impl Connection {
+    pub(super) fn new(service: Service, new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
+        match service {
+            Service::Model => Self::model(new, old),
+            Service::Catalogue => Self::catalogue(new, old),
+            Service::Embedder => {
+                let url = entered("url", new.url.as_ref())?.ok_or_else(|| invalid("url", "is missing"))?;
+                let url = server("url", url)?;
+                let earlier = old.and_then(|old| match old {
+                    Self::Embedder { url: same, key, .. } if *same == url => key.clone(),
+                    _ => None,
+                });
+                let key = secret("key", new.key.as_ref(), earlier)?;
+                Ok(Self::Embedder { url, model: entered("model", new.model.as_ref())?, key })
+            }
+        }
+    }
+
+    fn model(new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
+        let provider = new.provider.ok_or_else(|| invalid("provider", "is missing: anthropic or openai"))?;
+        let url = entered("url", new.url.as_ref())?.unwrap_or_else(|| provider.default_url().to_owned());
+        let url = server("url", url)?;
+        let earlier = old.and_then(|old| match old {
+            Self::Model { provider: p, url: same, key, .. } if *p == provider && *same == url => key.clone(),
+            _ => None,
+        });
+        let key = secret("key", new.key.as_ref(), earlier)?;
+        if key.is_none() && (provider == Provider::Anthropic || url == provider.default_url()) {
+            return Err(invalid("key", "is missing: this server answers no request without one"));
+        }
+        Ok(Self::Model { provider, url, model: entered("model", new.model.as_ref())?, key })
+    }
+
+    fn catalogue(new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
+        let missing = |field| move || invalid(field, "is missing");
+        let client_id = entered("clientId", new.client_id.as_ref())?.ok_or_else(missing("clientId"))?;
+        let earlier = old.and_then(|old| match old {
+            Self::Catalogue { client_id: same, client_secret } if *same == client_id => Some(client_secret.clone()),
+            _ => None,
+        });
+        let client_secret = secret("clientSecret", new.client_secret.as_ref(), earlier)?;
+        Ok(Self::Catalogue { client_id, client_secret: client_secret.ok_or_else(missing("clientSecret"))? })
+    }
+
+    /// The settings with this connection.
+    pub(super) fn over(&self, mut config: Config) -> Config {
+        let secret = |key: &Option<String>| key.as_ref().map(Secret::new);
+        match self {
+            Self::Model { provider, url, model, key } => {
+                let endpoint = Endpoint { url: url.clone(), key: secret(key) };
+                match provider {
+                    Provider::Anthropic => {
+                        config.model = ModelChoice::Anthropic(model.clone());
+                        config.anthropic = endpoint;
+                    }
+                    Provider::OpenAi => {
+                        config.model = ModelChoice::OpenAi(model.clone());
+                        config.openai = endpoint;
+                    }
+                }
+            }
+            Self::Catalogue { client_id, client_secret } => {
+                let (client_id, client_secret) = (client_id.clone(), client_secret.clone());
+                config.tidal.credentials = Some(Credentials { client_id, client_secret });
+            }
+            Self::Embedder { url, model, key } => {
+                let model = model.clone().unwrap_or_default();
+                config.embeddings = Some(Embeddings { url: url.clone(), model, key: secret(key) });
+            }
+        }
+        config
+    }
+
+    pub(super) fn secret(&self) -> Option<&str> {
+        match self {
+            Self::Model { key, .. } | Self::Embedder { key, .. } => key.as_deref(),
+            Self::Catalogue { client_secret, .. } => Some(client_secret),
+        }
+    }
+}

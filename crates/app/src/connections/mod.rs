@@ -1,0 +1,289 @@
+//! Connections: the operator connects the model, the catalogue and the embedder on the settings page. Stored encrypted, never
+//! shown again; a setting of the server wins.
+
+mod check;
+mod content;
+mod seal;
+
+use std::{collections::BTreeMap, sync::Mutex, sync::PoisonError};
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::Store;
+use tracing::{info, instrument, warn};
+
+pub use self::{
+    check::Checked,
+    content::{NewConnection, Provider, Service},
+};
+use self::{
+    content::Connection,
+    seal::{Sealer, make_key, read_key},
+};
+use crate::{App, Error, config::Config, models};
+
+/// How a service is connected, without its secret.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectionLine {
+    pub service: Service,
+    pub state: ConnectionState,
+    /// The settings of the server that decide, when `state` is `settings`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Provider>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Whether a key or a secret is stored. It is never shown.
+    pub has_secret: bool,
+    /// What was stored or removed is used from the next start on.
+    pub at_next_start: bool,
+    /// Why it is not used, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ConnectionState {
+    /// A setting of the server decides and wins.
+    Settings,
+    Stored,
+    /// It was stored with another key: enter it again.
+    Unreadable,
+    Off,
+}
+
+/// What this process uses of the stored connections.
+#[derive(Default)]
+pub(crate) struct InUse(Mutex<BTreeMap<Service, Used>>);
+
+#[derive(Clone)]
+struct Used {
+    since: DateTime<Utc>,
+    /// Why it is not used after all.
+    problem: Option<String>,
+}
+
+/// A connection as it is stored.
+struct Stored {
+    /// None: it cannot be read.
+    connection: Option<Connection>,
+    updated_at: DateTime<Utc>,
+}
+
+impl InUse {
+    fn get(&self, service: Service) -> Option<Used> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&service).cloned()
+    }
+
+    fn set(&self, service: Service, used: Option<Used>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match used {
+            Some(used) => _ = all.insert(service, used),
+            None => _ = all.remove(&service),
+        }
+    }
+}
+
+/// What was stored, at the start: the settings with the catalogue and the embedder, and the model apart.
+pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(Config, Option<Config>, InUse)> {
+    let (in_use, mut with_model) = (InUse::default(), None);
+    for (service, stored) in stored(&config, store).await? {
+        if !names_set(&config, service).is_empty() {
+            continue;
+        }
+        let Some(connection) = stored.connection else {
+            warn!("The stored connection '{}' cannot be read: it was stored with another key", service.name());
+            continue;
+        };
+        let over = connection.over(config.clone());
+        let problem = match service {
+            Service::Model => {
+                with_model = Some(over);
+                None
+            }
+            Service::Catalogue => {
+                config = over;
+                None
+            }
+            // An embedder that is away must not keep the server from starting: the page is where it is mended.
+            Service::Embedder => match check::embedder(&over).await {
+                Ok(_) => {
+                    config = over;
+                    None
+                }
+                Err(why) => {
+                    warn!("The embedder of the settings page is not used: {why}");
+                    Some(format!("It did not answer at the last start, and the built-in embedder is used: {why}"))
+                }
+            },
+        };
+        info!("The connection '{}' of the settings page is read", service.name());
+        in_use.set(service, Some(Used { since: stored.updated_at, problem }));
+    }
+    Ok((config, with_model, in_use))
+}
+
+async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<Service, Stored>> {
+    let rows = store.connections().await?;
+    if rows.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let sealer = match &config.secret_key {
+        Some(key) => Some(Sealer::new(key)?),
+        None => read_key(&config.data_dir)?.map(|key| Sealer::new(&key)).transpose()?,
+    };
+    let read = |row: &store::SealedConnection| {
+        let plain = sealer.as_ref()?.open(&row.service, &row.sealed).ok()?;
+        serde_json::from_slice(&plain).ok()
+    };
+    let known = rows.iter().filter_map(|row| {
+        let service = Service::ALL.into_iter().find(|service| service.name() == row.service)?;
+        Some((service, Stored { connection: read(row), updated_at: row.updated_at }))
+    });
+    Ok(known.collect())
+}
+
+fn names_set(config: &Config, service: Service) -> Vec<&'static str> {
+    service.settings().iter().copied().filter(|name| config.set.contains(name)).collect()
+}
+
+fn cannot_read(error: anyhow::Error) -> Error {
+    warn!("Stored connections cannot be read: {error:#}");
+    Error::Conflict("the stored connections cannot be read: look at the server's log")
+}
+
+const SET: &str = "a setting of the server decides; remove it from the environment or the settings file first";
+
+/// What to do where several nodes share one database and no key.
+pub const NO_KEY: &str = "Set SEGUE_SECRET_KEY to at least 32 random characters, the same on every node, and start Segue again: \
+     secrets in a shared database are stored encrypted with it. `openssl rand -base64 32` makes one.";
+
+impl App {
+    /// Why nothing can be stored, if so.
+    pub fn no_secret_key(&self) -> Option<&'static str> {
+        (self.config.secret_key.is_none() && self.store.kind() != "sqlite").then_some(NO_KEY)
+    }
+
+    #[instrument(name = "connections.list", skip_all)]
+    pub async fn connections(&self) -> Result<Vec<ConnectionLine>, Error> {
+        let stored = stored(&self.config, &self.store).await.map_err(cannot_read)?;
+        Ok(Service::ALL.into_iter().map(|service| self.line(service, stored.get(&service))).collect())
+    }
+
+    fn line(&self, service: Service, stored: Option<&Stored>) -> ConnectionLine {
+        let settings = names_set(&self.config, service);
+        let used = self.in_use.get(service);
+        let state = match stored {
+            _ if !settings.is_empty() => ConnectionState::Settings,
+            None => ConnectionState::Off,
+            Some(Stored { connection: None, .. }) => ConnectionState::Unreadable,
+            Some(_) => ConnectionState::Stored,
+        };
+        let is_old = used.as_ref().map(|used| used.since) != stored.map(|stored| stored.updated_at);
+        let mut line = ConnectionLine {
+            service,
+            at_next_start: is_old && state != ConnectionState::Settings && state != ConnectionState::Unreadable,
+            state,
+            settings,
+            provider: None,
+            url: None,
+            model: None,
+            client_id: None,
+            has_secret: false,
+            problem: used.and_then(|used| used.problem).filter(|_| !is_old),
+        };
+        if let Some(connection) = stored.and_then(|stored| stored.connection.as_ref()) {
+            line.show(connection);
+        }
+        line
+    }
+
+    /// Stores a connection in place of an earlier one. A model answers at once; the rest is used from the next start on.
+    #[instrument(name = "connections.connect", skip_all, fields(service = service.name()))]
+    pub async fn connect(&self, service: Service, new: &NewConnection) -> Result<ConnectionLine, Error> {
+        let (connection, sealer) = self.prepared(service, new).await?;
+        let plain = serde_json::to_vec(&connection).map_err(|error| cannot_read(error.into()))?;
+        let sealed = sealer.seal(service.name(), &plain).map_err(|error| cannot_read(error.into()))?;
+        let model = match service {
+            Service::Model => Some(self.built(&connection).await?),
+            Service::Catalogue | Service::Embedder => None,
+        };
+        let since = self.store.put_connection(service.name(), &sealed).await?;
+        if let (Some(model), Connection::Model { url, .. }) = (model, &connection) {
+            self.models.connect(Some((model, url.clone())))?;
+            self.in_use.set(service, Some(Used { since, problem: None }));
+        }
+        Ok(self.line(service, Some(&Stored { connection: Some(connection), updated_at: since })))
+    }
+
+    /// Removes a connection. The built-in model answers at once.
+    #[instrument(name = "connections.disconnect", skip_all, fields(service = service.name()))]
+    pub async fn disconnect(&self, service: Service) -> Result<(), Error> {
+        self.store.remove_connection(service.name()).await?;
+        if service == Service::Model && names_set(&self.config, service).is_empty() {
+            self.models.connect(None)?;
+            self.in_use.set(service, None);
+        }
+        Ok(())
+    }
+
+    /// Asks the service with what was entered, or with what is stored. Nothing is stored.
+    #[instrument(name = "connections.check", skip_all, fields(service = service.name()))]
+    pub async fn check_connection(&self, service: Service, new: Option<&NewConnection>) -> Result<Checked, Error> {
+        let old = stored(&self.config, &self.store).await.map_err(cannot_read)?.remove(&service);
+        let old = old.and_then(|stored| stored.connection);
+        let connection = match (new, old) {
+            (Some(new), old) => Connection::new(service, new, old.as_ref())?,
+            (None, Some(old)) => old,
+            (None, None) => return Err(Error::NotFound),
+        };
+        Ok(check::check(service, &connection, &self.config).await)
+    }
+
+    async fn prepared(&self, service: Service, new: &NewConnection) -> Result<(Connection, Sealer), Error> {
+        if !names_set(&self.config, service).is_empty() {
+            return Err(Error::Conflict(SET));
+        }
+        if self.no_secret_key().is_some() {
+            return Err(Error::Conflict(NO_KEY));
+        }
+        let old = stored(&self.config, &self.store).await.map_err(cannot_read)?.remove(&service);
+        let connection = Connection::new(service, new, old.and_then(|stored| stored.connection).as_ref())?;
+        let key = match &self.config.secret_key {
+            Some(key) => key.clone(),
+            None => make_key(&self.config.data_dir).map_err(|error| cannot_read(error.into()))?,
+        };
+        Ok((connection, Sealer::new(&key).map_err(|error| cannot_read(error.into()))?))
+    }
+
+    async fn built(&self, connection: &Connection) -> Result<std::sync::Arc<dyn engine::Model>, Error> {
+        let config = connection.over(self.config.clone());
+        models::choose(&config).await.map_err(|error| Error::Invalid { field: "url", problem: format!("{error:#}") })
+    }
+}
+
+impl ConnectionLine {
+    fn show(&mut self, connection: &Connection) {
+        self.has_secret = connection.secret().is_some();
+        match connection {
+            Connection::Model { provider, url, model, .. } => {
+                self.provider = Some(*provider);
+                self.url = Some(url.clone());
+                self.model = model.clone();
+            }
+            Connection::Catalogue { client_id, .. } => self.client_id = Some(client_id.clone()),
+            Connection::Embedder { url, model, .. } => {
+                self.url = Some(url.clone());
+                self.model = model.clone();
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The model that an operator connected on the settings page. It answers while no setting names one.
+
+use std::sync::{Arc, PoisonError};
+
+use engine::Model;
+use tracing::warn;
+
+use super::{Active, Fallback, Models, choose};
+use crate::{
+    Error,
+    config::{Config, ModelChoice},
+};
+
+impl Models {
+    /// The models of the settings, and the one that `connected` leads to. A connection that cannot be used must not keep the
+    /// server from starting: the page is where it is mended.
+    pub(crate) async fn open(
+        config: &Config,
+        model: Arc<dyn Model>,
+        connected: Option<&Config>,
+    ) -> anyhow::Result<Self> {
+        let models = Self::new(config, model)?;
+        let Some(connected) = connected else { return Ok(models) };
+        match choose(connected).await {
+            Ok(model) => models.fall_back_to(Some((model, server_of(connected)))),
+            Err(error) => warn!("The model of the settings page is not used: {error:#}"),
+        }
+        Ok(models)
+    }
+
+    /// This model answers from now on; None: the one of the settings. A server that was chosen before no longer answers.
+    pub(crate) fn connect(&self, connected: Option<(Arc<dyn Model>, String)>) -> Result<(), Error> {
+        self.keep_selection(None)?;
+        self.fall_back_to(connected);
+        let mut active = self.0.active.write().unwrap_or_else(PoisonError::into_inner);
+        *active = Active { model: self.fallback().model, selected: None };
+        Ok(())
+    }
+
+    fn fall_back_to(&self, connected: Option<(Arc<dyn Model>, String)>) {
+        let fallback = match connected {
+            Some((model, server)) => Fallback { model, is_real: true, connected_to: Some(server) },
+            None => self.0.of_settings.clone(),
+        };
+        let mut active = self.0.active.write().unwrap_or_else(PoisonError::into_inner);
+        if active.selected.is_none() {
+            active.model = fallback.model.clone();
+        }
+        *self.0.fallback.write().unwrap_or_else(PoisonError::into_inner) = fallback;
+    }
+}
+
+fn server_of(config: &Config) -> String {
+    match config.model {
+        ModelChoice::Anthropic(_) => config.anthropic.url.clone(),
+        ModelChoice::OpenAi(_) | ModelChoice::Offline => config.openai.url.clone(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Short transactions for long work: an import or a batch of enrichment writes many rows, and SQLite has one writer.
+//!
+//! The rows of one piece of work are divided so that each transaction holds the writer for about [`GOAL`], and only one such
+//! transaction waits for the writer at a time. A user's own write therefore waits for at most one of them.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{
+    Store, StoreError,
+    db::{Db, Tx},
+};
+
+/// The promise is 50 ms; a transaction that meets a slow disk may take twice as long as the one before.
+const GOAL: Duration = Duration::from_millis(20);
+const FIRST: usize = 16;
+const MOST: usize = 1000;
+
+/// How many rows of one kind fit into a short transaction: learned from the transactions before.
+pub(crate) struct Pace(AtomicUsize);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(AtomicUsize::new(FIRST))
+    }
+}
+
+impl Pace {
+    /// The rows of the next transaction, and those that come after.
+    pub(crate) fn part<'r, T>(&self, rows: &'r [T]) -> (&'r [T], &'r [T]) {
+        rows.split_at(self.0.load(Ordering::Relaxed).min(rows.len()))
+    }
+
+    /// Grows slowly and shrinks at once: one slow transaction costs others more than several small ones. What the commit
+    /// waits for the disk is not counted: fewer rows would not make it shorter.
+    fn learn(&self, n_rows: usize, took: Duration) {
+        let fits = (n_rows as f64 * GOAL.as_secs_f64() / took.as_secs_f64().max(1e-6)) as usize;
+        let most = MOST.min(n_rows.saturating_mul(2).max(1));
+        // A last, small part says little about a full one, unless it was slow.
+        if n_rows >= self.0.load(Ordering::Relaxed) || took > GOAL {
+            self.0.store(fits.clamp(1, most), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What is divided, and the place in front of the writer.
+pub(crate) struct Paces {
+    pub(crate) tracks: Pace,
+    pub(crate) entries: Pace,
+    pub(crate) steps: Pace,
+    pub(crate) documents: Pace,
+    place: Arc<Semaphore>,
+    longest_us: AtomicU64,
+}
+
+impl Default for Paces {
+    fn default() -> Self {
+        Self {
+            tracks: Pace::default(),
+            entries: Pace::default(),
+            steps: Pace::default(),
+            documents: Pace::default(),
+            place: Arc::new(Semaphore::new(1)),
+            longest_us: AtomicU64::default(),
+        }
+    }
+}
+
+/// A transaction of long work.
+pub(crate) struct ShortTx {
+    tx: Tx,
+    began: Instant,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Deref for ShortTx {
+    type Target = Tx;
+
+    fn deref(&self) -> &Tx {
+        &self.tx
+    }
+}
+
+impl DerefMut for ShortTx {
+    fn deref_mut(&mut self) -> &mut Tx {
+        &mut self.tx
+    }
+}
+
+impl ShortTx {
+    /// Commits a transaction whose size cannot be chosen.
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        self.tx.commit().await
+    }
+}
+
+impl Store {
+    /// Begins a transaction of long work. On SQLite it waits until no other one is under way.
+    pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
+        let place = match &self.db {
+            Db::Sqlite { .. } => self.paces.place.clone().acquire_owned().await.ok(),
+            Db::Postgres { .. } => None,
+        };
+        let tx = self.begin().await?;
+        Ok(ShortTx { tx, began: Instant::now(), _place: place })
+    }
+
+    /// Commits, and learns how many rows the next one may hold.
+    pub(crate) async fn commit_short(&self, tx: ShortTx, pace: &Pace, n_rows: usize) -> Result<(), StoreError> {
+        let ShortTx { tx, began, _place } = tx;
+        let wrote = began.elapsed();
+        tx.commit().await?;
+        pace.learn(n_rows, wrote);
+        let held_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.paces.longest_us.fetch_max(held_us, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// How long the longest transaction of an import or of enrichment has held the writer, since the start.
+    pub fn longest_background_write(&self) -> Duration {
+        Duration::from_micros(self.paces.longest_us.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_transaction_makes_the_next_one_small_and_fast_ones_let_it_grow_again() {
+        let pace = Pace::default();
+        let rows = [(); 5000];
+        let next = |pace: &Pace| pace.part(&rows).0.len();
+        pace.learn(FIRST, Duration::from_millis(1));
+        assert_eq!(next(&pace), 2 * FIRST, "it doubles at most");
+        pace.learn(2 * FIRST, Duration::from_millis(200));
+        assert_eq!(next(&pace), 3);
+        pace.learn(3, Duration::from_secs(60));
+        assert_eq!(next(&pace), 1, "a row is written however long it takes");
+        for _ in 0..20 {
+            pace.learn(next(&pace), Duration::from_micros(10));
+        }
+        assert_eq!(next(&pace), MOST);
+        pace.learn(1, Duration::from_millis(1));
+        assert_eq!(next(&pace), MOST, "the last row of a file says nothing about a thousand");
+    }
+}

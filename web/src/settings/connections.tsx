@@ -1,0 +1,197 @@
+// The operator connects the model, the catalogue and the embedder. A secret is sent once and never comes back.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { explain, getJson, post, putJson, remove } from '../api/client';
+import { refresh } from '../api/refresh';
+import type { Checked, ConnectionLine, Connections as ConnectionList, NewConnection } from '../api/types';
+import { Failed, SkeletonRows } from '../ui/states';
+import { toast } from '../ui/toast';
+import './connections.css';
+
+const PATH = '/api/settings/connections';
+
+export function Connections() {
+  const { data, error } = useQuery({
+    queryKey: ['connections'],
+    queryFn: ({ signal }) => getJson<ConnectionList>(PATH, signal),
+  });
+  if (error) return <Failed error={error} />;
+  if (!data) return <SkeletonRows rows={3} height={24} label="Loading connections" />;
+  return (
+    <div className="connections">
+      {data.missingKey && <p className="notice">{data.missingKey}</p>}
+      {data.connections.map((line) => (
+        <Connection key={line.service} line={line} canStore={!data.missingKey} />
+      ))}
+    </div>
+  );
+}
+
+const NAMES = { model: 'Model', catalogue: 'Tidal catalogue', embedder: 'Embedder' };
+const PURPOSES = {
+  model: 'Answers in every conversation.',
+  catalogue: 'Searches for music outside your library.',
+  embedder: 'Finds tracks by meaning. The built-in one works without a connection.',
+};
+
+function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolean }) {
+  const heading = useId();
+  const isFixed = line.state === 'settings';
+  return (
+    <section className="connection" aria-labelledby={heading}>
+      <h3 id={heading}>{NAMES[line.service]}</h3>
+      <p>{PURPOSES[line.service]}</p>
+      <p className="connection-state">{stateOf(line)}</p>
+      {line.problem && <p className="notice">{line.problem}</p>}
+      {line.atNextStart && <p>Takes effect at the next start of Segue.</p>}
+      {isFixed ? (
+        <p>
+          Set on the server:{' '}
+          {line.settings?.map((name) => (
+            <code key={name}>{name}</code>
+          ))}
+          . A setting of the server wins over this page.
+        </p>
+      ) : (
+        canStore && <ConnectionForm line={line} />
+      )}
+    </section>
+  );
+}
+
+function stateOf({ state, url, model, clientId, hasSecret }: ConnectionLine): string {
+  if (state === 'off') return 'Not connected';
+  if (state === 'settings') return 'Connected by a setting of the server';
+  if (state === 'unreadable') return 'Stored with another SEGUE_SECRET_KEY and cannot be read. Enter it again.';
+  const parts = [url ?? clientId, model, hasSecret ? 'secret stored' : 'without a secret'];
+  return `Connected: ${parts.filter(Boolean).join(' · ')}`;
+}
+
+type Values = Record<'provider' | 'url' | 'model' | 'key' | 'clientId' | 'clientSecret', string>;
+
+/** What is sent: a secret field that was left empty is not, so that a stored secret stays. */
+function sent(service: ConnectionLine['service'], values: Values): NewConnection {
+  const key = values.key || undefined;
+  const model = values.model || undefined;
+  if (service === 'catalogue') return { clientId: values.clientId, clientSecret: values.clientSecret || undefined };
+  if (service === 'embedder') return { url: values.url, model, key };
+  return { provider: values.provider as NewConnection['provider'], url: values.url || undefined, model, key };
+}
+
+function ConnectionForm({ line }: { line: ConnectionLine }) {
+  const { service } = line;
+  const isStored = line.state !== 'off';
+  const start: Values = {
+    provider: line.provider ?? 'anthropic',
+    url: line.url ?? '',
+    model: line.model ?? '',
+    clientId: line.clientId ?? '',
+    key: '',
+    clientSecret: '',
+  };
+  const [values, setValues] = useState(start);
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<Checked | null>(null);
+  const queries = useQueryClient();
+  const path = `${PATH}/${service}`;
+
+  const act = async (work: () => Promise<Checked | null>) => {
+    setBusy(true);
+    setSaid(null);
+    try {
+      setSaid(await work());
+    } catch (error) {
+      setSaid({ well: false, says: explain(error) });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const changed = () => Promise.all(['connections', 'models', 'about'].map((queryKey) => refresh(queries, [queryKey])));
+  const test = () => act(() => post<Checked>(`${path}/test`, { connection: sent(service, values) }));
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    void act(async () => {
+      await putJson<ConnectionLine>(path, sent(service, values));
+      setValues((now) => ({ ...now, key: '', clientSecret: '' }));
+      toast(`${NAMES[service]} saved`);
+      await changed();
+      return null;
+    });
+  };
+  const disconnect = () =>
+    act(async () => {
+      await remove(path);
+      setValues({ ...start, url: '', model: '', clientId: '' });
+      toast(`${NAMES[service]} disconnected`);
+      await changed();
+      return null;
+    });
+  const field = (name: keyof Values, label: string, more: { type?: string; placeholder?: string } = {}) => (
+    <Field label={label}>
+      <input
+        className="field"
+        type={more.type ?? 'text'}
+        placeholder={more.placeholder}
+        autoComplete={more.type === 'password' ? 'new-password' : 'off'}
+        spellCheck={false}
+        dir="auto"
+        value={values[name]}
+        onChange={(event) => setValues((now) => ({ ...now, [name]: event.target.value }))}
+      />
+    </Field>
+  );
+  const secretHint = line.hasSecret ? 'Stored. Leave empty to keep it.' : '';
+  return (
+    <form className="connection-form" onSubmit={save}>
+      {service === 'model' && (
+        <Field label="Provider">
+          <select
+            className="field"
+            value={values.provider}
+            onChange={(event) => setValues((now) => ({ ...now, provider: event.target.value }))}
+          >
+            <option value="anthropic">Anthropic</option>
+            <option value="openai">OpenAI, or a server with the same API</option>
+          </select>
+        </Field>
+      )}
+      {service === 'catalogue' ? (
+        <>
+          {field('clientId', 'Client ID')}
+          {field('clientSecret', 'Client secret', { type: 'password', placeholder: secretHint })}
+        </>
+      ) : (
+        <>
+          {field('url', 'Server address', { placeholder: service === 'model' ? 'The provider’s own' : 'https://…' })}
+          {field('model', 'Model name', { placeholder: 'The server’s own' })}
+          {field('key', 'Key', { type: 'password', placeholder: secretHint })}
+        </>
+      )}
+      <div className="connection-actions">
+        <button type="submit" className="button" disabled={busy}>
+          Save
+        </button>
+        <button type="button" className="button" disabled={busy} onClick={() => void test()}>
+          {busy ? 'Asking…' : 'Test'}
+        </button>
+        {isStored && (
+          <button type="button" className="button" disabled={busy} onClick={() => void disconnect()}>
+            Disconnect
+          </button>
+        )}
+      </div>
+      <p className={said && !said.well ? 'notice' : undefined} role="status">
+        {said && `${said.well ? 'It works: ' : 'It does not work: '}${said.says}`}
+      </p>
+    </form>
+  );
+}
+
+function Field({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <label>
+      {label}
+      {children}
+    </label>
+  );
+}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { explain, getJson, post, putJson, remove } from '../api/client';
 import { refresh } from '../api/refresh';
+import { msg, t } from '../i18n';
 import type { Checked, ConnectionLine, Connections as ConnectionList, NewConnection } from '../api/types';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast } from '../ui/toast';
@@ -16,7 +17,7 @@ export function Connections() {
     queryFn: ({ signal }) => getJson<ConnectionList>(PATH, signal),
   });
   if (error) return <Failed error={error} />;
-  if (!data) return <SkeletonRows rows={3} height={24} label="Loading connections" />;
+  if (!data) return <SkeletonRows rows={3} height={24} label={t('Loading connections')} />;
   return (
     <div className="connections">
       {data.missingKey && <p className="notice">{data.missingKey}</p>}
@@ -27,11 +28,11 @@ export function Connections() {
   );
 }
 
-const NAMES = { model: 'Model', catalogue: 'Tidal catalogue', embedder: 'Embedder' };
+const NAMES = { model: msg('Model'), catalogue: msg('Tidal catalogue'), embedder: msg('Embedder') };
 const PURPOSES = {
-  model: 'Answers in every conversation.',
-  catalogue: 'Searches for music outside your library.',
-  embedder: 'Finds tracks by meaning. The built-in one works without a connection.',
+  model: msg('Answers in every conversation.'),
+  catalogue: msg('Searches for music outside your library.'),
+  embedder: msg('Finds tracks by meaning. The built-in one works without a connection.'),
 };
 
 function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolean }) {
@@ -39,18 +40,17 @@ function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolea
   const isFixed = line.state === 'settings';
   return (
     <section className="connection" aria-labelledby={heading}>
-      <h3 id={heading}>{NAMES[line.service]}</h3>
-      <p>{PURPOSES[line.service]}</p>
+      <h3 id={heading}>{t(NAMES[line.service])}</h3>
+      <p>{t(PURPOSES[line.service])}</p>
       <p className="connection-state">{stateOf(line)}</p>
       {line.problem && <p className="notice">{line.problem}</p>}
-      {line.atNextStart && <p>Takes effect at the next start of Segue.</p>}
+      {line.atNextStart && <p>{t('Takes effect at the next start of Segue.')}</p>}
       {isFixed ? (
         <p>
-          Set on the server:{' '}
+          {t('A setting of the server wins over this page:')}{' '}
           {line.settings?.map((name) => (
             <code key={name}>{name}</code>
           ))}
-          . A setting of the server wins over this page.
         </p>
       ) : (
         canStore && <ConnectionForm line={line} />
@@ -60,11 +60,11 @@ function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolea
 }
 
 function stateOf({ state, url, model, clientId, hasSecret }: ConnectionLine): string {
-  if (state === 'off') return 'Not connected';
-  if (state === 'settings') return 'Connected by a setting of the server';
-  if (state === 'unreadable') return 'Stored with another SEGUE_SECRET_KEY and cannot be read. Enter it again.';
-  const parts = [url ?? clientId, model, hasSecret ? 'secret stored' : 'without a secret'];
-  return `Connected: ${parts.filter(Boolean).join(' · ')}`;
+  if (state === 'off') return t('Not connected');
+  if (state === 'settings') return t('Connected by a setting of the server');
+  if (state === 'unreadable') return t('Stored with another SEGUE_SECRET_KEY and cannot be read. Enter it again.');
+  const parts = [url ?? clientId, model, hasSecret ? t('secret stored') : t('without a secret')];
+  return t('Connected: {details}', { details: parts.filter(Boolean).join(' · ') });
 }
 
 type Values = Record<'provider' | 'url' | 'model' | 'key' | 'clientId' | 'clientSecret', string>;
@@ -113,7 +113,7 @@ function ConnectionForm({ line }: { line: ConnectionLine }) {
     void act(async () => {
       await putJson<ConnectionLine>(path, sent(service, values));
       setValues((now) => ({ ...now, key: '', clientSecret: '' }));
-      toast(`${NAMES[service]} saved`);
+      toast(t('{name} saved', { name: t(NAMES[service]) }));
       await changed();
       return null;
     });
@@ -122,7 +122,7 @@ function ConnectionForm({ line }: { line: ConnectionLine }) {
     act(async () => {
       await remove(path);
       setValues({ ...start, url: '', model: '', clientId: '' });
-      toast(`${NAMES[service]} disconnected`);
+      toast(t('{name} disconnected', { name: t(NAMES[service]) }));
       await changed();
       return null;
     });
@@ -140,48 +140,48 @@ function ConnectionForm({ line }: { line: ConnectionLine }) {
       />
     </Field>
   );
-  const secretHint = line.hasSecret ? 'Stored. Leave empty to keep it.' : '';
+  const secretHint = line.hasSecret ? t('Stored. Leave empty to keep it.') : '';
   return (
     <form className="connection-form" onSubmit={save}>
       {service === 'model' && (
-        <Field label="Provider">
+        <Field label={t('Provider')}>
           <select
             className="field"
             value={values.provider}
             onChange={(event) => setValues((now) => ({ ...now, provider: event.target.value }))}
           >
             <option value="anthropic">Anthropic</option>
-            <option value="openai">OpenAI, or a server with the same API</option>
+            <option value="openai">{t('OpenAI, or a server with the same API')}</option>
           </select>
         </Field>
       )}
       {service === 'catalogue' ? (
         <>
-          {field('clientId', 'Client ID')}
-          {field('clientSecret', 'Client secret', { type: 'password', placeholder: secretHint })}
+          {field('clientId', t('Client ID'))}
+          {field('clientSecret', t('Client secret'), { type: 'password', placeholder: secretHint })}
         </>
       ) : (
         <>
-          {field('url', 'Server address', { placeholder: service === 'model' ? 'The provider’s own' : 'https://…' })}
-          {field('model', 'Model name', { placeholder: 'The server’s own' })}
-          {field('key', 'Key', { type: 'password', placeholder: secretHint })}
+          {field('url', t('Server address'), { placeholder: service === 'model' ? t('The provider’s own') : 'https://…' })}
+          {field('model', t('Model name'), { placeholder: t('The server’s own') })}
+          {field('key', t('Key'), { type: 'password', placeholder: secretHint })}
         </>
       )}
       <div className="connection-actions">
         <button type="submit" className="button" disabled={busy}>
-          Save
+          {t('Save')}
         </button>
         <button type="button" className="button" disabled={busy} onClick={() => void test()}>
-          {busy ? 'Asking…' : 'Test'}
+          {busy ? t('Asking…') : t('Test')}
         </button>
         {isStored && (
           <button type="button" className="button" disabled={busy} onClick={() => void disconnect()}>
-            Disconnect
+            {t('Disconnect')}
           </button>
         )}
       </div>
       <p className={said && !said.well ? 'notice' : undefined} role="status">
-        {said && `${said.well ? 'It works: ' : 'It does not work: '}${said.says}`}
+        {said && (said.well ? t('It works: {details}', { details: said.says }) : t('It does not work: {details}', { details: said.says }))}
       </p>
     </form>
   );

@@ -124,7 +124,7 @@ function ConnectionsOfOperator() {
   const { data } = useModels();
   if (!data?.active) return null;
   return (
-    <Section title="Connections" hint="Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.">
+    <Section title={t('Connections')} hint={t('Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.')}>
       <Connections />
     </Section>
   );

@@ -11,6 +11,7 @@ import {
   Settings,
   SquarePen,
   Sun,
+  Trash2,
   Undo2,
   type LucideIcon,
 } from 'lucide-react';
@@ -104,6 +105,7 @@ function useCommands(words: string, onKeys: () => void): Command[] {
     { id: 'tasks', label: 'Tasks', icon: ListChecks, run: go('/tasks') },
     { id: 'library', label: 'Library', icon: Disc3, run: go('/library') },
     { id: 'playlists', label: 'Playlists', icon: ListMusic, run: go('/playlists') },
+    { id: 'trash', label: 'Trash', icon: Trash2, run: go('/trash') },
     { id: 'settings', label: 'Settings', icon: Settings, run: go('/settings') },
     { id: 'undo', label: 'Undo the last action', icon: Undo2, run: () => void undoLast() },
     { id: 'light', label: 'Light theme', icon: Sun, run: () => setTheme('light') },

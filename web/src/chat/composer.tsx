@@ -1,6 +1,6 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
 import { ArrowUp, Clock3, Square, X } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { isComposing } from '../ui/keys';
 import { useDraft } from './drafts';
 import type { QueuedMessage, Refusal, Turn } from './reduce';
@@ -21,6 +21,8 @@ interface Props {
   onUnqueue: (clientMessageId: string) => void;
   onSendNext: () => void;
   onExcuse: () => void;
+  /** Which model answers, where there is a choice. */
+  picker?: ReactNode;
   /** Given when there is a question to edit. */
   onEditLast?: () => void;
 }
@@ -91,6 +93,7 @@ export function Composer(props: Props) {
           }}
           onKeyDown={onKeyDown}
         />
+        {props.picker}
         {turn && (
           <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" disabled={turn.stopping} onClick={onStop}>
             <Square size={14} fill="currentColor" />

@@ -20,10 +20,11 @@ import { keepFor } from './ui/storage';
 const tasks = lazyPage(() => import('./tasks/tasks-page'));
 const library = lazyPage(() => import('./library/library-page'));
 const playlists = lazyPage(() => import('./playlists/playlists-page'));
+const trash = lazyPage(() => import('./trash/trash-page'));
 const settings = lazyPage(() => import('./settings/settings-page'));
 const signIn = lazyPage<{ mode: string; issuer?: Issuer; onSignedIn: () => void }>(() => import('./settings/sign-in'));
 const SignIn = signIn.Component;
-const PAGES = [tasks, library, playlists, settings];
+const PAGES = [tasks, library, playlists, trash, settings];
 
 export function App() {
   const [queries] = useState(newQueryClient);
@@ -97,6 +98,7 @@ function Pages() {
             <Route path="/tasks" component={tasks.Component} />
             <Route path="/library" component={library.Component} />
             <Route path="/playlists" component={playlists.Component} />
+            <Route path="/trash" component={trash.Component} />
             <Route path="/settings" component={settings.Component} />
             <Route path="/" component={NewChat} />
             <Route component={NotFound} />

@@ -84,6 +84,7 @@ impl App {
             agent: agent.id,
             text,
             client_message_id: ask.client_message_id.as_deref().filter(|_| !planted(Mutant::ClientMessageIdIgnored)),
+            model: ask.model.as_deref(),
             node: &self.turns.node,
             limits: self.config.turn_limits,
         };
@@ -95,9 +96,6 @@ impl App {
             Start::New(started) => started,
             Start::Limited(limited) => return Err(limited.into()),
         };
-        if let Some(name) = &ask.model {
-            self.store.set_conversation_model(owner, started.conversation, name).await?;
-        }
         let live = self.turns.begin(started.clone());
         live.publish(Kind::Started {
             turn: started.turn,

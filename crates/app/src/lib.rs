@@ -68,7 +68,7 @@ use crate::{
     readiness::Readiness,
     services::{
         Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
-        playlists::Playlists, tasks::Tasks, undo::Undo,
+        playlists::Playlists, tasks::Tasks, trash::Trash, undo::Undo,
     },
     turns::Turns,
     wordings::Wordings,
@@ -142,7 +142,7 @@ impl App {
             describer,
             config.shared_collection,
         ));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &config.data_dir);
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, &config.data_dir);
         let outside = Outside::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);
@@ -352,6 +352,10 @@ impl App {
 
     pub fn playlists(&self) -> &Playlists {
         &self.services.playlists
+    }
+
+    pub fn trash(&self) -> &Trash {
+        &self.services.trash
     }
 
     pub fn undo(&self) -> &Undo {

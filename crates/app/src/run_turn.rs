@@ -90,7 +90,7 @@ impl Host for App {
     fn sweep(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
             self.store.forget_old_events().await?;
-            self.store.purge_deleted_conversations().await?;
+            self.store.erase_expired().await?;
             self.store.forget_expired_keys().await
         })
     }
@@ -185,9 +185,9 @@ impl App {
         job: &Job,
         toolbox: &Toolbox,
     ) -> Result<(Arc<dyn Model>, Vec<Message>), StoreError> {
-        let (owner, conversation) = (&job.owner, job.live.started.conversation);
+        let owner = &job.owner;
         let model = match self.models.named().next() {
-            Some(_) => self.models.of(self.store.conversation_model(owner, conversation).await?.as_deref()),
+            Some(_) => self.models.of(self.store.turn_model(owner, job.live.started.turn).await?.as_deref()),
             None => self.models.active(),
         };
         let messages = if job.is_new {

@@ -12,7 +12,7 @@ use super::{Siblings, Store, StoreError, like_pattern, matching_line::matching_l
 /// What is read of a conversation `c`.
 macro_rules! conversation_columns {
     () => {
-        "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned,
+        "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned, c.model,
             EXISTS (SELECT 1 FROM turns t WHERE t.conversation_id = c.id AND t.status = 'running') AS running"
     };
 }
@@ -38,12 +38,24 @@ pub struct Conversation {
     pub updated_at: DateTime<Utc>,
     /// Pinned by its user: it comes first in the list.
     pub pinned: bool,
+    /// The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Whether a turn runs in it now.
     pub running: bool,
     /// The line with the words that were searched for, where a message has them.
     #[sqlx(skip)]
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<String>,
+}
+
+/// What to change; what is none stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConversationChange<'a> {
+    pub title: Option<&'a str>,
+    pub pinned: Option<bool>,
+    /// `Some(None)`: the active model.
+    pub model: Option<Option<&'a str>>,
 }
 
 pub struct ConversationPage {
@@ -115,9 +127,6 @@ impl MessageStatus {
     }
 }
 
-/// Deleted conversations can be restored for this long; then they are gone.
-const KEEP_DELETED: chrono::TimeDelta = chrono::TimeDelta::hours(1);
-
 impl Store {
     /// Pinned ones first, then the newest. `query` looks into titles and texts.
     pub async fn conversations(
@@ -167,18 +176,19 @@ impl Store {
         found.ok_or(StoreError::NotFound)
     }
 
-    /// Gives it the title its user wants, and pins it or not. None changes nothing.
+    /// Gives it the title its user wants, pins it or not, chooses its model. None changes nothing.
     pub async fn change_conversation(
         &self,
         owner: &UserId,
         id: ConversationId,
-        title: Option<&str>,
-        pinned: Option<bool>,
+        change: ConversationChange<'_>,
     ) -> Result<Conversation, StoreError> {
         const SQL: &str = "UPDATE conversations SET title = COALESCE($3, title), pinned = COALESCE($4, pinned),
-                title_by = CASE WHEN $3 IS NULL THEN title_by ELSE 'user' END
+                title_by = CASE WHEN $3 IS NULL THEN title_by ELSE 'user' END,
+                model = CASE WHEN $5 THEN $6 ELSE model END
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let n_changed = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(title).bind(pinned).execute().await?;
+        let query = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(change.title).bind(change.pinned);
+        let n_changed = query.bind(change.model.is_some()).bind(change.model.flatten()).execute().await?;
         if n_changed == 0 {
             return Err(StoreError::NotFound);
         }
@@ -209,14 +219,6 @@ impl Store {
         const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2";
         self.write(SQL).bind(id.0).bind(owner.as_str()).execute().await?;
         self.conversation(owner, id).await
-    }
-
-    /// Deletes for good what was deleted an hour ago, with everything that hangs on it.
-    pub async fn purge_deleted_conversations(&self) -> Result<u64, StoreError> {
-        const SQL: &str = "DELETE FROM conversations WHERE deleted_at < $1";
-        let before = self.clock.now() - KEEP_DELETED;
-        let n_purged = self.write(SQL).bind(before).execute().await?;
-        Ok(n_purged)
     }
 }
 

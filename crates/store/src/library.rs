@@ -10,7 +10,6 @@ use super::{
     db::Query,
     documents::project,
     library_insert::{Removed, insert_tracks},
-    now,
     schedule::{park, wake},
 };
 use music::{Track, TrackRef};
@@ -220,7 +219,7 @@ impl Store {
             " AND removed_at IS NULL RETURNING recording_id"
         );
         let mut tx = self.begin().await?;
-        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind(now());
+        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind(self.clock.now());
         let removed: Vec<(String,)> = query.fetch_all().await?;
         if removed.is_empty() {
             return Err(StoreError::NotFound);
@@ -236,7 +235,7 @@ impl Store {
         const SQL: &str = concat!(
             "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE ",
             one_track!(),
-            " AND recording_id NOT IN (SELECT recording_id FROM track_merges WHERE user_id = $1 AND kind = 'merge'
+            " AND erased_at IS NULL AND recording_id NOT IN (SELECT recording_id FROM track_merges WHERE user_id = $1 AND kind = 'merge'
                     AND undone_at IS NULL) RETURNING ",
             columns!()
         );

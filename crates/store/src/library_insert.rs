@@ -102,7 +102,7 @@ const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tida
         added_at = CASE WHEN library_tracks.removed_at IS NULL THEN library_tracks.added_at ELSE excluded.added_at END,
         first_played_at = COALESCE(library_tracks.first_played_at, excluded.first_played_at),
         location = COALESCE(excluded.location, library_tracks.location),
-        removed_at = NULL, left_with_file = FALSE";
+        removed_at = NULL, left_with_file = FALSE, erased_at = NULL";
 
 const PUT_NAME: &str = "INSERT INTO own_names (user_id, kind, value, recording_id) VALUES ($1, $2, $3, $4)
     ON CONFLICT (user_id, kind, value, recording_id) DO NOTHING";

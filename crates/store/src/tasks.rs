@@ -10,6 +10,7 @@ use super::{
     Store, StoreError,
     db::Tx,
     now,
+    task_order::{TaskPlace, place},
     undo::{Change, remember},
 };
 
@@ -41,6 +42,8 @@ pub struct TaskChange {
     pub title: Option<String>,
     pub description: Option<String>,
     pub completed: Option<bool>,
+    /// Next to which other task it stands from now on.
+    pub place: Option<TaskPlace>,
 }
 
 /// What its owner may change about a task.
@@ -70,16 +73,17 @@ impl TaskState {
         if is_later {
             return Err(StoreError::Conflict("The task was changed since."));
         }
-        Ok(TaskChange { title, description, completed })
+        Ok(TaskChange { title, description, completed, place: None })
     }
 }
 
-const INSERT: &str = "INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, FALSE, $5, $5)
+const INSERT: &str = "INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at, position)
+    VALUES ($1, $2, $3, $4, FALSE, $5, $5, (SELECT COALESCE(MAX(position), 0) + 1 FROM tasks WHERE user_id = $2))
     RETURNING id, title, description, completed, created_at, updated_at";
 
 const UPDATE: &str = "UPDATE tasks SET title = COALESCE($3, title), description = COALESCE($4, description),
-        completed = COALESCE($5, completed), updated_at = $6
+        completed = COALESCE($5, completed),
+        updated_at = CASE WHEN $3 IS NULL AND $4 IS NULL AND $5 IS NULL THEN updated_at ELSE $6 END
     WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
     RETURNING id, title, description, completed, created_at, updated_at";
 
@@ -93,7 +97,7 @@ impl Store {
         self.task_page(owner, filter, u32::MAX, None).await
     }
 
-    /// Oldest first, from the one `from` on.
+    /// In their owner's order, from the one `from` on; new tasks are last.
     pub async fn task_page(
         &self,
         owner: &UserId,
@@ -103,7 +107,8 @@ impl Store {
     ) -> Result<Vec<Task>, StoreError> {
         const SQL: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
             WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
-                AND ($4 IS NULL OR id >= $4) ORDER BY id LIMIT $5";
+                AND ($4 IS NULL OR (position, id) >= (SELECT position, id FROM tasks WHERE id = $4 AND user_id = $1))
+            ORDER BY position, id LIMIT $5";
         let (one, other) = match filter {
             TaskFilter::All => (true, false),
             TaskFilter::Pending => (false, false),
@@ -146,6 +151,9 @@ impl Store {
             .settle(&mut tx, call, async |tx| {
                 let before = locked(tx, owner, id).await?.ok_or(StoreError::NotFound)?;
                 let task = update(tx, owner, id, change).await?;
+                if let Some(at) = change.place {
+                    place(tx, owner, id, at).await?;
+                }
                 let (before, after) = (TaskState::of(&before), TaskState::of(&task));
                 of_call(tx, owner, call, Change::TaskChanged { id, before, after }).await?;
                 Ok::<_, StoreError>(task)
@@ -156,10 +164,10 @@ impl Store {
     }
 
     pub async fn delete_task(&self, owner: &UserId, id: TaskId, call: Option<CallId>) -> Result<Task, StoreError> {
-        let mut tx = self.begin().await?;
+        let (mut tx, at) = (self.begin().await?, self.clock.now());
         let task = self
             .settle(&mut tx, call, async |tx| {
-                let task = delete(tx, owner, id).await?;
+                let task = delete(tx, owner, id, at).await?;
                 of_call(tx, owner, call, Change::TaskDeleted { id }).await?;
                 Ok::<_, StoreError>(task)
             })
@@ -195,14 +203,16 @@ pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Op
     Ok(tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?)
 }
 
+/// What it says; its place is changed by `place`.
 pub(crate) async fn update(tx: &mut Tx, owner: &UserId, id: TaskId, change: &TaskChange) -> Result<Task, StoreError> {
     let query = tx.query(UPDATE).bind(id.0).bind(owner.as_str()).bind(change.title.as_deref());
     let query = query.bind(change.description.as_deref()).bind(change.completed).bind(now());
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 
-pub(crate) async fn delete(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Task, StoreError> {
-    let query = tx.query(DELETE).bind(id.0).bind(owner.as_str()).bind(now());
+/// `at` is the database's time, by which it leaves the trash.
+pub(crate) async fn delete(tx: &mut Tx, owner: &UserId, id: TaskId, at: DateTime<Utc>) -> Result<Task, StoreError> {
+    let query = tx.query(DELETE).bind(id.0).bind(owner.as_str()).bind(at);
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 

@@ -72,20 +72,21 @@ async fn open_conversation(
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     const INSERT: &str =
-        "INSERT INTO conversations (id, user_id, agent, title, title_by, preview, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6)";
+        "INSERT INTO conversations (id, user_id, agent, title, title_by, preview, created_at, updated_at, model)
+        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6, $7)";
     const MOVE_CLIENT_ID: &str = "UPDATE turns SET client_message_id = NULL
         WHERE user_id = $1 AND client_message_id = $2 AND status <> 'running'";
-    const TOUCH: &str = "UPDATE conversations SET preview = $3, updated_at = $4
+    const TOUCH: &str = "UPDATE conversations SET preview = $3, updated_at = $4,
+            model = COALESCE($5, model)
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
     let (id, preview) = (started.conversation, beginning_of(new.text, PREVIEW_CHARS));
     if new.conversation.is_none() {
         let title = beginning_of(new.text, TITLE_CHARS);
         let query = tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(new.agent).bind(title);
-        query.bind(preview).bind(at).execute().await?;
+        query.bind(preview).bind(at).bind(new.model).execute().await?;
         return Ok(());
     }
-    let query = tx.query(TOUCH).bind(id.0).bind(owner.as_str()).bind(preview).bind(at);
+    let query = tx.query(TOUCH).bind(id.0).bind(owner.as_str()).bind(preview).bind(at).bind(new.model);
     let touched: Option<(Uuid,)> = query.fetch_optional().await?;
     if touched.is_none() {
         return Err(StoreError::NotFound);
@@ -199,8 +200,8 @@ async fn insert_turn(
     lease_until: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     const INSERT: &str =
-        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, holder, lease_until, stop_requested, created_at)
-         VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8)";
+        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, holder, lease_until, stop_requested, created_at, model)
+         VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8, (SELECT model FROM conversations WHERE id = $2))";
     tx.query(INSERT)
         .bind(started.turn.0)
         .bind(started.conversation.0)

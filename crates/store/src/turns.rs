@@ -22,6 +22,8 @@ pub struct NewTurn<'a> {
     pub agent: &'a str,
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
+    /// A model of the settings, for this message and those after it; none: as before.
+    pub model: Option<&'a str>,
     pub node: &'a str,
     pub limits: TurnLimits,
 }

@@ -1,6 +1,6 @@
 //! Undo: what one tool call or one batch did is taken back once, by its owner, unless a later change contradicts it.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use engine::{CallId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{
     PlaylistId, Store, StoreError, Task, TaskId,
     db::Tx,
+    library_bulk::bring_back,
     now,
     playlist_diff::PlaylistDiff,
     playlist_edits::{locked, put},
@@ -31,6 +32,7 @@ pub(crate) enum Change {
     TaskAdded { id: TaskId, after: TaskState },
     TaskChanged { id: TaskId, before: TaskState, after: TaskState },
     TaskDeleted { id: TaskId },
+    TracksRemoved { ids: Vec<String> },
 }
 
 /// What was taken back.
@@ -38,7 +40,7 @@ pub(crate) enum Change {
 #[serde(rename_all = "camelCase")]
 pub struct Undone {
     pub undo_id: UndoId,
-    /// The playlist that is as it was; absent when it was a task.
+    /// The playlist that is as it was; absent when it was something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub playlist_id: Option<PlaylistId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,19 +78,25 @@ impl Store {
             let known: Option<(Uuid,)> = tx.query(KNOWN).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
             return Err(known.map_or(StoreError::NotFound, |_| StoreError::Conflict("This was already taken back.")));
         };
-        let undone = take_back(&mut tx, owner, id, change).await?;
+        let undone = take_back(&mut tx, owner, id, change, self.clock.now()).await?;
         journal(&mut tx, owner, &undone).await?;
         tx.commit().await?;
         Ok(undone)
     }
 }
 
-async fn take_back(tx: &mut Tx, owner: &UserId, undo_id: UndoId, change: Change) -> Result<Undone, StoreError> {
+async fn take_back(
+    tx: &mut Tx,
+    owner: &UserId,
+    undo_id: UndoId,
+    change: Change,
+    at: DateTime<Utc>,
+) -> Result<Undone, StoreError> {
     let of_playlist = |id| Undone { undo_id, playlist_id: Some(id), task_id: None };
     let of_task = |id| Undone { undo_id, playlist_id: None, task_id: Some(id) };
     match change {
         Change::PlaylistMade { id, revision } => {
-            remove_playlist(tx, owner, id, revision).await?;
+            remove_playlist(tx, owner, id, revision, at).await?;
             Ok(of_playlist(id))
         }
         Change::Playlist { id, diff } => {
@@ -103,7 +111,7 @@ async fn take_back(tx: &mut Tx, owner: &UserId, undo_id: UndoId, change: Change)
             if TaskState::of(&task) != after {
                 return Err(StoreError::Conflict("The task was changed since."));
             }
-            tasks::delete(tx, owner, id).await?;
+            tasks::delete(tx, owner, id, at).await?;
             Ok(of_task(id))
         }
         Change::TaskChanged { id, before, after } => {
@@ -111,6 +119,10 @@ async fn take_back(tx: &mut Tx, owner: &UserId, undo_id: UndoId, change: Change)
             let change = before.over(&after, &TaskState::of(&task))?;
             tasks::update(tx, owner, id, &change).await?;
             Ok(of_task(id))
+        }
+        Change::TracksRemoved { ids } => {
+            bring_back(tx, owner, &ids).await?;
+            Ok(Undone { undo_id, playlist_id: None, task_id: None })
         }
         Change::TaskDeleted { id } => {
             tasks::undelete(tx, owner, id).await?;
@@ -125,10 +137,16 @@ async fn current_task(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Task, S
 }
 
 /// A list that was edited since holds later work: it stays.
-async fn remove_playlist(tx: &mut Tx, owner: &UserId, id: PlaylistId, revision: i64) -> Result<(), StoreError> {
+async fn remove_playlist(
+    tx: &mut Tx,
+    owner: &UserId,
+    id: PlaylistId,
+    revision: i64,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE playlists SET deleted_at = $4 WHERE id = $1 AND user_id = $2 AND revision = $3
         AND deleted_at IS NULL RETURNING id";
-    let query = tx.query(SQL).bind(id.0).bind(owner.as_str()).bind(revision).bind(now());
+    let query = tx.query(SQL).bind(id.0).bind(owner.as_str()).bind(revision).bind(at);
     let removed: Option<(Uuid,)> = query.fetch_optional().await?;
     removed.map(drop).ok_or(StoreError::Conflict("The playlist was edited or deleted since."))
 }

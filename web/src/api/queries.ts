@@ -16,6 +16,7 @@ import type {
   Me,
   OpenAlbum,
   OpenList,
+  RemovedTracks,
   Retried,
   SemanticSearchOutput,
   TidalSearchOutput,
@@ -149,6 +150,8 @@ export const addTrack = (isrc: string) =>
     throw error;
   });
 export const removeTrack = (isrc: string) => remove(`/api/library/tracks/${isrc}`);
+/** In one step; `takeBack` of its undo id brings all of them back. */
+export const removeTracks = (trackIds: string[]) => post<RemovedTracks>('/api/library/tracks/remove', { trackIds });
 export const restoreTrack = (isrc: string) => post(`/api/library/tracks/${isrc}/restore`, {});
 export const addAlbum = (albumId: string) => post('/api/library/albums', { albumId });
 export const removeAlbum = (id: string) => remove(`/api/library/albums/${id}`);

@@ -52,6 +52,7 @@ export type ConnectionState = ('stored' | 'off') | 'settings' | 'unreadable';
  */
 export type ConsentScope = 'once' | 'conversation';
 export type Decision = 'refuse' | 'once' | 'conversation';
+export type DeletedKind = 'conversation' | 'playlist' | 'task' | 'track';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
  */
@@ -189,6 +190,14 @@ export interface IndexStatus {
   tracks: number;
 }
 export interface ModelAbout {
+  /**
+   * The one of `choices` that answers where none is chosen; absent when another one does.
+   */
+  choice?: string | null;
+  /**
+   * Names of the models that a conversation can choose from (`SEGUE_MODELS`); absent when there are none.
+   */
+  choices?: string[];
   /**
    * How to connect a real model, when none is.
    */
@@ -458,10 +467,6 @@ export interface CandidateItem {
   source: string;
   title: string;
 }
-export interface Change {
-  pinned?: boolean | null;
-  title?: string | null;
-}
 /**
  * A playlist after an edit.
  */
@@ -642,6 +647,10 @@ export interface Conversation {
    */
   match?: string | null;
   /**
+   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+   */
+  model?: string | null;
+  /**
    * Pinned by its user: it comes first in the list.
    */
   pinned: boolean;
@@ -656,12 +665,43 @@ export interface Conversation {
   title: string;
   updatedAt: string;
 }
+/**
+ * What to change about a conversation. A field that is absent stays as it is.
+ */
+export interface ConversationChange {
+  /**
+   * A model of the list in the settings, for the messages to come; `null`: the active one.
+   */
+  model?: string | null;
+  pinned?: boolean | null;
+  title?: string | null;
+}
 export interface ConversationList {
   conversations: Conversation[];
   next?: string | null;
 }
 export interface Decide {
   decision: Decision;
+}
+/**
+ * One deleted thing.
+ */
+export interface Deleted {
+  deletedAt: string;
+  /**
+   * The newest message of a conversation, the description of a playlist or task, the artist of a track.
+   */
+  detail: string;
+  /**
+   * From then on it cannot be restored.
+   */
+  expiresAt: string;
+  /**
+   * For its own `restore` endpoint, and for `DELETE /api/trash/{id}`.
+   */
+  id: string;
+  kind: DeletedKind;
+  title: string;
 }
 export interface DeleteTaskOutput {
   durationMs: number;
@@ -1187,6 +1227,10 @@ export interface OpenConversation {
    */
   messages: StoredMessage[];
   /**
+   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+   */
+  model?: string | null;
+  /**
    * The `cursor` of the page with the messages before these; absent when there are none.
    */
   next?: string | null;
@@ -1296,6 +1340,10 @@ export interface PlaylistList {
   next?: string | null;
   playlists: PlaylistLine[];
 }
+export interface RemovedTracks {
+  removed: number;
+  undoId: UndoId;
+}
 export interface Retried {
   /**
    * Entries that are looked for again.
@@ -1399,6 +1447,14 @@ export interface SemanticSearchOutput {
    */
   undecided?: number | null;
 }
+export interface Several {
+  /**
+   * 1 to 1000. What is not in the library is left out.
+   *
+   * Items: An ISRC or a trackId.
+   */
+  trackIds: string[];
+}
 export interface SignedIn {
   id: UserId;
   mode: string;
@@ -1481,6 +1537,14 @@ export interface SuggestPlaylistOutput {
  * What to change. A field that is absent stays as it is; `null` clears one that may be empty.
  */
 export interface TaskChange {
+  /**
+   * Puts it after this task.
+   */
+  after?: string | null;
+  /**
+   * Puts it before this task.
+   */
+  before?: string | null;
   completed?: boolean | null;
   description?: string | null;
   title?: string | null;
@@ -1552,12 +1616,16 @@ export interface TrackPage {
   total: number;
   tracks: LibraryEntry[];
 }
+export interface TrashList {
+  items: Deleted[];
+  next?: string | null;
+}
 /**
  * What was taken back.
  */
 export interface Undone {
   /**
-   * The playlist that is as it was; absent when it was a task.
+   * The playlist that is as it was; absent when it was something else.
    */
   playlistId?: string | null;
   taskId?: string | null;

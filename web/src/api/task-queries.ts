@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getPages, patch, post, remove } from './client';
 import { useChanged } from './queries';
+import { placed, type TaskPlace } from '../tasks/place';
 import type { NewTask, Task, TaskList } from './types';
 
 const TASKS = ['tasks'];
@@ -38,6 +39,12 @@ export const useUpdateTask = () =>
   useTaskWrite<TaskChange>(
     ({ id, ...change }) => patch(`/api/tasks/${id}`, change),
     (tasks, change) => tasks.map((task) => (task.id === change.id ? { ...task, ...change } : task)),
+  );
+
+export const useMoveTask = () =>
+  useTaskWrite<{ id: string; place: TaskPlace }>(
+    ({ id, place }) => patch(`/api/tasks/${id}`, place),
+    (tasks, { id, place }) => placed(tasks, id, place),
   );
 
 export const useAddTask = () =>

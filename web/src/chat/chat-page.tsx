@@ -1,15 +1,15 @@
 // The page you talk on: a new conversation, or one that already has its address.
 import { WifiOff } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useState, type ComponentProps } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
-import { useTitle } from '../api/queries';
+import { useAbout, useTitle } from '../api/queries';
 import type { AgentId } from '../api/types';
 import { msg, t } from '../i18n';
 import { useOnline } from '../shell/online';
 import { usePageTitle } from '../shell/page-title';
-import { TaskPanel } from '../tasks/task-panel';
-import { Failed, Skeleton } from '../ui/states';
+import { lazyPage } from '../ui/lazy-page';
+import { Failed, Skeleton, SkeletonRows } from '../ui/states';
 import { AskContext } from './ask';
 import { BranchContext, type BranchActions } from './branches';
 import { Composer } from './composer';
@@ -20,6 +20,9 @@ import { useSession, useSessions } from './sessions';
 import { Thread } from './thread';
 import { Welcome } from './welcome';
 import './chat-page.css';
+
+const { Component: ModelPicker } = lazyPage<ComponentProps<typeof import('./model-picker').default>>(() => import('./model-picker'));
+const { Component: TaskPanel } = lazyPage(() => import('../tasks/task-panel'));
 
 const PLACEHOLDER: Record<AgentId, string> = {
   discover: msg('A mood, a memory, half a line…'),
@@ -124,17 +127,32 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
               onUnqueue={(id) => session.unqueue(id)}
               onSendNext={() => session.sendNext()}
               onExcuse={() => session.excuse()}
+              picker={<Picker chosen={state.model} onChoose={(name) => void session.chooseModel(name)} />}
               onEditLast={idle && lastQuestion ? () => branches.setEditing(lastQuestion.id) : undefined}
             />
           </div>
         </div>
         {agent === 'tasks' && !fresh && (
           <aside className="chat-aside" aria-label={t('Your tasks')}>
-            <TaskPanel />
+            <Suspense fallback={<SkeletonRows rows={4} height={44} label={t('Loading tasks')} />}>
+              <TaskPanel />
+            </Suspense>
           </aside>
         )}
       </div>
     </AskContext>
+  );
+}
+
+/** Only where there is more than one model; its code is loaded only then. */
+function Picker({ chosen, onChoose }: { chosen: string | null; onChoose: (name: string | null) => void }) {
+  const { data: about } = useAbout();
+  const choices = about?.model.choices?.length ?? 0;
+  if (!about || choices + (about.model.choice ? 0 : 1) < 2) return null;
+  return (
+    <Suspense>
+      <ModelPicker model={about.model} chosen={chosen} onChoose={onChoose} />
+    </Suspense>
   );
 }
 

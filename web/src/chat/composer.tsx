@@ -1,6 +1,6 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, a running turn turns sending into queueing.
 import { ArrowUp, Clock3, Square, X } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { t } from '../i18n';
 import { rich } from '../i18n/rich';
 import { keyName } from '../shell/shortcuts';
@@ -24,6 +24,8 @@ interface Props {
   onUnqueue: (clientMessageId: string) => void;
   onSendNext: () => void;
   onExcuse: () => void;
+  /** Which model answers, where there is a choice. */
+  picker?: ReactNode;
   /** Given when there is a question to edit. */
   onEditLast?: () => void;
 }
@@ -95,6 +97,7 @@ export function Composer(props: Props) {
           }}
           onKeyDown={onKeyDown}
         />
+        {props.picker}
         {turn && (
           <button
             type="button"

@@ -68,6 +68,8 @@ export interface ChatState {
   conversationId: string | null;
   agent: AgentId;
   title: string | null;
+  /** The model that was chosen for it; null: the usual one. */
+  model: string | null;
   messages: ChatMessage[];
   turn: Turn | null;
   queue: QueuedMessage[];
@@ -91,10 +93,11 @@ export type Action =
   | { type: 'withdrawn'; clientMessageId: string }
   | { type: 'queued'; message: QueuedMessage }
   | { type: 'unqueued'; clientMessageId: string }
-  | { type: 'renamed'; title: string };
+  | { type: 'renamed'; title: string }
+  | { type: 'model-chosen'; model: string | null };
 
 export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
-  return { conversationId, agent, title: null, messages: [], turn: null, queue: [], refusal: null, consents: {} };
+  return { conversationId, agent, title: null, model: null, messages: [], turn: null, queue: [], refusal: null, consents: {} };
 }
 
 export function reduce(state: ChatState, action: Action): ChatState {
@@ -139,6 +142,8 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...state, queue: state.queue.filter((queued) => queued.clientMessageId !== action.clientMessageId) };
     case 'renamed':
       return { ...state, title: action.title };
+    case 'model-chosen':
+      return { ...state, model: action.model };
   }
 }
 
@@ -181,6 +186,7 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
     conversationId: conversation.id,
     agent: agentOf(conversation.agent),
     title: conversation.title,
+    model: conversation.model ?? null,
     consents: consentsOf(state, conversation),
   };
   // While a turn is followed live, what this page has is newer than what was stored when the answer was written.

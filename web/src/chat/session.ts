@@ -136,6 +136,19 @@ export class Session {
     if (outcome === 'idle') await this.open();
   }
 
+  /** Which model answers from the next message on. A conversation that does not exist yet says so with its first message. */
+  async chooseModel(model: string | null): Promise<void> {
+    const { conversationId: id, model: before } = this.state;
+    this.dispatch({ type: 'model-chosen', model });
+    if (!id) return;
+    try {
+      await writeJson('PATCH', `/api/conversations/${id}`, { model });
+    } catch (error) {
+      this.dispatch({ type: 'model-chosen', model: before });
+      toastError(error);
+    }
+  }
+
   unqueue(clientMessageId: string): void {
     this.dispatch({ type: 'unqueued', clientMessageId });
     this.saveQueue();
@@ -162,7 +175,7 @@ export class Session {
   private async deliver(message: QueuedMessage): Promise<void> {
     this.stopWanted = false;
     this.dispatch({ type: 'sent', message, at: new Date().toISOString() });
-    const { conversationId, agent } = this.state;
+    const { conversationId, agent, model } = this.state;
     const key = conversationId ?? NEW_CHAT;
     keepPending(key, message);
     this.settle = () => keepPending(key, null);
@@ -170,7 +183,7 @@ export class Session {
       message: message.text,
       clientMessageId: message.clientMessageId,
       ...(message.editOf && { editOf: message.editOf }),
-      ...(conversationId ? { conversationId } : { agent }),
+      ...(conversationId ? { conversationId } : { agent, ...(model && { model }) }),
     };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));

@@ -1,7 +1,9 @@
 // The messages of one conversation, one under the other.
 import { ArrowDown, Clock3 } from 'lucide-react';
-import { useEffect, useMemo } from 'react';
+import { useContext, useEffect, useMemo } from 'react';
 import { t } from '../i18n';
+import { AskAgainContext, type AskAgain } from './ask-again';
+import { BranchContext } from './branches';
 import { Message, Thinking } from './message';
 import { useFollowScroll } from './follow-scroll';
 import { FollowUps } from './follow-ups';
@@ -28,6 +30,7 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
   }, [justSent, toNewest]);
   const last = shown.at(-1);
   const idle = turn === null;
+  const again = useAskAgain(messages, idle);
   const finished = messages.reduce((n, { parts }) => n + parts.filter((part) => part.kind === 'tool' && part.call.output).length, 0);
   // Not at every word that arrives: the names change when a call has found something.
   const found = useMemo(() => namesIn(messages), [conversation, finished]);
@@ -38,12 +41,13 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
         <div className="thread-inner" ref={content} onClickCapture={release}>
           <NamesContext value={found}>
             {shown.map((message) => (
-              <Message
-                key={message.key ?? message.id}
-                message={message}
-                onRetry={idle && message === last ? onRetry : undefined}
-                onGoOn={idle && message === last ? onGoOn : undefined}
-              />
+              <AskAgainContext key={message.key ?? message.id} value={message === last ? again : null}>
+                <Message
+                  message={message}
+                  onRetry={idle && message === last ? onRetry : undefined}
+                  onGoOn={idle && message === last ? onGoOn : undefined}
+                />
+              </AskAgainContext>
             ))}
           </NamesContext>
           {idle && last?.role === 'assistant' && last.status === 'complete' && <FollowUps message={last} onAsk={onAsk} />}
@@ -56,6 +60,16 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
         </button>
       )}
     </div>
+  );
+}
+
+/** Only for a question that the server has: its new version stands beside it. */
+function useAskAgain(messages: ChatMessage[], idle: boolean): AskAgain | null {
+  const branches = useContext(BranchContext);
+  const question = messages.findLast((message) => message.role === 'user');
+  return useMemo(
+    () => (idle && branches && question?.stored ? { words: textOf(question), ask: (words) => branches.edit(question, words) } : null),
+    [idle, branches, question],
   );
 }
 

@@ -135,7 +135,7 @@ export default function LibraryPage() {
         {view === 'artists' && <ArtistView q={q} letter={letter} onPick={show('artist')} onLetter={(next) => change({ letter: next })} />}
         {view === 'genres' && <GenreView q={q} onPick={show('genre')} />}
         {view === 'decades' && <DecadeView q={q} onPick={show('decade')} />}
-        {view === 'meaning' && <MeaningResults q={q} />}
+        {view === 'meaning' && <MeaningResults q={q} onSearch={setWords} />}
       </div>
       {track && <TrackDialog isrc={track} onClose={close} />}
       {album && <AlbumDialog id={album} onClose={close} />}

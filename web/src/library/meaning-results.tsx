@@ -3,9 +3,10 @@ import { AudioLines } from 'lucide-react';
 import { useSearchByMeaning } from '../api/queries';
 import { t } from '../i18n';
 import { TrackRow } from '../music/track-row';
+import { AppliedLimits } from '../tools/applied-limits';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 
-export function MeaningResults({ q }: { q: string }) {
+export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: string) => void }) {
   const { data, error, refetch } = useSearchByMeaning(q);
   if (q === '') {
     return (
@@ -21,6 +22,7 @@ export function MeaningResults({ q }: { q: string }) {
       <p className="library-count" role="status">
         {data.summary}
       </p>
+      <AppliedLimits query={data.query} applied={data.applied} again={{ words: data.query, ask: onSearch }} />
       <ol className="track-box">
         {data.tracks.map((track) => (
           <TrackRow key={track.trackId} track={track} />

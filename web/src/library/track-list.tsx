@@ -1,14 +1,17 @@
 // The tracks of your library: tens of thousands if need be, only the visible ones drawn.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Disc3 } from 'lucide-react';
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from 'react';
 import { useTracks, type TrackFilter } from '../api/queries';
 import type { LibraryEntry, LibrarySort } from '../api/types';
 import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { nameOf } from '../music/ownership';
 import { clock, count } from '../ui/format';
+import { withCommand } from '../ui/keys';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
+import { useSelection, type Selection } from './selection';
+import { SelectionBar } from './selection-bar';
 
 const ROW_PX = 62;
 
@@ -28,6 +31,7 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
   const tracks = data?.pages.flatMap((loaded) => loaded.tracks) ?? [];
   const total = data?.pages[0]?.total ?? 0;
   const list = useRef<HTMLOListElement>(null);
+  const selection = useSelection(tracks);
   const [top, setTop] = useState(0);
   useEffect(() => setTop(list.current?.offsetTop ?? 0), [total]);
 
@@ -45,6 +49,17 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
     if (hasNextPage && !isFetchingNextPage && lastVisible >= tracks.length - 25) void fetchNextPage();
   }, [lastVisible, tracks.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
 
+  const selectAll = async () => {
+    let loaded = { data, hasNextPage };
+    while (loaded.hasNextPage) loaded = await fetchNextPage();
+    selection.all(loaded.data?.pages.flatMap((part) => part.tracks) ?? []);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!withCommand(event.nativeEvent) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'a') return;
+    event.preventDefault();
+    void selectAll();
+  };
+
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={8} label={t('Loading tracks')} />;
   if (tracks.length === 0) {
@@ -60,8 +75,25 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
   }
   return (
     <>
-      <p className="library-count">{count(total, 'track')}</p>
-      <ol className="library-list" ref={list} style={{ height: rows.getTotalSize() }}>
+      <div className="library-head">
+        <p className="library-count">{count(total, 'track')}</p>
+        {selection.active ? (
+          <button type="button" className="button small quiet" onClick={() => void selectAll()}>
+            Select all
+          </button>
+        ) : (
+          <button type="button" className="button small quiet" onClick={selection.begin}>
+            Select
+          </button>
+        )}
+      </div>
+      <ol
+        className="library-list"
+        ref={list}
+        style={{ height: rows.getTotalSize() }}
+        data-selecting={selection.active}
+        onKeyDown={onKeyDown}
+      >
         {visible.map((row) => {
           const track = tracks[row.index];
           if (!track) return null;
@@ -72,11 +104,12 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
               aria-posinset={row.index + 1}
               style={{ height: ROW_PX, transform: `translateY(${row.start - top}px)` }}
             >
-              <Row track={track} onOpen={onOpen} />
+              <Row track={track} row={row.index} selection={selection} onOpen={onOpen} />
             </li>
           );
         })}
       </ol>
+      {selection.active && <SelectionBar tracks={[...selection.selected.values()]} onClear={selection.clear} />}
     </>
   );
 }
@@ -121,23 +154,46 @@ function usePlace({ at, top, page, loaded, more, fetchMore, onMoved }: Place): v
   }, [page, top]);
 }
 
-function Row({ track, onOpen }: { track: LibraryEntry; onOpen: (isrc: string) => void }) {
+interface RowProps {
+  track: LibraryEntry;
+  row: number;
+  selection: Selection;
+  onOpen: (isrc: string) => void;
+}
+
+function Row({ track, row, selection, onOpen }: RowProps) {
+  const selected = selection.selected.has(track.trackId);
+  const onClick = (event: MouseEvent) => {
+    // Once tracks are selected, a tap anywhere on a row selects it.
+    if (selection.active || withCommand(event.nativeEvent) || event.shiftKey) selection.toggle(row, event.shiftKey);
+    else onOpen(nameOf(track));
+  };
   return (
-    <button type="button" className="library-row" onClick={() => onOpen(nameOf(track))}>
-      <Artwork seed={coverOf(track)} url={track.artworkUrl} />
-      <span className="track-names">
-        <span className="track-title" dir="auto">
-          {track.title}
+    <>
+      <label className="row-check" data-checked={selected}>
+        <input
+          type="checkbox"
+          aria-label={t('Select {title}', { title: track.title })}
+          checked={selected}
+          onChange={(event) => selection.toggle(row, (event.nativeEvent as globalThis.MouseEvent).shiftKey)}
+        />
+      </label>
+      <button type="button" className="library-row" data-selected={selected} onClick={onClick}>
+        <Artwork seed={coverOf(track)} url={track.artworkUrl} />
+        <span className="track-names">
+          <span className="track-title" dir="auto">
+            {track.title}
+          </span>
+          <span className="track-by" dir="auto">
+            {track.artist}
+          </span>
         </span>
-        <span className="track-by" dir="auto">
-          {track.artist}
+        <span className="library-album" dir="auto">
+          {track.album}
         </span>
-      </span>
-      <span className="library-album" dir="auto">
-        {track.album}
-      </span>
-      {!track.isIndexed && <span className="chip">{t('Being read')}</span>}
-      {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
-    </button>
+        {!track.isIndexed && <span className="chip">{t('Being read')}</span>}
+        {track.duration != null && <span className="track-length">{clock(track.duration)}</span>}
+      </button>
+    </>
   );
 }

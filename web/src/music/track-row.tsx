@@ -13,7 +13,7 @@ import { nameOf, useOwnership } from './ownership';
 import { TrackDetails } from './track-details';
 import './track-row.css';
 
-const { Component: AddToPlaylist } = lazyPage<{ track: IndexedTrackResult; onClose: () => void }>(
+const { Component: AddToPlaylist } = lazyPage<{ tracks: IndexedTrackResult[]; onClose: () => void }>(
   () => import('../playlists/add-to-playlist'),
 );
 
@@ -81,7 +81,7 @@ export const TrackRow = memo(function TrackRow({ track, reason, number, old, pla
       </div>
       {adding && (
         <Suspense>
-          <AddToPlaylist track={track} onClose={() => setAdding(false)} />
+          <AddToPlaylist tracks={[track]} onClose={() => setAdding(false)} />
         </Suspense>
       )}
       {open && (

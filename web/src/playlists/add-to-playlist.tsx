@@ -1,4 +1,4 @@
-// Which playlist a track goes to: one of those that are there, or a new one.
+// Which playlist tracks go to: one of those that are there, or a new one.
 import { ListMusic, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { addToPlaylist, createPlaylist, takeBack, usePlaylists } from '../api/playlist-queries';
@@ -12,21 +12,25 @@ import { toast, toastError } from '../ui/toast';
 import './add-to-playlist.css';
 
 interface Props {
-  track: { trackId: string; title: string };
+  tracks: { trackId: string; title: string }[];
   onClose: () => void;
+  onAdded?: () => void;
 }
 
-export default function AddToPlaylist({ track, onClose }: Props) {
+export default function AddToPlaylist({ tracks, onClose, onAdded }: Props) {
   const { data, error, refetch } = usePlaylists();
   const [title, setTitle] = useState('');
   const changed = useChanged();
+  const trackIds = tracks.map(({ trackId }) => trackId);
 
   const add = async (write: () => Promise<ChangedPlaylist>) => {
     onClose();
     try {
       const { title: name, undoId } = await write();
       changed('playlists');
-      toast(t('Added “{title}” to “{playlist}”', { title: track.title, playlist: name }), {
+      onAdded?.();
+      const what = tracks.length === 1 ? `“${tracks[0]?.title}”` : count(tracks.length, 'track');
+      toast(t('Added {what} to “{playlist}”', { what, playlist: name }), {
         undo: () => takeBack(undoId).then(() => changed('playlists')),
       });
     } catch (error) {
@@ -35,7 +39,7 @@ export default function AddToPlaylist({ track, onClose }: Props) {
   };
   const make = (event: FormEvent) => {
     event.preventDefault();
-    if (title.trim() !== '') void add(() => createPlaylist({ title, trackIds: [track.trackId] }));
+    if (title.trim() !== '') void add(() => createPlaylist({ title, trackIds }));
   };
 
   return (
@@ -60,7 +64,7 @@ export default function AddToPlaylist({ track, onClose }: Props) {
       <ul className="pick-playlist">
         {data?.map(({ id, title: name, trackCount }) => (
           <li key={id}>
-            <button type="button" onClick={() => void add(() => addToPlaylist(id, [track.trackId]))}>
+            <button type="button" onClick={() => void add(() => addToPlaylist(id, trackIds))}>
               <ListMusic size={16} aria-hidden />
               <span dir="auto">{name}</span>
               <span className="track-by">{count(trackCount, 'track')}</span>

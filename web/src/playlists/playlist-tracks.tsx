@@ -5,13 +5,8 @@ import type { PlaylistDetails } from '../api/types';
 import { t } from '../i18n';
 import { distinct } from '../music/reasons';
 import { TrackRow } from '../music/track-row';
+import { drag, marks, placeAt, type Dragging } from '../ui/arrange';
 import { usePlaylistEdits } from './use-playlist-edits';
-
-interface Dragging {
-  itemId: string;
-  /** The place it would take now. */
-  to: number;
-}
 
 export function PlaylistTracks({ playlist }: { playlist: PlaylistDetails }) {
   const { id, tracks } = playlist;
@@ -72,7 +67,11 @@ export function PlaylistTracks({ playlist }: { playlist: PlaylistDetails }) {
             ),
             row: {
               'data-item': track.itemId,
-              ...marks(dragging, tracks, row),
+              ...marks(
+                dragging,
+                tracks.map(({ itemId }) => itemId),
+                row,
+              ),
               onKeyDown: onKeyDown(track.itemId),
             },
             actions: [
@@ -85,42 +84,4 @@ export function PlaylistTracks({ playlist }: { playlist: PlaylistDetails }) {
       ))}
     </ol>
   );
-}
-
-/** Which row is being dragged, and between which rows it would land. */
-function marks(dragging: Dragging | null, tracks: PlaylistDetails['tracks'], row: number): Record<string, string> {
-  if (!dragging) return {};
-  const from = tracks.findIndex((track) => track.itemId === dragging.itemId);
-  if (row === from) return { 'data-dragged': 'true' };
-  if (row !== dragging.to) return {};
-  return { 'data-drop': dragging.to > from ? 'after' : 'before' };
-}
-
-/** The place a row takes when it is let go at a height of the window. */
-function placeAt(list: HTMLOListElement | null, itemId: string): (y: number) => number {
-  return (y) => {
-    const others = [...(list?.querySelectorAll<HTMLElement>('[data-item]') ?? [])].filter((row) => row.dataset.item !== itemId);
-    return others.filter((row) => middle(row) < y).length;
-  };
-}
-
-function middle(row: HTMLElement): number {
-  const { top, height } = row.getBoundingClientRect();
-  return top + height / 2;
-}
-
-/** Follows the pointer until it is let go; Escape gives up. */
-function drag(itemId: string, place: (y: number) => number, show: (dragging: Dragging | null) => void, drop: (to: number) => void): void {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const end = (event?: PointerEvent) => {
-    controller.abort();
-    show(null);
-    if (event) drop(place(event.clientY));
-  };
-  const onMove = (event: PointerEvent) => show({ itemId, to: place(event.clientY) });
-  window.addEventListener('pointermove', onMove, { signal });
-  window.addEventListener('pointerup', end, { signal });
-  window.addEventListener('pointercancel', () => end(), { signal });
-  window.addEventListener('keydown', (event) => event.key === 'Escape' && end(), { signal });
 }

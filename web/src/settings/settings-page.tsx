@@ -1,6 +1,7 @@
 // How Segue looks, who you are to it, what it keeps, and what it is.
-import { Download, Monitor, Moon, Sun } from 'lucide-react';
+import { Download, Monitor, Moon, Sun, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
 import { useModels } from '../api/models';
 import { useAbout, useMe } from '../api/queries';
 import { t } from '../i18n';
@@ -36,6 +37,11 @@ export default function SettingsPage() {
             <a className="button" href="/api/export" download="segue-export.json">
               <Download size={16} aria-hidden /> {t('Export everything')}
             </a>
+          </Section>
+          <Section title="Trash" hint="What you deleted in the last 30 days.">
+            <Link className="button" href="/trash">
+              <Trash2 size={16} aria-hidden /> Open the trash
+            </Link>
           </Section>
           <AboutSection />
         </div>

@@ -11,6 +11,7 @@ import {
   Settings,
   SquarePen,
   Sun,
+  Trash2,
   Undo2,
   type LucideIcon,
 } from 'lucide-react';
@@ -105,6 +106,7 @@ function useCommands(words: string, onKeys: () => void): Command[] {
     { id: 'tasks', label: t('Tasks'), icon: ListChecks, run: go('/tasks') },
     { id: 'library', label: t('Library'), icon: Disc3, run: go('/library') },
     { id: 'playlists', label: t('Playlists'), icon: ListMusic, run: go('/playlists') },
+    { id: 'trash', label: t('Trash'), icon: Trash2, run: go('/trash') },
     { id: 'settings', label: t('Settings'), icon: Settings, run: go('/settings') },
     { id: 'undo', label: t('Undo the last action'), icon: Undo2, run: () => void undoLast() },
     { id: 'light', label: t('Light theme'), icon: Sun, run: () => setTheme('light') },

@@ -1,5 +1,5 @@
 // The navigation: new chat, pages, history, and the active model.
-import { Disc3, ListChecks, ListMusic, Search, Settings, SquarePen } from 'lucide-react';
+import { Disc3, ListChecks, ListMusic, Search, Settings, SquarePen, Trash2 } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAbout } from '../api/queries';
 import { History } from '../history/history';
@@ -45,6 +45,15 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
       <History onNavigate={onNavigate} />
       <div className="sidebar-foot">
         <ModelLine />
+        <Link
+          href="/trash"
+          className="icon-button"
+          aria-label="Trash"
+          aria-current={location === '/trash' ? 'page' : undefined}
+          onClick={onNavigate}
+        >
+          <Trash2 size={17} />
+        </Link>
         <Link
           href="/settings"
           className="icon-button"

@@ -1,13 +1,11 @@
 // The to-do list: what is open first, what is done folded below. On its own page and beside a Tasks conversation.
 import { ListTodo } from 'lucide-react';
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useState } from 'react';
 import { useTasks } from '../api/task-queries';
-import type { Task } from '../api/types';
 import { plural, t } from '../i18n';
-import { isTyping } from '../ui/keys';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { AddTask } from './add-task';
-import { TaskRow } from './task-row';
+import { TaskList } from './task-list';
 import './task-panel.css';
 
 export function TaskPanel() {
@@ -42,36 +40,4 @@ export function TaskPanel() {
   );
 }
 
-interface ListProps {
-  label: string;
-  tasks: Task[];
-  /** The newest: brought into view and marked for a moment, because the list may be long. */
-  added: string[];
-}
-
-function TaskList({ label, tasks, added }: ListProps) {
-  const list = useRef<HTMLUListElement>(null);
-  const newest = added.at(-1);
-  const isHere = tasks.some(({ id }) => id === newest);
-  useEffect(() => {
-    if (newest && isHere) list.current?.querySelector('[data-new="true"]:last-of-type')?.scrollIntoView({ block: 'nearest' });
-  }, [newest, isHere]);
-  return (
-    <ul className="task-list" aria-label={label} ref={list} onKeyDown={moveBetweenRows}>
-      {tasks.map((task) => (
-        <TaskRow key={task.id} task={task} isNew={added.includes(task.id)} />
-      ))}
-    </ul>
-  );
-}
-
-/** Arrow keys go from check box to check box. */
-function moveBetweenRows(event: KeyboardEvent<HTMLUListElement>): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step || isTyping(event.target)) return;
-  const boxes = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="checkbox"]')];
-  const row = (event.target as Element).closest('li');
-  const here = boxes.findIndex((box) => row?.contains(box));
-  event.preventDefault();
-  boxes[Math.max(0, Math.min(boxes.length - 1, here + step))]?.focus();
-}
+export default TaskPanel;

@@ -1,6 +1,6 @@
 // One task: check it, change its words in place, delete it and take that back.
 import { Check, Pencil, Trash2, Undo2 } from 'lucide-react';
-import { useRef, useState, type KeyboardEvent } from 'react';
+import { useRef, useState, type HTMLAttributes, type KeyboardEvent, type ReactNode } from 'react';
 import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/task-queries';
 import type { Task } from '../api/types';
 import { t } from '../i18n';
@@ -15,9 +15,11 @@ interface Props {
   compact?: boolean;
   /** Just added: marked for a moment. */
   isNew?: boolean;
+  /** Where the row is part of a list that can be arranged. */
+  arranged?: { handle: ReactNode; row: HTMLAttributes<HTMLLIElement> & { 'data-item': string } };
 }
 
-export function TaskRow({ task, gone = false, compact = false, isNew = false }: Props) {
+export function TaskRow({ task, gone = false, compact = false, isNew = false, arranged }: Props) {
   const [editing, setEditing] = useState(false);
   const update = useUpdateTask();
   const deletion = useDeleteTask();
@@ -55,7 +57,15 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false }: 
 
   if (editing) return <TaskEditor task={task} onDone={stopEditing} />;
   return (
-    <li className={compact ? 'task compact' : 'task'} data-done={task.completed} data-gone={gone} data-new={isNew} onKeyDown={onKeyDown}>
+    <li
+      className={compact ? 'task compact' : 'task'}
+      data-done={task.completed}
+      data-gone={gone}
+      data-new={isNew}
+      {...arranged?.row}
+      onKeyDown={onKeyDown}
+    >
+      {arranged?.handle}
       <button
         type="button"
         role="checkbox"

@@ -13,7 +13,7 @@ export function isEnter(event: ReactKeyboardEvent): boolean {
 }
 
 /** Ctrl on most systems, ⌘ on Apple's. */
-export function withCommand(event: KeyboardEvent): boolean {
+export function withCommand(event: Pick<KeyboardEvent, 'metaKey' | 'ctrlKey'>): boolean {
   return event.metaKey || event.ctrlKey;
 }
 

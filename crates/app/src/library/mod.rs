@@ -1,5 +1,6 @@
 //! The library service: tracks and albums a user owns. Every change wakes the workers that enrich and index.
 
+mod bulk;
 mod lookup;
 mod merge;
 pub mod results;

@@ -142,6 +142,13 @@ impl Models {
         self.0.named.iter().map(|(named, _)| named)
     }
 
+    /// The name in the list of the model that answers where none is chosen; none: it is not in the list.
+    pub fn active_name(&self) -> Option<&str> {
+        let active = self.active();
+        let same = |(_, model): &&(NamedModel, Arc<dyn Model>)| model.id() == active.id();
+        self.0.named.iter().find(same).map(|(named, _)| named.name.as_str())
+    }
+
     /// The model of this name in the list; the active one without a name. A name that is gone from the list falls back
     /// to the active one: a conversation outlives the settings it was begun with.
     pub(crate) fn of(&self, name: Option<&str>) -> Arc<dyn Model> {

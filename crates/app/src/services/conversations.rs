@@ -3,10 +3,13 @@
 
 use engine::{ConversationId, MessageId, UserId};
 use futures::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tracing::instrument;
 use uuid::Uuid;
 
-use crate::{Error, export_conversation, text_limit::Text};
+use super::present;
+use crate::{Error, export_conversation, models::Models, text_limit::Text};
 use store::Store;
 pub use store::{
     Age, ConsentLine, ConsentScope, Conversation, ConversationPage, Feedback, MessagePage, MessageStatus,
@@ -15,14 +18,29 @@ pub use store::{
 
 pub type ConversationTitle = Text<1, 200>;
 
+/// What to change about a conversation. A field that is absent stays as it is.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConversationChange {
+    #[serde(default)]
+    pub title: Option<ConversationTitle>,
+    #[serde(default)]
+    pub pinned: Option<bool>,
+    /// A model of the list in the settings, for the messages to come; `null`: the active one.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<String>")]
+    pub model: Option<Option<String>>,
+}
+
 #[derive(Clone)]
 pub struct Conversations {
     store: Store,
+    models: Models,
 }
 
 impl Conversations {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store }
+    pub(crate) fn new(store: Store, models: Models) -> Self {
+        Self { store, models }
     }
 
     /// Pinned ones first, then the newest. `words` looks into titles and texts.
@@ -117,20 +135,27 @@ impl Conversations {
         id: ConversationId,
         title: ConversationTitle,
     ) -> Result<Conversation, Error> {
-        self.change(owner, id, Some(title), None).await
+        self.change(owner, id, ConversationChange { title: Some(title), ..ConversationChange::default() }).await
     }
 
-    /// Sets the title, pins or unpins; what is none stays.
+    /// Sets the title, pins or unpins, chooses a model of the turns to come; what is none stays.
     #[instrument(name = "conversations.change", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn change(
         &self,
         owner: &UserId,
         id: ConversationId,
-        title: Option<ConversationTitle>,
-        pinned: Option<bool>,
+        change: ConversationChange,
     ) -> Result<Conversation, Error> {
-        let title = title.map(|title| title.checked("title")).transpose()?;
-        Ok(self.store.change_conversation(owner, id, title.as_deref(), pinned).await?)
+        let title = change.title.map(|title| title.checked("title")).transpose()?;
+        if let Some(Some(name)) = &change.model {
+            self.models.checked_name(name)?;
+        }
+        let change = store::ConversationChange {
+            title: title.as_deref(),
+            pinned: change.pinned,
+            model: change.model.as_ref().map(|name| name.as_deref()),
+        };
+        Ok(self.store.change_conversation(owner, id, change).await?)
     }
 
     /// Shows the branch of a message, for every client. Refused while a turn runs.

@@ -10,6 +10,7 @@ pub mod folders;
 pub mod imports;
 pub mod playlists;
 pub mod tasks;
+pub mod trash;
 pub mod turns;
 pub mod undo;
 
@@ -20,9 +21,9 @@ use serde::{Deserialize, Deserializer};
 
 use self::{
     accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
-    tasks::Tasks, undo::Undo,
+    tasks::Tasks, trash::Trash, undo::Undo,
 };
-use crate::{enrich::Pipeline, library::Library, tools, wordings::Wordings};
+use crate::{enrich::Pipeline, library::Library, models::Models, tools, wordings::Wordings};
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;
@@ -37,6 +38,7 @@ pub(crate) struct Services {
     pub(crate) folders: Folders,
     pub(crate) accounts: Accounts,
     pub(crate) undo: Undo,
+    pub(crate) trash: Trash,
 }
 
 impl Services {
@@ -45,6 +47,7 @@ impl Services {
         index: Arc<dyn TrackIndex>,
         tidal: Tidal,
         pipeline: &Arc<Pipeline>,
+        models: &Models,
         data_dir: &Path,
     ) -> Self {
         let library = Library { store: store.clone(), index, tidal, pipeline: pipeline.clone() };
@@ -57,7 +60,7 @@ impl Services {
         Self {
             tasks: Tasks::new(store.clone()),
             playlists: Playlists::new(store.clone(), library.clone()),
-            conversations: Conversations::new(store.clone()),
+            conversations: Conversations::new(store.clone(), models.clone()),
             folders: Folders {
                 store: store.clone(),
                 imports: imports.clone(),
@@ -66,7 +69,8 @@ impl Services {
             },
             imports,
             accounts: Accounts::new(store.clone()),
-            undo: Undo { store: store.clone() },
+            undo: Undo { store: store.clone(), pipeline: pipeline.clone() },
+            trash: Trash { store: store.clone() },
             library,
         }
     }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{Origin, present};
 use crate::{Error, text_limit::Text};
-use store::Store;
+use store::{Store, TaskPlace};
 pub use store::{Task, TaskFilter, TaskId};
 
 pub type TaskTitle = Text<1, 200>;
@@ -35,6 +35,23 @@ pub struct TaskChange {
     pub description: Option<Option<TaskDescription>>,
     #[serde(default)]
     pub completed: Option<bool>,
+    /// Puts it before this task.
+    #[serde(default)]
+    pub before: Option<TaskId>,
+    /// Puts it after this task.
+    #[serde(default)]
+    pub after: Option<TaskId>,
+}
+
+impl TaskChange {
+    fn place(&self) -> Result<Option<TaskPlace>, Error> {
+        match (self.before, self.after) {
+            (Some(_), Some(_)) => Err(Error::Invalid { field: "after", problem: "cannot stand beside before".into() }),
+            (Some(id), None) => Ok(Some(TaskPlace::Before(id))),
+            (None, Some(id)) => Ok(Some(TaskPlace::After(id))),
+            (None, None) => Ok(None),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -47,13 +64,13 @@ impl Tasks {
         Self { store }
     }
 
-    /// Oldest first.
+    /// In the owner's order; new tasks are last.
     #[instrument(name = "tasks.list", skip_all, fields(user.id = %owner))]
     pub async fn list(&self, owner: &UserId, filter: TaskFilter) -> Result<Vec<Task>, Error> {
         Ok(self.store.tasks(owner, filter).await?)
     }
 
-    /// At most `limit` tasks, oldest first, from the one `from` on; and the first of the next page.
+    /// At most `limit` tasks in the owner's order, from the one `from` on; and the first of the next page.
     #[instrument(name = "tasks.page", skip_all, fields(user.id = %owner))]
     pub async fn page(
         &self,
@@ -79,14 +96,16 @@ impl Tasks {
     #[instrument(name = "tasks.change", skip_all, fields(task.id = %id))]
     pub async fn change(&self, origin: impl Into<Origin<'_>>, id: TaskId, change: TaskChange) -> Result<Task, Error> {
         let Origin { owner, call } = origin.into();
-        if change.title.is_none() && change.description.is_none() && change.completed.is_none() {
-            return Err(Error::Incomplete("Give at least one of title, description and completed."));
+        let place = change.place()?;
+        if change.title.is_none() && change.description.is_none() && change.completed.is_none() && place.is_none() {
+            return Err(Error::Incomplete("Give at least one of title, description, completed, before and after."));
         }
         let change = store::TaskChange {
             title: change.title.map(|title| title.checked("title")).transpose()?,
             // The column has no NULL: a task without a description has an empty one.
             description: change.description.map(|text| text.unwrap_or_default().checked("description")).transpose()?,
             completed: change.completed,
+            place,
         };
         Ok(self.store.update_task(owner, id, &change, call).await?)
     }

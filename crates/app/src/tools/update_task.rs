@@ -57,7 +57,8 @@ impl Tool for UpdateTask {
             return Err(ToolError::BadInput("Give a new title, a new description, or both".into()));
         }
         // Models send `null` for what they leave out, so `null` changes nothing here; an empty text clears.
-        let change = TaskChange { title: input.title, description: input.description.map(Some), completed: None };
+        let change =
+            TaskChange { title: input.title, description: input.description.map(Some), ..TaskChange::default() };
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.change(cx, id, change).await {
             Ok(task) => Ok(Output { task, undo_id: UndoId(cx.call.0) }),

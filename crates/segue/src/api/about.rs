@@ -91,6 +91,12 @@ struct ModelAbout {
     /// How to connect a real model, when none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
+    /// Names of the models that a conversation can choose from (`SEGUE_MODELS`); absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<String>,
+    /// The one of `choices` that answers where none is chosen; absent when another one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -106,6 +112,8 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
     let offline = id == "offline";
     let hint = "Choose a model server of this machine in the settings, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
                 OPENAI_BASE_URL and start Segue again.";
+    let choices = state.app.models.named().map(|named| named.name.clone()).collect();
+    let choice = state.app.models.active_name().map(str::to_owned);
     let agents = AGENTS.iter().map(|agent| AgentAbout {
         id: agent.id,
         title: agent.title,
@@ -115,7 +123,7 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
     Json(About {
         version: env!("CARGO_PKG_VERSION"),
         mode: mode(&state),
-        model: ModelAbout { id, offline, hint: offline.then_some(hint) },
+        model: ModelAbout { id, offline, hint: offline.then_some(hint), choices, choice },
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
         index: state.index_status.get(index_of(&state)).await,

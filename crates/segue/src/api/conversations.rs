@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with, put_with};
-use app::services::conversations::{Age, ConsentLine, Conversation, ConversationTitle, StoredMessage};
+use app::services::conversations::{Age, ConsentLine, Conversation, ConversationChange, StoredMessage};
 use axum::{extract::State, http::StatusCode};
 use engine::{ConversationId, MessageId};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Routes {
         .api_route(
             "/api/conversations/{conversation_id}",
             get_with(open, |op| op.summary("One conversation with the messages of the branch that is shown"))
-                .patch_with(change, |op| op.summary("Rename, pin or unpin a conversation"))
+                .patch_with(change, |op| op.summary("Rename, pin or unpin a conversation, or choose its model"))
                 .delete_with(delete, |op| op.summary("Delete a conversation; refused while a turn runs")),
         )
         .api_route(
@@ -112,15 +112,6 @@ impl MessageQuery {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Change {
-    #[serde(default)]
-    title: Option<ConversationTitle>,
-    #[serde(default)]
-    pinned: Option<bool>,
-}
-
 async fn list(
     State(state): State<Arc<AppState>>,
     caller: Caller,
@@ -176,12 +167,12 @@ async fn change(
     State(state): State<Arc<AppState>>,
     caller: Caller,
     Path(path): Path<ConversationPath>,
-    Json(body): Json<Change>,
+    Json(body): Json<ConversationChange>,
 ) -> Result<Json<Conversation>, ApiError> {
-    if body.title.is_none() && body.pinned.is_none() {
-        return Err(ApiError::invalid("Nothing to change: give a title, pinned, or both."));
+    if body.title.is_none() && body.pinned.is_none() && body.model.is_none() {
+        return Err(ApiError::invalid("Nothing to change: give a title, pinned or model."));
     }
-    Ok(Json(state.app.conversations().change(&caller.id, path.conversation_id, body.title, body.pinned).await?))
+    Ok(Json(state.app.conversations().change(&caller.id, path.conversation_id, body).await?))
 }
 
 async fn delete(

@@ -10,6 +10,7 @@ mod conversations;
 pub(crate) mod health;
 mod import;
 mod library;
+mod library_bulk;
 mod models;
 mod page;
 mod playlist_edits;
@@ -20,6 +21,7 @@ mod tasks;
 mod tools;
 mod track_artwork;
 mod track_merges;
+mod trash;
 mod upload;
 
 use crate::router::Routes;
@@ -35,6 +37,7 @@ pub(crate) fn routes() -> Routes {
         .merge(conversations::routes())
         .merge(import::routes())
         .merge(library::routes())
+        .merge(library_bulk::routes())
         .merge(models::routes())
         .merge(playlist_edits::routes())
         .merge(playlists::routes())
@@ -44,6 +47,7 @@ pub(crate) fn routes() -> Routes {
         .merge(tools::routes())
         .merge(track_artwork::routes())
         .merge(track_merges::routes())
+        .merge(trash::routes())
 }
 
 /// Routes without authentication.

@@ -21,12 +21,12 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/tasks",
-            get_with(list, |op| op.summary("Your tasks, oldest first"))
+            get_with(list, |op| op.summary("Your tasks in your order; new ones are last"))
                 .post_with(add, |op| op.summary("Add a task").response::<201, Json<Task>>()),
         )
         .api_route(
             "/api/tasks/{task_id}",
-            patch_with(change, |op| op.summary("Change or complete a task"))
+            patch_with(change, |op| op.summary("Change, complete or move a task"))
                 .delete_with(delete, |op| op.summary("Delete a task")),
         )
         .api_route("/api/tasks/{task_id}/restore", post_with(restore, |op| op.summary("Undo a deletion")))

@@ -52,6 +52,7 @@ mod tasks;
 mod tool_errors;
 mod trace_content;
 mod traces;
+mod trash;
 mod turns;
 mod two_users;
 mod untrusted;

@@ -51,6 +51,7 @@ struct Things {
     turn_id: String,
     message_id: String,
     task_id: String,
+    trash_id: String,
     isrc: String,
     album_id: String,
     playlist_id: String,
@@ -134,6 +135,9 @@ fn rows() -> Vec<Row> {
         with(row("PATCH /api/tasks/{task_id}", Thing, 200), |_| Some(json!({"completed": true}))),
         row("DELETE /api/tasks/{task_id}", Thing, 204),
         row("POST /api/tasks/{task_id}/restore", Thing, 200),
+        row("GET /api/trash", Own, 200),
+        row("DELETE /api/trash", Own, 204),
+        row("DELETE /api/trash/{trash_id}", Thing, 204),
         row("GET /api/library/tracks", Own, 200),
         with(row("POST /api/library/tracks", Own, 201), |things| Some(json!({"isrc": things.isrc}))),
         // What is known about a recording is known to everyone; whether it is in a library, only to its owner.
@@ -178,6 +182,7 @@ fn rows() -> Vec<Row> {
         row("DELETE /api/playlists/{playlist_id}/tracks/{item_id}", Thing, 200),
         row("POST /api/playlists/{playlist_id}/duplicate", Thing, 201),
         row("POST /api/undo/{undo_id}", Thing, 200),
+        with(row("POST /api/library/tracks/remove", Thing, 200), |things| Some(json!({"trackIds": [things.isrc]}))),
         row("DELETE /api/playlists/{playlist_id}", Thing, 204),
         row("POST /api/playlists/{playlist_id}/restore", Thing, 204),
         row("GET /api/search", Own, 200),
@@ -246,6 +251,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
         turn_id: NOWHERE.into(),
         message_id: NOWHERE.into(),
         task_id: NOWHERE.into(),
+        trash_id: NOWHERE.into(),
         // In no library at all, but known: otherwise it could not be added either.
         isrc: "XSGUE2600002".into(),
         album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
@@ -290,6 +296,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{conversation_id}", &things.conversation_id)
         .replace("{turn_id}", &things.turn_id)
         .replace("{task_id}", &things.task_id)
+        .replace("{trash_id}", &things.trash_id)
         .replace("{isrc}", &things.isrc)
         .replace("{album_id}", &things.album_id)
         .replace("{playlist_id}", &things.playlist_id)
@@ -324,12 +331,15 @@ async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
     made("/api/library/albums", json!({"albumId": album})).await;
     let imported = made("/api/library/import", playlist(CANARY)).await;
     let text = |value: &Value| value.as_str().expect("an id").to_owned();
+    let deleted = person.add_task(CANARY).await;
+    assert_eq!(person.answer(Method::DELETE, &format!("/api/tasks/{deleted}"), None).await.0, 204);
     Things {
         user_id: "ann".into(),
         conversation_id: text(&frames[0]["conversationId"]),
         turn_id: text(&frames[0]["turnId"]),
         message_id: text(&frames[0]["messageId"]),
         task_id: person.add_task(CANARY).await,
+        trash_id: deleted,
         isrc: isrc.into(),
         album_id: text(album),
         playlist_id: text(&saved["id"]),

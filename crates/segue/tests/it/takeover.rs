@@ -57,6 +57,24 @@ async fn a_paused_node_that_wakes_up_stores_nothing_of_a_turn_another_node_has_f
 }
 
 #[tokio::test]
+async fn a_turn_that_is_taken_over_keeps_the_model_it_was_begun_with() {
+    let (upstream, world) = (Upstream::start(Duration::from_millis(10), 60).await, World::new().await);
+    let settings = settings(&upstream, &[("SEGUE_MODELS", "deep=anthropic:big")]);
+    let (first, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let mut stream = first.chat(json!({"message": "a task", "agent": "tasks", "model": "deep"})).await;
+    let mut seen = vec![stream.next().await.unwrap(), stream.next().await.unwrap(), stream.next().await.unwrap()];
+    let conversation = format!("/api/conversations/{}", seen[0]["conversationId"].as_str().unwrap());
+    let patch = reqwest::Client::new().patch(format!("{}{conversation}", other.url));
+    assert_eq!(patch.json(&json!({"model": null})).send().await.unwrap().status(), 200);
+    first.kill().await;
+    let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
+    seen.extend(other.follow(&turn, seen.len() as u64).await.rest().await);
+    assert_eq!(seen.last().unwrap()["stopReason"], "complete");
+    let models = upstream.models();
+    assert!(models.len() > 2 && models.iter().all(|model| model == "big"), "{models:?}");
+}
+
+#[tokio::test]
 async fn a_turn_that_loses_its_node_a_third_time_is_closed() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
     let settings = settings(&upstream, &[]);

@@ -119,3 +119,48 @@ async fn a_length_limit_is_the_same_for_the_api_and_the_tool() {
         }
     }
 }
+
+#[tokio::test]
+async fn tasks_stand_in_the_order_of_their_owner_for_the_agent_too() {
+    let app = TestApp::scripted([]).await;
+    let mut ids = vec![];
+    for title in ["a", "b", "c", "d"] {
+        let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": title}))).await;
+        ids.push(task["id"].as_str().unwrap().to_owned());
+    }
+    let titles = async || {
+        let tasks = app.get("/api/tasks").await["tasks"].as_array().unwrap().clone();
+        tasks.iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect::<String>()
+    };
+    let before = app.get("/api/tasks").await["tasks"][0]["updatedAt"].clone();
+    for (moved, change, order) in [
+        (0, json!({"after": ids[3]}), "bcda"),
+        (3, json!({"before": ids[1]}), "dbca"),
+        (2, json!({"after": ids[3]}), "dcba"),
+        (2, json!({"before": ids[2]}), "dcba"),
+        (0, json!({"before": ids[1], "completed": true}), "dcab"),
+    ] {
+        let (status, task) =
+            app.answer(Method::PATCH, &format!("/api/tasks/{}", ids[moved]), Some(change.clone())).await;
+        assert_eq!((status, titles().await.as_str()), (200, order), "{change}");
+        assert_eq!(task["updatedAt"] == before, change.get("completed").is_none() && moved == 0, "{change}");
+    }
+    let (_, new) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "e"}))).await;
+    assert_eq!(titles().await, "dcabe", "new tasks are last");
+    let path = format!("/api/tasks/{}", ids[2]);
+    app.answer(Method::DELETE, &path, None).await;
+    app.answer(Method::POST, &format!("{path}/restore"), None).await;
+    assert_eq!(titles().await, "dcabe", "a restored task is where it was");
+    let (_, listed) = app.answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))).await;
+    assert_eq!(listed["tasks"][0]["title"], "d");
+    let first = app.get("/api/tasks?limit=2").await;
+    let rest = app.get(&format!("/api/tasks?cursor={}", first["next"].as_str().unwrap())).await;
+    assert_eq!((rest["tasks"][0]["title"].as_str(), rest["tasks"].as_array().unwrap().len()), (Some("a"), 3));
+
+    let path = format!("/api/tasks/{}", new["id"].as_str().unwrap());
+    let nowhere = json!({"before": "01890000-0000-7000-8000-000000000000", "title": "x"});
+    assert_eq!(app.answer(Method::PATCH, &path, Some(nowhere)).await.0, 404);
+    let both = json!({"before": ids[0], "after": ids[1]});
+    assert_eq!(app.answer(Method::PATCH, &path, Some(both)).await.0, 400);
+    assert_eq!(titles().await, "dcabe", "a refused change changes nothing");
+}

@@ -71,6 +71,7 @@ pub(crate) fn message(node: &str) -> NewTurn<'_> {
         agent: "music",
         text: "Something for a rainy night",
         client_message_id: None,
+        model: None,
         node,
         limits: TurnLimits::default(),
     }

@@ -38,6 +38,39 @@ async fn a_message_chooses_a_model_and_the_conversation_keeps_it() {
     assert_eq!((status, &refused["error"]["details"][0]["field"]), (400, &json!("model")), "{refused}");
 }
 
+#[tokio::test]
+async fn a_conversation_says_which_model_it_uses_and_can_choose_another() {
+    let (server, world) = (Server::start(Family::OpenAi).await, World::new().await);
+    server.double.play([Step::says("One."), Step::says("Two."), Step::says("Three.")]);
+    let url = server.url();
+    let settings = [
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("SEGUE_MODEL", "openai:main"),
+        ("SEGUE_MODELS", "deep=openai:big, quick=openai:main"),
+    ];
+    let app = started(&world, &settings).await;
+    let about = app.get("/api/about").await["model"].clone();
+    assert_eq!((&about["choices"], &about["choice"]), (&json!(["deep", "quick"]), &json!("quick")));
+    let first = app.chat(json!({"message": "hello", "agent": "tasks", "model": "deep"})).await;
+    let conversation = first[0]["conversationId"].as_str().unwrap().to_owned();
+    let path = format!("/api/conversations/{conversation}");
+    assert_eq!(app.get(&path).await["model"], "deep");
+
+    let (status, changed) = app.answer(Method::PATCH, &path, Some(json!({"model": "quick"}))).await;
+    assert_eq!((status, &changed["model"]), (200, &json!("quick")));
+    app.chat(json!({"message": "again", "conversationId": conversation})).await;
+    let (status, refused) = app.answer(Method::PATCH, &path, Some(json!({"model": "huge", "title": "x"}))).await;
+    assert_eq!((status, &refused["error"]["details"][0]["field"]), (400, &json!("model")), "{refused}");
+    assert_eq!(app.get(&path).await["title"], "hello", "a refused change changes nothing");
+
+    app.answer(Method::PATCH, &path, Some(json!({"model": "deep"}))).await;
+    let (_, changed) = app.answer(Method::PATCH, &path, Some(json!({"model": null}))).await;
+    assert!(changed.get("model").is_none(), "{changed}");
+    app.chat(json!({"message": "once more", "conversationId": conversation})).await;
+    let models: Vec<_> = server.double.asked().iter().map(|body| body["model"].clone()).collect();
+    assert_eq!(models, ["big", "main", "main"]);
+}
+
 /// A library described offline stays as it is when a model comes, until someone asks for it.
 #[tokio::test]
 async fn a_new_model_describes_nothing_again_unless_it_is_asked_to() {

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -31,6 +31,7 @@ struct Shared {
     tool: &'static str,
     n_open: AtomicUsize,
     closed: Notify,
+    models: Mutex<Vec<String>>,
 }
 
 impl Upstream {
@@ -39,7 +40,14 @@ impl Upstream {
     }
 
     pub(crate) async fn calling(tool: &'static str, pace: Duration, n_words: usize) -> Self {
-        let state = Arc::new(Shared { pace, n_words, tool, n_open: AtomicUsize::new(0), closed: Notify::new() });
+        let state = Arc::new(Shared {
+            pace,
+            n_words,
+            tool,
+            n_open: AtomicUsize::new(0),
+            closed: Notify::new(),
+            models: Mutex::default(),
+        });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let router = Router::new().route("/v1/messages", post(answer)).with_state(state.clone());
@@ -53,6 +61,11 @@ impl Upstream {
             ("ANTHROPIC_API_KEY", "test-key".into()),
             ("ANTHROPIC_BASE_URL", self.url.clone()),
         ]
+    }
+
+    /// The model of each call.
+    pub(crate) fn models(&self) -> Vec<String> {
+        self.state.models.lock().unwrap().clone()
     }
 
     /// Waits until all calls are closed by their clients.
@@ -109,6 +122,7 @@ impl Asked {
 
 async fn answer(State(state): State<Arc<Shared>>, Json(request): Json<Value>) -> Response {
     let asked = Asked::of(&request);
+    state.models.lock().unwrap().push(request["model"].as_str().unwrap_or_default().to_owned());
     state.n_open.fetch_add(1, Ordering::SeqCst);
     let open = Open(state.clone());
     let frames = async_stream::stream! {

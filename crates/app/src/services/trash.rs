@@ -1,0 +1,91 @@
+//! The trash: what its owner deleted, until it is restored, erased or expired. Each kind is restored by its own service.
+
+use chrono::{DateTime, Utc};
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tracing::instrument;
+use uuid::Uuid;
+
+use crate::Error;
+use store::{Store, TRASH_KEPT, TrashKind};
+
+#[derive(Clone)]
+pub struct Trash {
+    pub(crate) store: Store,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DeletedKind {
+    Conversation,
+    Playlist,
+    Task,
+    Track,
+}
+
+/// One deleted thing.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deleted {
+    pub kind: DeletedKind,
+    /// For its own `restore` endpoint, and for `DELETE /api/trash/{id}`.
+    pub id: Uuid,
+    pub title: String,
+    /// The newest message of a conversation, the description of a playlist or task, the artist of a track.
+    pub detail: String,
+    pub deleted_at: DateTime<Utc>,
+    /// From then on it cannot be restored.
+    pub expires_at: DateTime<Utc>,
+}
+
+impl From<store::TrashItem> for Deleted {
+    fn from(item: store::TrashItem) -> Self {
+        let kind = match item.kind {
+            TrashKind::Conversation => DeletedKind::Conversation,
+            TrashKind::Playlist => DeletedKind::Playlist,
+            TrashKind::Task => DeletedKind::Task,
+            TrashKind::Track => DeletedKind::Track,
+        };
+        let expires_at = item.deleted_at + TRASH_KEPT;
+        Self { kind, id: item.id, title: item.title, detail: item.detail, deleted_at: item.deleted_at, expires_at }
+    }
+}
+
+pub struct DeletedPage {
+    pub items: Vec<Deleted>,
+    pub next: Option<String>,
+}
+
+impl Trash {
+    /// At most `limit` deleted things, newest first, after the one that `cursor` names.
+    #[instrument(name = "trash.page", skip_all, fields(user.id = %owner))]
+    pub async fn page(&self, owner: &UserId, limit: u32, cursor: Option<&str>) -> Result<DeletedPage, Error> {
+        let from = cursor.map(place_of).transpose()?;
+        let mut items = self.store.trash(owner, from, limit.saturating_add(1)).await?;
+        let has_more = items.len() > limit as usize;
+        items.truncate(limit as usize);
+        let next =
+            items.last().filter(|_| has_more).map(|last| format!("{}_{}", last.deleted_at.timestamp_micros(), last.id));
+        Ok(DeletedPage { items: items.into_iter().map(Deleted::from).collect(), next })
+    }
+
+    /// Deletes one thing for good; what is not in the trash is not found.
+    #[instrument(name = "trash.erase", skip_all, fields(user.id = %owner))]
+    pub async fn erase(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
+        Ok(self.store.erase(owner, id).await?)
+    }
+
+    /// Deletes everything in the trash for good.
+    #[instrument(name = "trash.empty", skip_all, fields(user.id = %owner))]
+    pub async fn empty(&self, owner: &UserId) -> Result<u64, Error> {
+        Ok(self.store.empty_trash(owner).await?)
+    }
+}
+
+fn place_of(cursor: &str) -> Result<(DateTime<Utc>, Uuid), Error> {
+    let place = cursor
+        .split_once('_')
+        .and_then(|(at, id)| Some((DateTime::from_timestamp_micros(at.parse().ok()?)?, id.parse().ok()?)));
+    place.ok_or(Error::Invalid { field: "cursor", problem: "is not the `next` of a page".into() })
+}

@@ -1,0 +1,62 @@
+//! Several tracks leave a library in one step, with one way back.
+
+use engine::UserId;
+use sqlx::types::Json;
+
+use super::{
+    Store, StoreError, UndoId,
+    db::Tx,
+    documents::project,
+    schedule::{park, wake},
+    undo::{Change, remember},
+};
+use music::TrackRef;
+
+impl Store {
+    /// Removes these tracks, and answers how many there were. What is not in the library is left out; when nothing is,
+    /// nothing is found.
+    pub async fn remove_all_from_library(
+        &self,
+        owner: &UserId,
+        names: &[TrackRef],
+    ) -> Result<(usize, UndoId), StoreError> {
+        const SQLITE: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND removed_at IS NULL
+            AND (recording_id IN (SELECT value FROM json_each($2)) OR isrc IN (SELECT value FROM json_each($2)))
+            RETURNING recording_id";
+        const POSTGRES: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND removed_at IS NULL
+            AND (recording_id IN (SELECT jsonb_array_elements_text($2)) OR isrc IN (SELECT jsonb_array_elements_text($2)))
+            RETURNING recording_id";
+        let mut tx = self.begin().await?;
+        let sql = tx.in_dialect(SQLITE, POSTGRES);
+        let query = tx.query(sql).bind(owner.as_str()).bind(Json(names)).bind(self.clock.now());
+        let removed: Vec<(String,)> = query.fetch_all().await?;
+        if removed.is_empty() {
+            return Err(StoreError::NotFound);
+        }
+        let ids: Vec<String> = removed.into_iter().map(|(id,)| id).collect();
+        park(&mut tx, &ids).await?;
+        project(&mut tx, &ids).await?;
+        let n_removed = ids.len();
+        let undo_id = remember(&mut tx, owner, None, &Change::TracksRemoved { ids }).await?;
+        tx.commit().await?;
+        Ok((n_removed, undo_id))
+    }
+}
+
+/// Brings removed tracks back. What came back meanwhile stays as it is.
+pub(crate) async fn bring_back(tx: &mut Tx, owner: &UserId, ids: &[String]) -> Result<(), StoreError> {
+    const SQLITE: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
+        WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL
+            AND recording_id IN (SELECT value FROM json_each($2)) RETURNING recording_id";
+    const POSTGRES: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
+        WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL
+            AND recording_id IN (SELECT jsonb_array_elements_text($2)) RETURNING recording_id";
+    let sql = tx.in_dialect(SQLITE, POSTGRES);
+    let back: Vec<(String,)> = tx.query(sql).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
+    if back.is_empty() {
+        return Err(StoreError::Conflict("The tracks are in the library again, or were deleted for good."));
+    }
+    let back: Vec<String> = back.into_iter().map(|(id,)| id).collect();
+    wake(tx, &back).await?;
+    project(tx, &back).await
+}

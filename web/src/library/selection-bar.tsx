@@ -1,0 +1,90 @@
+// What can be done with the selected tracks.
+import { ListPlus, MessageSquareText, Trash2, X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { takeBack } from '../api/playlist-queries';
+import { removeTracks, useChanged } from '../api/queries';
+import type { LibraryEntry } from '../api/types';
+import { NEW_CHAT, returnToDraft } from '../chat/drafts';
+import AddToPlaylist from '../playlists/add-to-playlist';
+import { count } from '../ui/format';
+import { toast, toastError } from '../ui/toast';
+import './selection.css';
+
+/** More names than this make no question that a person would read. */
+const MOST_NAMED = 30;
+/** As many as the server removes in one step. */
+const AT_ONCE = 1000;
+
+export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onClear: () => void }) {
+  const [adding, setAdding] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [, navigate] = useLocation();
+  const changed = useChanged();
+  useClearOnEscape(onClear);
+
+  const remove = async () => {
+    setBusy(true);
+    const undos: string[] = [];
+    let removed = 0;
+    try {
+      for (let from = 0; from < tracks.length; from += AT_ONCE) {
+        const done = await removeTracks(tracks.slice(from, from + AT_ONCE).map(({ trackId }) => trackId));
+        undos.push(done.undoId);
+        removed += done.removed;
+      }
+      onClear();
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+    changed('library');
+    if (removed === 0) return;
+    const undo = async () => {
+      for (const id of undos) await takeBack(id);
+      changed('library');
+    };
+    toast(`Removed ${count(removed, 'track')} from the library`, { undo });
+  };
+  const ask = () => {
+    returnToDraft(NEW_CHAT, `About ${tracks.map(({ title, artist }) => `“${title}” by ${artist}`).join(', ')}: `);
+    navigate('/');
+  };
+
+  return (
+    <div className="selection-bar rise" role="toolbar" aria-label="Selected tracks">
+      <span className="selection-count">{tracks.length === 0 ? 'Select tracks' : `${tracks.length.toLocaleString('en')} selected`}</span>
+      <button type="button" className="button small" disabled={tracks.length === 0} onClick={() => setAdding(true)}>
+        <ListPlus size={15} aria-hidden /> Add to playlist …
+      </button>
+      <button
+        type="button"
+        className="button small"
+        disabled={tracks.length === 0 || tracks.length > MOST_NAMED}
+        title={tracks.length > MOST_NAMED ? `Select at most ${MOST_NAMED} to ask about them` : undefined}
+        onClick={ask}
+      >
+        <MessageSquareText size={15} aria-hidden /> Ask about these
+      </button>
+      <button type="button" className="button small danger" disabled={busy || tracks.length === 0} onClick={() => void remove()}>
+        <Trash2 size={15} aria-hidden /> Remove from library
+      </button>
+      <button type="button" className="icon-button small" aria-label="Clear the selection" title="Clear (Esc)" onClick={onClear}>
+        <X size={16} />
+      </button>
+      {adding && <AddToPlaylist tracks={tracks} onClose={() => setAdding(false)} onAdded={onClear} />}
+    </div>
+  );
+}
+
+function useClearOnEscape(clear: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const elsewhere = document.querySelector('dialog[open], [role="menu"]');
+      const isSearch = event.target instanceof HTMLInputElement && event.target.type === 'search' && event.target.value !== '';
+      if (event.key === 'Escape' && !event.defaultPrevented && !elsewhere && !isSearch) clear();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [clear]);
+}

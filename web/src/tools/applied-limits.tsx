@@ -1,0 +1,41 @@
+// What a search understood as a limit, each with a way to search again without it.
+import { X } from 'lucide-react';
+import { distinctLimits, withoutLimit, type AppliedLimit } from './without-limit';
+import './applied-limits.css';
+
+interface Props {
+  query: string;
+  applied: AppliedLimit[];
+  /** The words that were asked, and how to ask others; absent where a limit cannot be removed. */
+  again?: { words: string; ask: (words: string) => void } | null;
+}
+
+export function AppliedLimits({ query, applied, again }: Props) {
+  if (applied.length === 0) return null;
+  return (
+    <ul className="limits" aria-label="Limits of this search">
+      {distinctLimits(applied).map((limit) => {
+        const words = again ? withoutLimit(again.words, query, applied, limit) : null;
+        return (
+          <li key={limit.label}>
+            {!again || words === null ? (
+              <span className="limit" dir="auto">
+                {limit.label}
+              </span>
+            ) : (
+              <button
+                type="button"
+                className="limit"
+                aria-label={`Search again without the limit ${limit.label}`}
+                title={`Search again: ${words}`}
+                onClick={() => again.ask(words)}
+              >
+                <span dir="auto">{limit.label}</span> <X size={13} aria-hidden />
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,152 @@
+// What was deleted in the last 30 days: restore it, or delete it for good.
+import { useQueryClient } from '@tanstack/react-query';
+import { Disc3, ListChecks, ListMusic, MessageSquare, Trash2, Undo2, type LucideIcon } from 'lucide-react';
+import { useState } from 'react';
+import { useChanged } from '../api/queries';
+import { refresh } from '../api/refresh';
+import { emptyTrash, eraseDeleted, restoreDeleted, TRASH, useTrash } from '../api/trash-queries';
+import type { Deleted } from '../api/types';
+import { usePageTitle } from '../shell/page-title';
+import { Dialog } from '../ui/dialog';
+import { moment } from '../ui/format';
+import { Empty, Failed, SkeletonRows } from '../ui/states';
+import { toast, toastError } from '../ui/toast';
+import { daysLeft } from './days-left';
+import './trash.css';
+
+const KINDS: Record<Deleted['kind'], { icon: LucideIcon; label: string; news: 'conversations' | 'playlists' | 'tasks' | 'library' }> = {
+  conversation: { icon: MessageSquare, label: 'Conversation', news: 'conversations' },
+  playlist: { icon: ListMusic, label: 'Playlist', news: 'playlists' },
+  task: { icon: ListChecks, label: 'Task', news: 'tasks' },
+  track: { icon: Disc3, label: 'Track', news: 'library' },
+};
+
+/** What is about to be deleted for good: one thing, or everything. */
+type Asked = Deleted | 'all' | null;
+
+export default function TrashPage() {
+  usePageTitle('Trash');
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTrash();
+  const queries = useQueryClient();
+  const changed = useChanged();
+  const [asked, setAsked] = useState<Asked>(null);
+  const items = data?.pages.flatMap((page) => page.items) ?? [];
+
+  const reread = () => refresh(queries, TRASH);
+  const restore = async (item: Deleted) => {
+    try {
+      await restoreDeleted(item);
+      toast(`Restored “${item.title}”`);
+      changed(KINDS[item.kind].news);
+    } catch (failure) {
+      toastError(failure);
+    }
+    await reread();
+  };
+  const erase = async (what: Exclude<Asked, null>) => {
+    setAsked(null);
+    try {
+      await (what === 'all' ? emptyTrash() : eraseDeleted(what.id));
+      toast(what === 'all' ? 'The trash is empty' : `Deleted “${what.title}” for good`);
+    } catch (failure) {
+      toastError(failure);
+    }
+    await reread();
+  };
+
+  return (
+    <div className="page">
+      <div className="page-inner narrow">
+        <header className="page-head">
+          <h1>Trash</h1>
+          {items.length > 0 && (
+            <button type="button" className="button danger" onClick={() => setAsked('all')}>
+              <Trash2 size={16} aria-hidden /> Empty the trash
+            </button>
+          )}
+        </header>
+        {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <SkeletonRows rows={5} label="Loading the trash" />}
+        {data && items.length === 0 && (
+          <Empty icon={Trash2} title="The trash is empty">
+            <p>Conversations, playlists, tasks and tracks that you delete stay here for 30 days.</p>
+          </Empty>
+        )}
+        {items.length > 0 && (
+          <>
+            <p className="trash-note">Everything here is deleted for good 30 days after it was put here.</p>
+            <ul className="trash-list" aria-label="Deleted">
+              {items.map((item) => (
+                <TrashRow key={item.id} item={item} onRestore={() => void restore(item)} onErase={() => setAsked(item)} />
+              ))}
+            </ul>
+          </>
+        )}
+        {hasNextPage && (
+          <button type="button" className="button trash-more" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {isFetchingNextPage ? 'Loading…' : 'Show more'}
+          </button>
+        )}
+      </div>
+      {asked && <Confirm what={asked} onClose={() => setAsked(null)} onErase={() => void erase(asked)} />}
+    </div>
+  );
+}
+
+function TrashRow({ item, onRestore, onErase }: { item: Deleted; onRestore: () => void; onErase: () => void }) {
+  const { icon: Icon, label } = KINDS[item.kind];
+  const left = daysLeft(item.expiresAt);
+  return (
+    <li className="trash-item">
+      <Icon size={18} aria-hidden />
+      <div className="trash-words">
+        <span className="trash-title" dir="auto">
+          {item.title}
+        </span>
+        {item.detail && (
+          <span className="trash-detail" dir="auto">
+            {item.detail}
+          </span>
+        )}
+        <span className="trash-facts">
+          {label} · Deleted {moment(item.deletedAt)} · <span data-soon={left <= 3}>{left === 1 ? '1 day left' : `${left} days left`}</span>
+        </span>
+      </div>
+      <div className="trash-actions">
+        <button type="button" className="button small" aria-label={`Restore ${item.title}`} onClick={onRestore}>
+          <Undo2 size={14} aria-hidden /> Restore
+        </button>
+        <button
+          type="button"
+          className="icon-button small"
+          aria-label={`Delete ${item.title} for good`}
+          title="Delete for good"
+          onClick={onErase}
+        >
+          <Trash2 size={15} />
+        </button>
+      </div>
+    </li>
+  );
+}
+
+/** Nothing takes this back, so it is asked first. */
+function Confirm({ what, onClose, onErase }: { what: Exclude<Asked, null>; onClose: () => void; onErase: () => void }) {
+  const title = what === 'all' ? 'Empty the trash?' : 'Delete for good?';
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>
+        {what === 'all' ? 'Everything in the trash is deleted. ' : `“${what.title}” is deleted. `}
+        This cannot be undone.
+      </p>
+      <div className="trash-confirm">
+        <button type="button" className="button" onClick={onClose} data-autofocus>
+          Cancel
+        </button>
+        <button type="button" className="button danger" onClick={onErase}>
+          {what === 'all' ? 'Empty the trash' : 'Delete for good'}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -19,5 +19,7 @@ export default defineConfig({
   },
   server: { proxy: { '/api': server } },
   preview: { proxy: { '/api': server } },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+  test: {
+    // A busy machine of two cores needs longer than the default of 5 s to read every source file.
+    testTimeout: 60_000, environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
 });

@@ -2,6 +2,7 @@
 import * as Radix from '@radix-ui/react-dropdown-menu';
 import { Check, ChevronDown } from 'lucide-react';
 import type { ModelAbout } from '../api/types';
+import { t } from '../i18n';
 import '../ui/menu.css';
 import './model-picker.css';
 
@@ -28,20 +29,20 @@ export default function ModelPicker({ model, chosen, onChoose }: Props) {
         <button
           type="button"
           className="model-picker"
-          aria-label={`Model: ${nameOf(current)}`}
-          title="Which model answers in this conversation"
+          aria-label={t('Model: {name}', { name: nameOf(current) })}
+          title={t('Which model answers in this conversation')}
         >
           <span dir="auto">{nameOf(current)}</span> <ChevronDown size={14} aria-hidden />
         </button>
       </Radix.Trigger>
       <Radix.Content className="menu model-menu" align="end" side="top" sideOffset={12} collisionPadding={10}>
-        <Radix.Label className="model-menu-label">Model in this conversation</Radix.Label>
+        <Radix.Label className="model-menu-label">{t('Model in this conversation')}</Radix.Label>
         <Radix.RadioGroup value={current} onValueChange={(name) => onChoose(name === usual ? null : name)}>
           {options.map((option) => (
             <Radix.RadioItem key={option} value={option} className="menu-item">
               <span className="model-menu-name" dir="auto">
                 {nameOf(option)}
-                {option === usual && <small>Used in new conversations</small>}
+                {option === usual && <small>{t('Used in new conversations')}</small>}
               </span>
               <Radix.ItemIndicator>
                 <Check size={16} aria-hidden />
@@ -55,5 +56,5 @@ export default function ModelPicker({ model, chosen, onChoose }: Props) {
 }
 
 function shortName({ id, offline }: ModelAbout): string {
-  return offline ? 'Offline model' : id.replace(/^[a-z]+:/, '');
+  return offline ? t('Offline model') : id.replace(/^[a-z]+:/, '');
 }

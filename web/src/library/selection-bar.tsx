@@ -6,8 +6,8 @@ import { takeBack } from '../api/playlist-queries';
 import { removeTracks, useChanged } from '../api/queries';
 import type { LibraryEntry } from '../api/types';
 import { NEW_CHAT, returnToDraft } from '../chat/drafts';
+import { plural, t } from '../i18n';
 import AddToPlaylist from '../playlists/add-to-playlist';
-import { count } from '../ui/format';
 import { toast, toastError } from '../ui/toast';
 import './selection.css';
 
@@ -44,32 +44,33 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
       for (const id of undos) await takeBack(id);
       changed('library');
     };
-    toast(`Removed ${count(removed, 'track')} from the library`, { undo });
+    toast(plural(removed, 'Removed {n} track from the library', 'Removed {n} tracks from the library'), { undo });
   };
   const ask = () => {
-    returnToDraft(NEW_CHAT, `About ${tracks.map(({ title, artist }) => `“${title}” by ${artist}`).join(', ')}: `);
+    const named = tracks.map(({ title, artist }) => t('“{title}” by {artist}', { title, artist }));
+    returnToDraft(NEW_CHAT, t('About {tracks}: ', { tracks: named.join(', ') }));
     navigate('/');
   };
 
   return (
-    <div className="selection-bar rise" role="toolbar" aria-label="Selected tracks">
-      <span className="selection-count">{tracks.length === 0 ? 'Select tracks' : `${tracks.length.toLocaleString('en')} selected`}</span>
+    <div className="selection-bar rise" role="toolbar" aria-label={t('Selected tracks')}>
+      <span className="selection-count">{tracks.length === 0 ? t('Select tracks') : t('{n} selected', { n: tracks.length })}</span>
       <button type="button" className="button small" disabled={tracks.length === 0} onClick={() => setAdding(true)}>
-        <ListPlus size={15} aria-hidden /> Add to playlist …
+        <ListPlus size={15} aria-hidden /> {t('Add to playlist …')}
       </button>
       <button
         type="button"
         className="button small"
         disabled={tracks.length === 0 || tracks.length > MOST_NAMED}
-        title={tracks.length > MOST_NAMED ? `Select at most ${MOST_NAMED} to ask about them` : undefined}
+        title={tracks.length > MOST_NAMED ? t('Select at most {n} to ask about them', { n: MOST_NAMED }) : undefined}
         onClick={ask}
       >
-        <MessageSquareText size={15} aria-hidden /> Ask about these
+        <MessageSquareText size={15} aria-hidden /> {t('Ask about these')}
       </button>
       <button type="button" className="button small danger" disabled={busy || tracks.length === 0} onClick={() => void remove()}>
-        <Trash2 size={15} aria-hidden /> Remove from library
+        <Trash2 size={15} aria-hidden /> {t('Remove from library')}
       </button>
-      <button type="button" className="icon-button small" aria-label="Clear the selection" title="Clear (Esc)" onClick={onClear}>
+      <button type="button" className="icon-button small" aria-label={t('Clear the selection')} title={t('Clear (Esc)')} onClick={onClear}>
         <X size={16} />
       </button>
       {adding && <AddToPlaylist tracks={tracks} onClose={() => setAdding(false)} onAdded={onClear} />}

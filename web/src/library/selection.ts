@@ -1,7 +1,7 @@
 // Which tracks of the list are selected: one by one, a range, or all of them.
 import { useCallback, useRef, useState } from 'react';
 import type { LibraryEntry } from '../api/types';
-import { count } from '../ui/format';
+import { plural, t } from '../i18n';
 import { say } from '../ui/live-region';
 
 export interface Selection {
@@ -23,7 +23,7 @@ export function useSelection(tracks: LibraryEntry[]): Selection {
 
   const put = useCallback((next: ReadonlyMap<string, LibraryEntry>) => {
     setSelected(next);
-    say(next.size === 0 ? 'Nothing selected' : `${count(next.size, 'track')} selected`);
+    say(next.size === 0 ? t('Nothing selected') : plural(next.size, '{n} track selected', '{n} tracks selected'));
   }, []);
   const toggle = (row: number, range: boolean) => {
     const track = tracks[row];

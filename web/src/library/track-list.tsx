@@ -79,11 +79,11 @@ export function TrackList({ q, sort, filter, at, page, onOpen, onMoved }: Props)
         <p className="library-count">{count(total, 'track')}</p>
         {selection.active ? (
           <button type="button" className="button small quiet" onClick={() => void selectAll()}>
-            Select all
+            {t('Select all')}
           </button>
         ) : (
           <button type="button" className="button small quiet" onClick={selection.begin}>
-            Select
+            {t('Select')}
           </button>
         )}
       </div>

@@ -29,7 +29,7 @@ export default function AddToPlaylist({ tracks, onClose, onAdded }: Props) {
       const { title: name, undoId } = await write();
       changed('playlists');
       onAdded?.();
-      const what = tracks.length === 1 ? `“${tracks[0]?.title}”` : count(tracks.length, 'track');
+      const what = tracks.length === 1 ? t('“{title}”', { title: tracks[0]?.title ?? '' }) : count(tracks.length, 'track');
       toast(t('Added {what} to “{playlist}”', { what, playlist: name }), {
         undo: () => takeBack(undoId).then(() => changed('playlists')),
       });

@@ -38,9 +38,9 @@ export default function SettingsPage() {
               <Download size={16} aria-hidden /> {t('Export everything')}
             </a>
           </Section>
-          <Section title="Trash" hint="What you deleted in the last 30 days.">
+          <Section title={t('Trash')} hint={t('What you deleted in the last 30 days.')}>
             <Link className="button" href="/trash">
-              <Trash2 size={16} aria-hidden /> Open the trash
+              <Trash2 size={16} aria-hidden /> {t('Open the trash')}
             </Link>
           </Section>
           <AboutSection />
@@ -130,7 +130,10 @@ function ConnectionsOfOperator() {
   const { data } = useModels();
   if (!data?.active) return null;
   return (
-    <Section title={t('Connections')} hint={t('Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.')}>
+    <Section
+      title={t('Connections')}
+      hint={t('Services beside Segue. Secrets are stored encrypted and never shown again. Only operators see this.')}
+    >
       <Connections />
     </Section>
   );

@@ -48,7 +48,7 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
         <Link
           href="/trash"
           className="icon-button"
-          aria-label="Trash"
+          aria-label={t('Trash')}
           aria-current={location === '/trash' ? 'page' : undefined}
           onClick={onNavigate}
         >

@@ -3,6 +3,7 @@ import { GripVertical } from 'lucide-react';
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { useMoveTask } from '../api/task-queries';
 import type { Task } from '../api/types';
+import { t } from '../i18n';
 import { drag, marks, placeAt, type Dragging } from '../ui/arrange';
 import { isTyping } from '../ui/keys';
 import { say } from '../ui/live-region';
@@ -54,9 +55,9 @@ export function TaskList({ label, tasks, added }: Props) {
               <button
                 type="button"
                 className="task-drag"
-                aria-label={`Move ${task.title}`}
+                aria-label={t('Move {title}', { title: task.title })}
                 aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-                title="Drag, or press Alt + ↑ or ↓"
+                title={t('Drag, or press Alt + ↑ or ↓')}
                 onPointerDown={onPointerDown(task.id)}
               >
                 <GripVertical size={15} />
@@ -88,10 +89,14 @@ function useMoves(tasks: Task[], list: React.RefObject<HTMLUListElement | null>)
     const task = tasks[from];
     if (!place || !task) return;
     const back = from > 0 ? { after: tasks[from - 1]!.id } : { before: tasks[1]!.id };
-    say(`“${task.title}” is number ${Math.max(0, Math.min(tasks.length - 1, to)) + 1} of ${tasks.length}`);
+    const n = Math.max(0, Math.min(tasks.length - 1, to)) + 1;
+    say(t('“{title}” is number {n} of {all}', { title: task.title, n, all: tasks.length }));
     const undo = () => mutateAsync({ id, place: back });
     mutateAsync({ id, place }).then(
-      () => (withToast ? toast(`Moved “${task.title}”`, { undo }) : canUndo(`moving “${task.title}”`, undo)),
+      () =>
+        withToast
+          ? toast(t('Moved “{title}”', { title: task.title }), { undo })
+          : canUndo(t('moving “{title}”', { title: task.title }), undo),
       toastError,
     );
   };

@@ -1,5 +1,6 @@
 // What a search understood as a limit, each with a way to search again without it.
 import { X } from 'lucide-react';
+import { t } from '../i18n';
 import { distinctLimits, withoutLimit, type AppliedLimit } from './without-limit';
 import './applied-limits.css';
 
@@ -13,7 +14,7 @@ interface Props {
 export function AppliedLimits({ query, applied, again }: Props) {
   if (applied.length === 0) return null;
   return (
-    <ul className="limits" aria-label="Limits of this search">
+    <ul className="limits" aria-label={t('Limits of this search')}>
       {distinctLimits(applied).map((limit) => {
         const words = again ? withoutLimit(again.words, query, applied, limit) : null;
         return (
@@ -26,8 +27,8 @@ export function AppliedLimits({ query, applied, again }: Props) {
               <button
                 type="button"
                 className="limit"
-                aria-label={`Search again without the limit ${limit.label}`}
-                title={`Search again: ${words}`}
+                aria-label={t('Search again without the limit {limit}', { limit: limit.label })}
+                title={t('Search again: {words}', { words })}
                 onClick={() => again.ask(words)}
               >
                 <span dir="auto">{limit.label}</span> <X size={13} aria-hidden />

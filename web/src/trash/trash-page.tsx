@@ -6,6 +6,7 @@ import { useChanged } from '../api/queries';
 import { refresh } from '../api/refresh';
 import { emptyTrash, eraseDeleted, restoreDeleted, TRASH, useTrash } from '../api/trash-queries';
 import type { Deleted } from '../api/types';
+import { msg, plural, t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
 import { Dialog } from '../ui/dialog';
 import { moment } from '../ui/format';
@@ -15,17 +16,17 @@ import { daysLeft } from './days-left';
 import './trash.css';
 
 const KINDS: Record<Deleted['kind'], { icon: LucideIcon; label: string; news: 'conversations' | 'playlists' | 'tasks' | 'library' }> = {
-  conversation: { icon: MessageSquare, label: 'Conversation', news: 'conversations' },
-  playlist: { icon: ListMusic, label: 'Playlist', news: 'playlists' },
-  task: { icon: ListChecks, label: 'Task', news: 'tasks' },
-  track: { icon: Disc3, label: 'Track', news: 'library' },
+  conversation: { icon: MessageSquare, label: msg('Conversation'), news: 'conversations' },
+  playlist: { icon: ListMusic, label: msg('Playlist'), news: 'playlists' },
+  task: { icon: ListChecks, label: msg('Task'), news: 'tasks' },
+  track: { icon: Disc3, label: msg('Track'), news: 'library' },
 };
 
 /** What is about to be deleted for good: one thing, or everything. */
 type Asked = Deleted | 'all' | null;
 
 export default function TrashPage() {
-  usePageTitle('Trash');
+  usePageTitle(t('Trash'));
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTrash();
   const queries = useQueryClient();
   const changed = useChanged();
@@ -36,7 +37,7 @@ export default function TrashPage() {
   const restore = async (item: Deleted) => {
     try {
       await restoreDeleted(item);
-      toast(`Restored “${item.title}”`);
+      toast(t('Restored “{title}”', { title: item.title }));
       changed(KINDS[item.kind].news);
     } catch (failure) {
       toastError(failure);
@@ -47,7 +48,7 @@ export default function TrashPage() {
     setAsked(null);
     try {
       await (what === 'all' ? emptyTrash() : eraseDeleted(what.id));
-      toast(what === 'all' ? 'The trash is empty' : `Deleted “${what.title}” for good`);
+      toast(what === 'all' ? t('The trash is empty') : t('Deleted “{title}” for good', { title: what.title }));
     } catch (failure) {
       toastError(failure);
     }
@@ -58,24 +59,24 @@ export default function TrashPage() {
     <div className="page">
       <div className="page-inner narrow">
         <header className="page-head">
-          <h1>Trash</h1>
+          <h1>{t('Trash')}</h1>
           {items.length > 0 && (
             <button type="button" className="button danger" onClick={() => setAsked('all')}>
-              <Trash2 size={16} aria-hidden /> Empty the trash
+              <Trash2 size={16} aria-hidden /> {t('Empty the trash')}
             </button>
           )}
         </header>
         {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
-        {!data && !error && <SkeletonRows rows={5} label="Loading the trash" />}
+        {!data && !error && <SkeletonRows rows={5} label={t('Loading the trash')} />}
         {data && items.length === 0 && (
-          <Empty icon={Trash2} title="The trash is empty">
-            <p>Conversations, playlists, tasks and tracks that you delete stay here for 30 days.</p>
+          <Empty icon={Trash2} title={t('The trash is empty')}>
+            <p>{t('Conversations, playlists, tasks and tracks that you delete stay here for 30 days.')}</p>
           </Empty>
         )}
         {items.length > 0 && (
           <>
-            <p className="trash-note">Everything here is deleted for good 30 days after it was put here.</p>
-            <ul className="trash-list" aria-label="Deleted">
+            <p className="trash-note">{t('Everything here is deleted for good 30 days after it was put here.')}</p>
+            <ul className="trash-list" aria-label={t('Deleted')}>
               {items.map((item) => (
                 <TrashRow key={item.id} item={item} onRestore={() => void restore(item)} onErase={() => setAsked(item)} />
               ))}
@@ -84,7 +85,7 @@ export default function TrashPage() {
         )}
         {hasNextPage && (
           <button type="button" className="button trash-more" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {isFetchingNextPage ? 'Loading…' : 'Show more'}
+            {isFetchingNextPage ? t('Loading…') : t('Show more')}
           </button>
         )}
       </div>
@@ -109,18 +110,19 @@ function TrashRow({ item, onRestore, onErase }: { item: Deleted; onRestore: () =
           </span>
         )}
         <span className="trash-facts">
-          {label} · Deleted {moment(item.deletedAt)} · <span data-soon={left <= 3}>{left === 1 ? '1 day left' : `${left} days left`}</span>
+          {t('{kind} · Deleted {when}', { kind: t(label), when: moment(item.deletedAt) })} ·{' '}
+          <span data-soon={left <= 3}>{plural(left, '{n} day left', '{n} days left')}</span>
         </span>
       </div>
       <div className="trash-actions">
-        <button type="button" className="button small" aria-label={`Restore ${item.title}`} onClick={onRestore}>
-          <Undo2 size={14} aria-hidden /> Restore
+        <button type="button" className="button small" aria-label={t('Restore {title}', { title: item.title })} onClick={onRestore}>
+          <Undo2 size={14} aria-hidden /> {t('Restore')}
         </button>
         <button
           type="button"
           className="icon-button small"
-          aria-label={`Delete ${item.title} for good`}
-          title="Delete for good"
+          aria-label={t('Delete {title} for good', { title: item.title })}
+          title={t('Delete for good')}
           onClick={onErase}
         >
           <Trash2 size={15} />
@@ -132,19 +134,20 @@ function TrashRow({ item, onRestore, onErase }: { item: Deleted; onRestore: () =
 
 /** Nothing takes this back, so it is asked first. */
 function Confirm({ what, onClose, onErase }: { what: Exclude<Asked, null>; onClose: () => void; onErase: () => void }) {
-  const title = what === 'all' ? 'Empty the trash?' : 'Delete for good?';
+  const title = what === 'all' ? t('Empty the trash?') : t('Delete for good?');
   return (
     <Dialog title={title} onClose={onClose}>
       <p>
-        {what === 'all' ? 'Everything in the trash is deleted. ' : `“${what.title}” is deleted. `}
-        This cannot be undone.
+        {what === 'all'
+          ? t('Everything in the trash is deleted. This cannot be undone.')
+          : t('“{title}” is deleted. This cannot be undone.', { title: what.title })}
       </p>
       <div className="trash-confirm">
         <button type="button" className="button" onClick={onClose} data-autofocus>
-          Cancel
+          {t('Cancel')}
         </button>
         <button type="button" className="button danger" onClick={onErase}>
-          {what === 'all' ? 'Empty the trash' : 'Delete for good'}
+          {what === 'all' ? t('Empty the trash') : t('Delete for good')}
         </button>
       </div>
     </Dialog>

@@ -120,7 +120,7 @@ function Broken() {
     <div className="page">
       <div className="page-inner narrow">
         <h1>{t('The page broke')}</h1>
-        <p style={{ margin: '12px 0 20px' }}>{t('Nothing you said is lost: conversations live on the server.')}</p>
+        <p style={{ margin: '12px 0 20px' }}>{t('Nothing you wrote is lost: conversations are stored on the server.')}</p>
         <button type="button" className="button primary" onClick={() => window.location.reload()}>
           {t('Load it again')}
         </button>

@@ -55,15 +55,15 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
         {!about && !error && <SkeletonRows rows={4} label={t('Loading examples')} />}
         {current && (
           <>
-            <p className="welcome-lead">{current.description}</p>
+            <p className="welcome-lead">{t(current.description)}</p>
             {empty && <FirstDay mode={about?.mode ?? 'local'} />}
             {!empty && (
               <ul className="examples" aria-label={t('Examples')}>
                 {current.examples.map((example, row) => (
                   <li key={example}>
-                    <button type="button" onClick={() => onPick(example)}>
+                    <button type="button" onClick={() => onPick(t(example))}>
                       <Artwork seed={`${row} ${example}`} size={38} />
-                      <span dir="auto">{example}</span>
+                      <span dir="auto">{t(example)}</span>
                       <ArrowUpRight size={16} aria-hidden />
                     </button>
                   </li>

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clock, count, moment, shortDate, took } from '../ui/format';
 import { localeNow, msg, number, plural, speak, t } from './index';
-import { applyLanguage, chooseLanguage, LANGUAGES, languageOf, regionOf, storedLanguage } from './language';
+import { applyLanguage, chooseLanguage, chosenLanguage, LANGUAGES, languageOf, regionOf, storedLanguage } from './language';
 
 const browserSpeaks = (...languages: string[]) => vi.spyOn(navigator, 'languages', 'get').mockReturnValue(languages);
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  localStorage.clear();
   browserSpeaks('en-US');
-  await applyLanguage();
+  await chooseLanguage(null);
   vi.restoreAllMocks();
+  localStorage.clear();
 });
 
 describe('which language', () => {
@@ -52,6 +52,14 @@ describe('which language', () => {
     arrive({ default: { Tasks: 'Tâches' } });
     await slow;
     expect([storedLanguage(), t('Tasks')]).toEqual(['de', 'Aufgaben']);
+  });
+
+  it('without storage a choice lasts as long as the page', async () => {
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('denied', 'SecurityError');
+    });
+    await chooseLanguage('fr');
+    expect([chosenLanguage(), t('Tasks')]).toEqual(['fr', 'Tâches']);
   });
 
   it('a language that is stored but no longer there is ignored', () => {

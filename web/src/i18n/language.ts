@@ -14,42 +14,29 @@ export const LANGUAGES: Record<string, { name: string; load: Load }> = {
 
 const KEY = 'segue.language';
 let current = 'en';
+/** The user's choice, or null for the browser's language. */
+let chosen = storedLanguage();
 /** The last language that was asked for: an older one whose texts arrive later is not applied. */
 let wanted = 'en';
 const listeners = new Set<() => void>();
 
-/** The user's choice, or null for the browser's language. */
-export function storedLanguage(): string | null {
-  try {
-    const stored = localStorage.getItem(KEY);
-    return stored !== null && Object.hasOwn(LANGUAGES, stored) ? stored : null;
-  } catch {
-    return null;
-  }
-}
+export const chosenLanguage = (): string | null => chosen;
 
-/** Loads the language that applies. A failure leaves the language as it is. */
-export async function applyLanguage(): Promise<void> {
-  const language = storedLanguage() ?? languageOf(navigator.languages);
+/** At the start of the page. A failure leaves the page in English. */
+export const applyLanguage = (): Promise<void> => chooseLanguage(chosen);
+
+/** Loads the texts, then keeps the choice on this device; null is the browser's language. A failure changes nothing. */
+export async function chooseLanguage(choice: string | null): Promise<void> {
+  const language = choice ?? languageOf(navigator.languages);
   wanted = language;
   const { default: messages } = await LANGUAGES[language]!.load();
   if (wanted !== language) return;
   speak(regionOf(language, navigator.languages), messages);
   document.documentElement.lang = language;
+  store(choice);
+  chosen = choice;
   current = language;
   listeners.forEach((listener) => listener());
-}
-
-/** Kept on this device once its texts are here; null goes back to the browser's language. */
-export async function chooseLanguage(language: string | null): Promise<void> {
-  const before = storedLanguage();
-  store(language);
-  try {
-    await applyLanguage();
-  } catch (error) {
-    store(before);
-    throw error;
-  }
 }
 
 export const useLanguage = (): string => useSyncExternalStore(subscribe, () => current);
@@ -66,9 +53,22 @@ export function regionOf(language: string, preferred: readonly string[]): string
 
 const languagePart = (tag: string): string => tag.toLowerCase().split('-')[0] ?? tag;
 
+export function storedLanguage(): string | null {
+  try {
+    const stored = localStorage.getItem(KEY);
+    return stored !== null && Object.hasOwn(LANGUAGES, stored) ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
 function store(language: string | null): void {
-  if (language === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, language);
+  try {
+    if (language === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, language);
+  } catch {
+    // Not available: the choice lasts until the page is loaded again.
+  }
 }
 
 function subscribe(listener: () => void): () => void {

@@ -10,7 +10,7 @@ import { toast, toastError } from '../ui/toast';
 const MODES: Record<Me['mode'], string> = {
   local: msg('This Segue belongs to one person on this machine, without a sign-in.'),
   accounts: msg('Signed in.'),
-  jwt: msg('Signed in through your identity provider.'),
+  jwt: msg('Signed in through another service.'),
 };
 
 export function Account({ me }: { me: Me }) {
@@ -19,7 +19,7 @@ export function Account({ me }: { me: Me }) {
   return (
     <div className="account">
       <p>
-        <strong>{me.name}</strong>
+        <strong>{me.mode === 'local' ? t('You') : me.name}</strong>
         <span>{t(MODES[me.mode] ?? '')}</span>
       </p>
       {me.mode === 'accounts' && (

@@ -2,7 +2,7 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { t } from '../i18n';
-import { chooseLanguage, LANGUAGES, storedLanguage } from '../i18n/language';
+import { chooseLanguage, chosenLanguage, LANGUAGES } from '../i18n/language';
 import { toastError } from '../ui/toast';
 
 /** The page is drawn anew in another language; then the focus returns to where the choice was made. */
@@ -19,7 +19,7 @@ export function LanguageChoice() {
     chooseLanguage(language || null).catch((error: unknown) => {
       console.error('the texts of the language did not load:', error);
       justChosen = false;
-      if (select.current) select.current.value = storedLanguage() ?? '';
+      if (select.current) select.current.value = chosenLanguage() ?? '';
       toastError(new Error(t('The language could not be loaded. Try again when the server can be reached.')));
     });
   };
@@ -29,7 +29,7 @@ export function LanguageChoice() {
         ref={select}
         className="field"
         aria-label={t('Language')}
-        defaultValue={storedLanguage() ?? ''}
+        defaultValue={chosenLanguage() ?? ''}
         onChange={(event) => choose(event.target.value)}
       >
         <option value="">{t('As in the browser')}</option>

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { clock, count, moment, shortDate, took } from '../ui/format';
+import { clock, count, moment, percent, shortDate, took } from '../ui/format';
 import { localeNow, msg, number, plural, speak, t } from './index';
 import { applyLanguage, chooseLanguage, chosenLanguage, LANGUAGES, languageOf, regionOf, storedLanguage } from './language';
 
@@ -83,7 +83,7 @@ describe('a text', () => {
 
   it('writes numbers and dates as the language does', () => {
     speak('de-DE', {});
-    expect([number(1_234.5), took(2_345), clock(65)]).toEqual(['1.234,5', '2,3 s', '1:05']);
+    expect([number(1_234.5), took(2_345), clock(65), percent(0.5)]).toEqual(['1.234,5', '2,3 s', '1:05', '50\u00a0%']);
     expect(shortDate('2026-03-05T12:00:00Z')).toBe('5. März 2026');
     expect(moment('2026-03-05T12:00:00', new Date('2026-04-01T00:00:00'))).toMatch(/^5\. März, 12:00$/);
   });

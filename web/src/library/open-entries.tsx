@@ -5,7 +5,7 @@ import { chooseRecording, forgetEntry, lookAgain, rememberEntry, useChanged, use
 import type { CandidateItem, OpenItem } from '../api/types';
 import { msg, plural, t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
-import { clock } from '../ui/format';
+import { clock, percent } from '../ui/format';
 import { ShortList } from '../ui/short-list';
 import { toast, toastError } from '../ui/toast';
 
@@ -104,7 +104,7 @@ function Choice({ candidate }: { candidate: CandidateItem }) {
       </span>
       <span className="score" title={candidate.reason}>
         <span className="visually-hidden">{t('Fits')} </span>
-        {Math.round(confidence * 100)}%
+        {percent(confidence)}
       </span>
     </>
   );

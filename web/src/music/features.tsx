@@ -2,7 +2,7 @@
 import type { AudioFeatures } from '../api/types';
 import { msg, t } from '../i18n';
 import './features.css';
-import { decimal } from '../ui/format';
+import { decimal, percent } from '../ui/format';
 
 const BARS: { key: keyof AudioFeatures; label: string }[] = [
   { key: 'energy', label: msg('Energy') },
@@ -23,15 +23,15 @@ export function Features({ features }: { features: AudioFeatures }) {
         {BARS.map(({ key, label }) => {
           const value = features[key];
           if (value == null) return null;
-          const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
+          const share = Math.min(1, Math.max(0, value));
           return (
             <div key={key} className="feature">
               <dt>{t(label)}</dt>
               <dd>
                 <span className="feature-bar" aria-hidden="true">
-                  <span style={{ width: `${percent}%` }} />
+                  <span style={{ width: `${Math.round(share * 100)}%` }} />
                 </span>
-                <span className="feature-value">{percent}%</span>
+                <span className="feature-value">{percent(share)}</span>
               </dd>
             </div>
           );

@@ -15,6 +15,11 @@ export function decimal(n: number): string {
   return n.toLocaleString(localeNow(), { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
+/** `0.5` is “50%”, or “50 %” where the language puts a space. */
+export function percent(share: number): string {
+  return share.toLocaleString(localeNow(), { style: 'percent' });
+}
+
 /** A number and its noun, as a text of its own. Inside a sentence, use `plural` with the whole sentence. */
 export function count(n: number, one: string, many = `${one}s`): string {
   return plural(n, `{n} ${one}`, `{n} ${many}`);

@@ -78,8 +78,8 @@ const SHOWN = new Set([
 ]);
 /** Functions whose first argument is read or heard. */
 const SAYING = new Set(['toast', 'say', 'usePageTitle', 'canUndo', 'Error']);
-/** A sentence, wherever it stands. */
-const SENTENCE = /^[A-Z][a-z’']*,? .*[a-z]|[a-z] [a-z]+.*(?:\.|…)$|“/;
+/** A capitalised word or a sentence, wherever it stands. */
+const WORDS = /^[A-Z][a-z’']+(?:,? \S|…?$)|^[A-Z] [a-z]|[a-z] [a-z]+.*(?:\.|…)$|“/;
 
 /** Texts that are shown as they are written, without `t`. */
 export function forgottenIn({ file, code, program }: Source): Place[] {
@@ -100,10 +100,13 @@ export function forgottenIn({ file, code, program }: Source): Place[] {
     if ((node.type === 'CallExpression' || node.type === 'NewExpression') && SAYING.has(nameOf(node.callee)))
       shown((node.arguments as Node[])[0]);
     const text = wordsOf(node);
-    if (text !== null && SENTENCE.test(text)) note(node, text);
+    if (text !== null && WORDS.test(text) && !isCompared(parents.at(-1))) note(node, text);
   });
   return [...found.values()];
 }
+
+/** `event.key === 'Enter'` shows nothing. */
+const isCompared = (parent: Node | undefined) => parent?.type === 'BinaryExpression' && parent.operator !== '+';
 
 /** What developers read: the console and imports. */
 function isQuiet(node: Node): boolean {

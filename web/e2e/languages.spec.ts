@@ -20,7 +20,9 @@ test.describe('a browser in German', () => {
     await expect(page.locator('html')).toHaveAttribute('lang', 'de');
     await expect(page.getByRole('navigation', { name: 'Seiten' }).getByRole('link')).toHaveText(['Aufgaben', 'Bibliothek', 'Playlists']);
     await expect(page.getByText(/Antworten kommen von .+ über 300 Titel\./)).toBeVisible();
-    await expect(page.getByRole('list', { name: 'Beispiele' }).getByRole('button').first()).toHaveText('Etwas für eine verregnete Nachtfahrt');
+    await expect(page.getByRole('list', { name: 'Beispiele' }).getByRole('button').first()).toHaveText(
+      'Etwas für eine verregnete Nachtfahrt',
+    );
     await expect(page).toHaveTitle('Neuer Chat · Segue');
     for (const path of PAGES) {
       await opened(page, path);

@@ -26,10 +26,13 @@ pub(crate) enum ModelFault {
     Silent,
 }
 
+/// The current fault and the time per word.
+type Shared = Arc<Mutex<(Option<ModelFault>, Duration)>>;
+
 #[derive(Clone)]
 pub(crate) struct FaultyModel {
     pub(crate) url: String,
-    state: Arc<Mutex<(Option<ModelFault>, Duration)>>,
+    state: Shared,
 }
 
 const N_WORDS: usize = 8;
@@ -72,10 +75,7 @@ fn call_for(text: &str) -> (&'static str, Value) {
     }
 }
 
-async fn answer(
-    State(state): State<Arc<Mutex<(Option<ModelFault>, Duration)>>>,
-    Json(request): Json<Value>,
-) -> Response {
+async fn answer(State(state): State<Shared>, Json(request): Json<Value>) -> Response {
     let (fault, pace) = *state.lock().unwrap();
     match fault {
         Some(ModelFault::Overloaded) => {

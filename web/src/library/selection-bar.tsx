@@ -55,7 +55,7 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
     <div className="selection-bar rise" role="toolbar" aria-label="Selected tracks">
       <span className="selection-count">{tracks.length === 0 ? 'Select tracks' : `${tracks.length.toLocaleString('en')} selected`}</span>
       <button type="button" className="button small" disabled={tracks.length === 0} onClick={() => setAdding(true)}>
-        <ListPlus size={15} aria-hidden /> Add to playlist …
+        <ListPlus size={15} aria-hidden /> <Label full="Add to playlist …" short="Add" />
       </button>
       <button
         type="button"
@@ -64,16 +64,28 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
         title={tracks.length > MOST_NAMED ? `Select at most ${MOST_NAMED} to ask about them` : undefined}
         onClick={ask}
       >
-        <MessageSquareText size={15} aria-hidden /> Ask about these
+        <MessageSquareText size={15} aria-hidden /> <Label full="Ask about these" short="Ask" />
       </button>
       <button type="button" className="button small danger" disabled={busy || tracks.length === 0} onClick={() => void remove()}>
-        <Trash2 size={15} aria-hidden /> Remove from library
+        <Trash2 size={15} aria-hidden /> <Label full="Remove from library" short="Remove" />
       </button>
       <button type="button" className="icon-button small" aria-label="Clear the selection" title="Clear (Esc)" onClick={onClear}>
         <X size={16} />
       </button>
       {adding && <AddToPlaylist tracks={tracks} onClose={() => setAdding(false)} onAdded={onClear} />}
     </div>
+  );
+}
+
+/** On a phone three buttons share one line; a screen reader says the whole label everywhere. */
+function Label({ full, short }: { full: string; short: string }) {
+  return (
+    <>
+      <span className="selection-full">{full}</span>
+      <span className="selection-short" aria-hidden>
+        {short}
+      </span>
+    </>
   );
 }
 

@@ -136,7 +136,7 @@ function Confirm({ what, onClose, onErase }: { what: Exclude<Asked, null>; onClo
   return (
     <Dialog title={title} onClose={onClose}>
       <p>
-        {what === 'all' ? 'Everything in the trash is deleted. ' : `“${what.title}” is deleted. `}
+        {what === 'all' ? 'Everything in the trash will be gone. ' : `“${what.title}” will be gone. `}
         This cannot be undone.
       </p>
       <div className="trash-confirm">

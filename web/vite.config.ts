@@ -21,5 +21,8 @@ export default defineConfig({
   preview: { proxy: { '/api': server } },
   test: {
     // A busy machine of two cores needs longer than the default of 5 s to read every source file.
-    testTimeout: 60_000, environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+    testTimeout: 60_000,
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}'],
+  },
 });

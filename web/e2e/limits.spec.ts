@@ -1,4 +1,5 @@
 // What a search understood as a limit is shown, and can be taken out.
+import { axe } from './axe';
 import { answered, answers, ask, expect, questions, test } from './fixtures';
 import { canStart, OwnServers } from './own-server';
 
@@ -22,6 +23,7 @@ test('a limit of an answer is a chip, and removing it asks again without it', as
   await answered(page);
   const limits = answers(page).last().getByRole('list', { name: 'Limits of this search' });
   await expect(limits.getByRole('listitem')).toHaveText(['1990–1999', 'without drums']);
+  expect(await axe(page)).toEqual([]);
   await limits.getByRole('button', { name: 'Search again without the limit 1990–1999' }).click();
   // The new answer takes the place of the old one, which is one press away.
   await expect(questions(page)).toHaveText(/^calm songs without drums/);

@@ -1,4 +1,5 @@
 // Several models: which one answers is chosen in the conversation.
+import { axe } from './axe';
 import { answered, ask, box, expect, test } from './fixtures';
 import { canStart, OwnServers } from './own-server';
 
@@ -19,6 +20,7 @@ test('a conversation chooses its model, keeps it, and can change it', async ({ p
   await expect(picker('Quick')).toBeVisible();
   await picker('Quick').click();
   await expect(page.getByRole('menuitemradio', { name: /Quick/ })).toBeChecked();
+  expect(await axe(page)).toEqual([]);
   await page.getByRole('menuitemradio', { name: 'Thorough' }).click();
   await expect(picker('Thorough')).toBeVisible();
 

@@ -1,5 +1,6 @@
 // Several tracks of the library at once.
 import type { Page } from '@playwright/test';
+import { axe } from './axe';
 import { box, expect, test, token } from './fixtures';
 
 const bar = (page: Page) => page.getByRole('toolbar', { name: 'Selected tracks' });
@@ -19,6 +20,7 @@ test('a range is selected with Shift, put on a playlist, and the selection ends'
   await expect(bar(page)).toContainText('1 selected');
   await checkbox(page, 3).click({ modifiers: ['Shift'] });
   await expect(bar(page)).toContainText('4 selected');
+  expect(await axe(page)).toEqual([]);
   // Once tracks are selected, a press on a row selects it too.
   await page.locator('.library-row').nth(1).click();
   await expect(bar(page)).toContainText('3 selected');

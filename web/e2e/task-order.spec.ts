@@ -1,5 +1,6 @@
 // The order of tasks is the person's: by keyboard and by hand.
 import type { Page } from '@playwright/test';
+import { axe } from './axe';
 import { clearTasks, expect, test } from './fixtures';
 
 test.beforeEach(async ({ page }) => {
@@ -19,6 +20,7 @@ test('Alt and the arrow keys move a task, Ctrl Z moves it back', async ({ page }
   await page.keyboard.press('Alt+ArrowDown');
   await expect(rows(page)).toHaveText(['Two', 'One', 'Three']);
   await expect(one).toBeFocused();
+  expect(await axe(page)).toEqual([]);
   await page.keyboard.press('Alt+ArrowDown');
   await expect(rows(page)).toHaveText(['Two', 'Three', 'One']);
   await page.keyboard.press('Alt+ArrowDown');

@@ -25,9 +25,10 @@ impl Store {
             ON CONFLICT (user_id) DO NOTHING";
         const TRACKS: &str = "UPDATE library_tracks SET removed_at = $2
             WHERE user_id = $1 AND is_sample AND own IS NULL AND removed_at IS NULL RETURNING recording_id";
-        let mut tx = self.begin().await?;
-        tx.query(MARK).bind(owner.as_str()).bind(now()).execute().await?;
-        let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(now()).fetch_all().await?;
+        // By the clock of every removal: the trash compares the times.
+        let (mut tx, at) = (self.begin().await?, self.clock.now());
+        tx.query(MARK).bind(owner.as_str()).bind(at).execute().await?;
+        let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(at).fetch_all().await?;
         let recordings: Vec<String> = removed.into_iter().map(|(id,)| id).collect();
         park(&mut tx, &recordings).await?;
         project(&mut tx, &recordings).await?;

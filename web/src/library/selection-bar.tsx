@@ -56,7 +56,7 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
     <div className="selection-bar rise" role="toolbar" aria-label={t('Selected tracks')}>
       <span className="selection-count">{tracks.length === 0 ? t('Select tracks') : t('{n} selected', { n: tracks.length })}</span>
       <button type="button" className="button small" disabled={tracks.length === 0} onClick={() => setAdding(true)}>
-        <ListPlus size={15} aria-hidden /> {t('Add to playlist …')}
+        <ListPlus size={15} aria-hidden /> <Label full={t('Add to playlist …')} short={t('Add')} />
       </button>
       <button
         type="button"
@@ -65,16 +65,28 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
         title={tracks.length > MOST_NAMED ? t('Select at most {n} to ask about them', { n: MOST_NAMED }) : undefined}
         onClick={ask}
       >
-        <MessageSquareText size={15} aria-hidden /> {t('Ask about these')}
+        <MessageSquareText size={15} aria-hidden /> <Label full={t('Ask about these')} short={t('Ask')} />
       </button>
       <button type="button" className="button small danger" disabled={busy || tracks.length === 0} onClick={() => void remove()}>
-        <Trash2 size={15} aria-hidden /> {t('Remove from library')}
+        <Trash2 size={15} aria-hidden /> <Label full={t('Remove from library')} short={t('Remove')} />
       </button>
       <button type="button" className="icon-button small" aria-label={t('Clear the selection')} title={t('Clear (Esc)')} onClick={onClear}>
         <X size={16} />
       </button>
       {adding && <AddToPlaylist tracks={tracks} onClose={() => setAdding(false)} onAdded={onClear} />}
     </div>
+  );
+}
+
+/** On a phone three buttons share one line; a screen reader says the whole label everywhere. */
+function Label({ full, short }: { full: string; short: string }) {
+  return (
+    <>
+      <span className="selection-full">{full}</span>
+      <span className="selection-short" aria-hidden>
+        {short}
+      </span>
+    </>
   );
 }
 

@@ -139,8 +139,8 @@ function Confirm({ what, onClose, onErase }: { what: Exclude<Asked, null>; onClo
     <Dialog title={title} onClose={onClose}>
       <p>
         {what === 'all'
-          ? t('Everything in the trash is deleted. This cannot be undone.')
-          : t('“{title}” is deleted. This cannot be undone.', { title: what.title })}
+          ? t('Everything in the trash will be gone. This cannot be undone.')
+          : t('“{title}” will be gone. This cannot be undone.', { title: what.title })}
       </p>
       <div className="trash-confirm">
         <button type="button" className="button" onClick={onClose} data-autofocus>

@@ -15,7 +15,6 @@ use super::{
     db::Tx,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
-    now,
 };
 use music::{Track, TrackId};
 
@@ -84,7 +83,7 @@ impl Store {
         const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
         let id = Uuid::now_v7();
         let mut tx = self.begin().await?;
-        tx.query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind(now()).execute().await?;
+        tx.query(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(report)).bind_now().execute().await?;
         for (from, to) in import.moves {
             let to = import.tracks.iter().find(|new| new.track.id == *to);
             if let Some(to) = to {
@@ -142,7 +141,7 @@ async fn put_open(
         .bind(Json(&open.entry))
         .bind(Json(&open.found))
         .bind(Json(open.playlists))
-        .bind(now())
+        .bind_now()
         .bind(open.recording.to_string())
         .execute()
         .await?;
@@ -157,7 +156,7 @@ pub(crate) async fn put_playlist(
     tracks: &[PlaylistTrack],
 ) -> Result<(), StoreError> {
     let query = tx.query(PUT_PLAYLIST).bind(playlist_id(owner, kind, title)).bind(owner.as_str()).bind(title);
-    query.bind(Json(tracks)).bind(now()).execute().await?;
+    query.bind(Json(tracks)).bind_now().execute().await?;
     Ok(())
 }
 

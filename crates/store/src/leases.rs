@@ -13,7 +13,7 @@ use engine::{
 };
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Db, now};
+use super::{Store, StoreError, db::Db};
 
 /// A node that has not renewed its leases for this long is considered dead.
 pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
@@ -46,7 +46,13 @@ pub enum Takeover {
 }
 
 /// The database's time. Lease expiry uses it, so node clocks may be skewed or jump.
-pub(super) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+pub(crate) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+
+/// This node's time, as precise as both databases keep it. Only for a database that has no clock of its own, and until
+/// the database was asked.
+fn now() -> DateTime<Utc> {
+    Utc::now().trunc_subsecs(6)
+}
 
 impl Default for Clock {
     fn default() -> Self {

@@ -10,7 +10,6 @@ use super::{
     db::Query,
     documents::project,
     library_insert::{Removed, insert_tracks},
-    now,
     schedule::{park, wake},
 };
 use music::{Track, TrackRef};
@@ -220,7 +219,7 @@ impl Store {
             " AND removed_at IS NULL RETURNING recording_id"
         );
         let mut tx = self.begin().await?;
-        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind(now());
+        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind_now();
         let removed: Vec<(String,)> = query.fetch_all().await?;
         if removed.is_empty() {
             return Err(StoreError::NotFound);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::TimeDelta;
 use engine::UserId;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,7 +15,6 @@ use super::{
     imports::{listed, playlist_id, put_playlist},
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
-    now,
 };
 use music::{Track, TrackId};
 
@@ -47,10 +46,10 @@ pub struct OpenClaim<E> {
 #[derive(Clone, Debug)]
 pub enum Resolution {
     Matched(Box<NewLibraryTrack>),
-    /// Still open; to be looked for again then.
+    /// Still open; to be looked for again after this time.
     Open {
         found: Value,
-        due_at: DateTime<Utc>,
+        after: TimeDelta,
     },
 }
 
@@ -134,7 +133,7 @@ impl Store {
     /// Everything open is looked for again as soon as possible; answers how many entries.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
-        let again = self.write(SQL).bind(owner.as_str()).bind(now()).execute().await?;
+        let again = self.write(SQL).bind(owner.as_str()).bind_now().execute().await?;
         Ok(again)
     }
 
@@ -155,7 +154,7 @@ impl Store {
             RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
         let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<OpenRow> =
-            self.write(sql).bind(node).bind(now() + LEASE).bind(now()).bind(limit as i64).fetch_all().await?;
+            self.write(sql).bind(node).bind_in(LEASE).bind_now().bind(limit as i64).fetch_all().await?;
         rows.into_iter().map(OpenRow::claim).collect()
     }
 
@@ -166,7 +165,8 @@ impl Store {
             WHERE user_id = $1 AND id = $2";
         let mut tx = self.begin().await?;
         match resolution {
-            Resolution::Open { found, due_at } => {
+            Resolution::Open { found, after } => {
+                let due_at = tx.now() + *after;
                 let query = tx.query(STILL_OPEN).bind(owner.as_str()).bind(id).bind(Json(found)).bind(due_at);
                 query.execute().await?;
             }
@@ -179,7 +179,7 @@ impl Store {
     pub async fn n_open_entries(&self, owner: &UserId) -> Result<i64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM open_entries
             WHERE user_id = $2 AND NOT dismissed AND (due_at <= $1 OR node IS NOT NULL)";
-        let (n,): (i64,) = self.read(SQL).bind(now()).bind(owner.as_str()).fetch_one().await?;
+        let (n,): (i64,) = self.read(SQL).bind_now().bind(owner.as_str()).fetch_one().await?;
         Ok(n)
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError};
 use music::{Track, TrackId};
 
 engine::uuid_id!(PlaylistId);
@@ -172,7 +172,7 @@ impl Store {
     pub async fn delete_playlist(&self, owner: &UserId, id: PlaylistId) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE playlists SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
             RETURNING id";
-        let row: Option<(Uuid,)> = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(now()).fetch_optional().await?;
+        let row: Option<(Uuid,)> = self.write(SQL).bind(id.0).bind(owner.as_str()).bind_now().fetch_optional().await?;
         row.map(drop).ok_or(StoreError::NotFound)
     }
 

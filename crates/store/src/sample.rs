@@ -5,7 +5,6 @@ use engine::UserId;
 use super::{
     Store, StoreError,
     documents::project,
-    now,
     schedule::{park, wake},
 };
 
@@ -16,7 +15,7 @@ impl Store {
         const SQL: &str = "INSERT INTO sample_offers (one, offered_at)
             SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM library_tracks)
             ON CONFLICT (one) DO NOTHING";
-        Ok(self.write(SQL).bind(now()).execute().await? == 1)
+        Ok(self.write(SQL).bind_now().execute().await? == 1)
     }
 
     /// Removes the sample for one user: it is found no more, and its tracks leave the library. Returns how many did.
@@ -26,8 +25,8 @@ impl Store {
         const TRACKS: &str = "UPDATE library_tracks SET removed_at = $2
             WHERE user_id = $1 AND is_sample AND own IS NULL AND removed_at IS NULL RETURNING recording_id";
         let mut tx = self.begin().await?;
-        tx.query(MARK).bind(owner.as_str()).bind(now()).execute().await?;
-        let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(now()).fetch_all().await?;
+        tx.query(MARK).bind(owner.as_str()).bind_now().execute().await?;
+        let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind_now().fetch_all().await?;
         let recordings: Vec<String> = removed.into_iter().map(|(id,)| id).collect();
         park(&mut tx, &recordings).await?;
         project(&mut tx, &recordings).await?;

@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::{
     PlaylistId, Store, StoreError, Task, TaskId,
     db::Tx,
-    now,
     playlist_diff::PlaylistDiff,
     playlist_edits::{locked, put},
     tasks::{self, TaskState},
@@ -57,7 +56,7 @@ pub(crate) async fn remember(
 ) -> Result<UndoId, StoreError> {
     const INSERT: &str = "INSERT INTO undos (id, user_id, change, created_at) VALUES ($1, $2, $3, $4)";
     const FORGET: &str = "DELETE FROM undos WHERE user_id = $1 AND created_at < $2";
-    let (id, at) = (call.map_or_else(UndoId::new, |call| UndoId(call.0)), now());
+    let (id, at) = (call.map_or_else(UndoId::new, |call| UndoId(call.0)), tx.now());
     tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(Json(change)).bind(at).execute().await?;
     tx.query(FORGET).bind(owner.as_str()).bind(at - KEPT).execute().await?;
     Ok(id)
@@ -71,7 +70,7 @@ impl Store {
             RETURNING change";
         const KNOWN: &str = "SELECT id FROM undos WHERE id = $1 AND user_id = $2";
         let mut tx = self.begin().await?;
-        let claim = tx.query(CLAIM).bind(id.0).bind(owner.as_str()).bind(now());
+        let claim = tx.query(CLAIM).bind(id.0).bind(owner.as_str()).bind_now();
         let Some((Json(change),)) = claim.fetch_optional::<(Json<Change>,)>().await? else {
             let known: Option<(Uuid,)> = tx.query(KNOWN).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
             return Err(known.map_or(StoreError::NotFound, |_| StoreError::Conflict("This was already taken back.")));
@@ -128,7 +127,7 @@ async fn current_task(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Task, S
 async fn remove_playlist(tx: &mut Tx, owner: &UserId, id: PlaylistId, revision: i64) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE playlists SET deleted_at = $4 WHERE id = $1 AND user_id = $2 AND revision = $3
         AND deleted_at IS NULL RETURNING id";
-    let query = tx.query(SQL).bind(id.0).bind(owner.as_str()).bind(revision).bind(now());
+    let query = tx.query(SQL).bind(id.0).bind(owner.as_str()).bind(revision).bind_now();
     let removed: Option<(Uuid,)> = query.fetch_optional().await?;
     removed.map(drop).ok_or(StoreError::Conflict("The playlist was edited or deleted since."))
 }
@@ -142,7 +141,7 @@ async fn journal(tx: &mut Tx, owner: &UserId, undone: &Undone) -> Result<(), Sto
         .bind(owner.as_str())
         .bind(Json(json!({"undoId": undone.undo_id})))
         .bind(Json(undone))
-        .bind(now())
+        .bind_now()
         .execute()
         .await?;
     Ok(())

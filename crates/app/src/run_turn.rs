@@ -130,9 +130,10 @@ impl App {
     async fn answer_to(&self, job: &Job) -> Answer {
         let (live, toolbox) = (&job.live, self.toolbox_of(job.agent));
         let _running = self.models.run_turn();
-        let (model, messages) = match self.model_and_messages(job, toolbox).await {
+        let loaded = async { Ok((self.model_and_messages(job, toolbox).await?, self.decided_call(job).await?)) };
+        let ((model, messages), decided) = match loaded.await {
             Ok(loaded) => loaded,
-            Err(error) => {
+            Err::<_, StoreError>(error) => {
                 error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
                 let message = "Your conversation could not be loaded. Please try again.";
                 return Finished::new(job.progress.clone(), failed(FailureCode::DatabaseError, message)).into();
@@ -141,7 +142,7 @@ impl App {
         let metered = self.meter.model(&model, &job.owner, Purpose::Answer);
         let sent = self.observer.tells_content().then_some(&job.sent);
         let watched = Watched { model: metered, sent };
-        let asked = Decided { model: watched, call: Mutex::new(job.decided.clone()) };
+        let asked = Decided { model: watched, call: Mutex::new(decided) };
         let turn = Turn {
             model: &asked,
             toolbox,
@@ -177,6 +178,15 @@ impl App {
         }
         let cost_usd = self.models.cost(model.as_ref(), &finished.usage);
         Answer { finished, cost_usd }
+    }
+
+    /// The call that its user has decided on, if the turn is to begin with it. A node that died may have left no call in
+    /// the log.
+    async fn decided_call(&self, job: &Job) -> Result<Option<decided::Call>, StoreError> {
+        if job.progress.n_takeovers() == 0 || job.progress.has_calls() {
+            return Ok(job.decided.clone());
+        }
+        self.store.decided_call(&job.owner, job.live.started.turn).await
     }
 
     /// The model of a conversation, and what it reads of it.

@@ -5,7 +5,7 @@ use engine::{ConversationId, MessageId, TurnId, UserId};
 use uuid::Uuid;
 
 use super::{
-    Store, StoreError,
+    ConsentScope, Store, StoreError,
     limits::{Limited, TurnLimits},
     turn_log::KEEP_EVENTS,
 };
@@ -22,6 +22,8 @@ pub struct NewTurn<'a> {
     pub agent: &'a str,
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
+    /// The question about a call that its user answers with this turn; the decision commits with the start.
+    pub decides: Option<(Uuid, ConsentScope)>,
     pub node: &'a str,
     pub limits: TurnLimits,
 }

@@ -92,6 +92,7 @@ impl SimNode {
             agent: "tasks",
             text,
             client_message_id: Some(text),
+            decides: None,
             node: &self.turns.node,
             limits: TurnLimits::default(),
         };

@@ -1,6 +1,8 @@
 //! Walls that the compiler cannot keep: which crate may depend on which, and which words stay out of the code.
 #![allow(clippy::unwrap_used)]
 
+#[path = "tidy/commands.rs"]
+mod commands;
 #[path = "tidy/requirements.rs"]
 mod requirements;
 

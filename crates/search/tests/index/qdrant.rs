@@ -48,11 +48,11 @@ async fn connect(settings: QdrantSettings) -> Result<QdrantIndex, IndexError> {
     QdrantIndex::connect(settings, table()).await
 }
 
-fn settings(double: &QdrantDouble) -> QdrantSettings {
+pub(crate) fn settings(double: &QdrantDouble) -> QdrantSettings {
     QdrantSettings { timeout: Duration::from_millis(500), ..QdrantSettings::new(&double.url, None) }
 }
 
-fn patient(settings: QdrantSettings) -> QdrantSettings {
+pub(crate) fn patient(settings: QdrantSettings) -> QdrantSettings {
     QdrantSettings { timeout: Duration::from_secs(20), ..settings }
 }
 
@@ -73,7 +73,7 @@ mod contract_on_the_double {
 }
 
 /// A collection of its own for each promise and run.
-fn on_the_server(promise: &str) -> QdrantSettings {
+pub(crate) fn on_the_server(promise: &str) -> QdrantSettings {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let prefix = format!("segue-test-{promise}-{now}");
     patient(QdrantSettings { prefix, ..QdrantSettings::new(server(), std::env::var("QDRANT_API_KEY").ok()) })

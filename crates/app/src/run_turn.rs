@@ -8,6 +8,7 @@ use std::{
 use engine::{
     Block, End, Event, FailureCode, Finished, Kind, Message, Model, Progress, Prompt, Reviewer, StopReason, Toolbox,
     Turn, UserId,
+    mutants::{Mutant, planted},
 };
 use futures::future::BoxFuture;
 use store::{Purpose, StoreError};
@@ -185,6 +186,9 @@ impl App {
     async fn decided_call(&self, job: &Job) -> Result<Option<decided::Call>, StoreError> {
         if job.progress.n_takeovers() == 0 || job.progress.has_calls() {
             return Ok(job.decided.clone());
+        }
+        if planted(Mutant::TakeoverForgetsDecision) {
+            return Ok(None);
         }
         self.store.decided_call(&job.owner, job.live.started.turn).await
     }

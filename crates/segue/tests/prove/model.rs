@@ -92,7 +92,11 @@ pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
 /// Which step is asked for, and which words of it were said before a server died.
 fn place(request: &Value) -> (Script, usize, String) {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text_of = |message: &Value| message["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    // A question may follow results of the turn before in one message.
+    let text_of = |message: &Value| {
+        let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        blocks.iter().rev().find_map(|block| block["text"].as_str()).unwrap_or_default().to_owned()
+    };
     let (messages, said) = match messages {
         [before @ .., answer, last] if text_of(last).starts_with("Your answer above was cut off") => {
             let last_block = answer["content"].as_array().and_then(|blocks| blocks.last()).cloned().unwrap_or_default();

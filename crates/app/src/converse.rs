@@ -8,9 +8,10 @@ use engine::{
     mutants::{Mutant, planted},
 };
 use serde_json::Value;
-use store::{NewTurn, Start, StartedTurn, StoreError};
+use store::{ConsentScope, NewTurn, Start, StartedTurn, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::{
     App, Error,
@@ -42,6 +43,13 @@ pub struct Ask {
     pub client_message_id: Option<String>,
 }
 
+/// A call that its user allows with this turn.
+pub(crate) struct Decided {
+    pub(crate) consent: Uuid,
+    pub(crate) scope: ConsentScope,
+    pub(crate) call: decided::Call,
+}
+
 pub const MAX_MESSAGE_CHARS: usize = 10_000;
 const MAX_CLIENT_ID_CHARS: usize = 200;
 
@@ -57,7 +65,7 @@ impl App {
         self: &Arc<Self>,
         owner: &UserId,
         ask: Ask,
-        decided: Option<decided::Call>,
+        decided: Option<Decided>,
     ) -> Result<StartedTurn, Error> {
         if planted(Mutant::StartEndsWithClient) {
             return self.start_turn(owner, ask, decided).await;
@@ -71,7 +79,7 @@ impl App {
         self: &Arc<Self>,
         owner: &UserId,
         ask: Ask,
-        decided: Option<decided::Call>,
+        decided: Option<Decided>,
     ) -> Result<StartedTurn, Error> {
         let _starting = self.turns.enter().ok_or(Error::Closing)?;
         let text = checked_text(&ask)?;
@@ -85,6 +93,7 @@ impl App {
             text,
             client_message_id: ask.client_message_id.as_deref().filter(|_| !planted(Mutant::ClientMessageIdIgnored)),
             model: ask.model.as_deref(),
+            decides: decided.as_ref().map(|decided| (decided.consent, decided.scope)),
             node: &self.turns.node,
             limits: self.config.turn_limits,
         };
@@ -108,7 +117,7 @@ impl App {
             live,
             question: text.to_owned(),
             is_new: ask.conversation.is_none(),
-            decided,
+            decided: decided.map(|decided| decided.call),
             progress: Progress::default(),
             elapsed: Duration::ZERO,
             sent: Sent::default(),

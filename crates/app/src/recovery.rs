@@ -180,7 +180,7 @@ fn resume<H: Host>(host: &H, dead: &DeadTurn, token: i64, found: Found, goes_on:
         owner: UserId::new(dead.user_id.as_str()),
         question: found.question,
         is_new: false,
-        // The call that its user decided on is in the log.
+        // Where its user has decided on the first call and the log does not hold it, `run_turn` finds it.
         decided: None,
         progress: Progress::of(live.events().iter().map(AsRef::as_ref).filter(is_remembered), found.journal),
         elapsed: (host.turns().store.time() - dead.created_at).to_std().unwrap_or_default(),

@@ -8,6 +8,7 @@ use std::{
 use engine::{
     Block, End, Event, FailureCode, Finished, Kind, Message, Model, Progress, Prompt, Reviewer, StopReason, Toolbox,
     Turn, UserId,
+    mutants::{Mutant, planted},
 };
 use futures::future::BoxFuture;
 use store::{Purpose, StoreError};
@@ -130,9 +131,10 @@ impl App {
     async fn answer_to(&self, job: &Job) -> Answer {
         let (live, toolbox) = (&job.live, self.toolbox_of(job.agent));
         let _running = self.models.run_turn();
-        let (model, messages) = match self.model_and_messages(job, toolbox).await {
+        let loaded = async { Ok((self.model_and_messages(job, toolbox).await?, self.decided_call(job).await?)) };
+        let ((model, messages), decided) = match loaded.await {
             Ok(loaded) => loaded,
-            Err(error) => {
+            Err::<_, StoreError>(error) => {
                 error!(turn.id = %live.started.turn, "The history could not be loaded: {error}");
                 let message = "Your conversation could not be loaded. Please try again.";
                 return Finished::new(job.progress.clone(), failed(FailureCode::DatabaseError, message)).into();
@@ -141,7 +143,7 @@ impl App {
         let metered = self.meter.model(&model, &job.owner, Purpose::Answer);
         let sent = self.observer.tells_content().then_some(&job.sent);
         let watched = Watched { model: metered, sent };
-        let asked = Decided { model: watched, call: Mutex::new(job.decided.clone()) };
+        let asked = Decided { model: watched, call: Mutex::new(decided) };
         let turn = Turn {
             model: &asked,
             toolbox,
@@ -177,6 +179,18 @@ impl App {
         }
         let cost_usd = self.models.cost(model.as_ref(), &finished.usage);
         Answer { finished, cost_usd }
+    }
+
+    /// The call that its user has decided on, if the turn is to begin with it. A node that died may have left no call in
+    /// the log.
+    async fn decided_call(&self, job: &Job) -> Result<Option<decided::Call>, StoreError> {
+        if job.progress.n_takeovers() == 0 || job.progress.has_calls() {
+            return Ok(job.decided.clone());
+        }
+        if planted(Mutant::TakeoverForgetsDecision) {
+            return Ok(None);
+        }
+        self.store.decided_call(&job.owner, job.live.started.turn).await
     }
 
     /// The model of a conversation, and what it reads of it.

@@ -56,7 +56,7 @@ async fn turn(client: &reqwest::Client, url: &str) -> anyhow::Result<bool> {
     Ok(count("\"text_delta\"") == N_DELTAS && count("\"tool_call_end\"") == 1 && count("\"message_end\"") == 1)
 }
 
-async fn begin(client: &reqwest::Client, url: &str) -> anyhow::Result<reqwest::Response> {
+pub(crate) async fn begin(client: &reqwest::Client, url: &str) -> anyhow::Result<reqwest::Response> {
     let request = client.post(format!("{url}/api/chat/stream"));
     let answer = request.json(&json!({"message": "What is on my list?", "agent": "tasks"})).send().await?;
     Ok(answer.error_for_status()?)

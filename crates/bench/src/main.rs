@@ -2,6 +2,7 @@
 //!
 //! A turn is two model calls: 20 deltas and one tool call with a result of about 10 KB, then 60 deltas and the end.
 
+mod delay;
 mod load;
 mod process;
 mod relay;
@@ -29,9 +30,26 @@ async fn main() -> anyhow::Result<()> {
     {
         return relay::serve(upstream).await;
     }
+    let is_delay_only = std::env::args().nth(1).is_some_and(|word| word == "delay");
     let postgres = std::env::var("SEGUE_TEST_POSTGRES").ok();
     let databases: Vec<Option<&str>> = std::iter::once(None).chain(postgres.as_deref().map(Some)).collect();
-    print(&measure(&databases).await?);
+    if !is_delay_only {
+        print(&measure(&databases).await?);
+    }
+    print_delays(&databases).await
+}
+
+/// How long a delta takes from the model server to the client.
+#[expect(clippy::print_stdout, reason = "the table is the result")]
+async fn print_delays(databases: &[Option<&str>]) -> anyhow::Result<()> {
+    let upstream = delay::upstream().await?;
+    println!("\n{:<18} {:>8} {:>8} {:>8}   delay of a delta in ms, 10 paced streams", "", "p50", "p99", "deltas");
+    for who in contenders(databases) {
+        let server = who.start(&upstream).await?;
+        let delays = delay::measure(&server).await?;
+        server.stop().await?;
+        println!("{:<18} {:>8.1} {:>8.1} {:>8}", who.name(), delays.ms(50), delays.ms(99), delays.len());
+    }
     Ok(())
 }
 

@@ -32,6 +32,7 @@ mutants! {
     TakeoverForgetsText "takeover-forgets-text" "a takeover forgets the text that was streamed",
     TakeoverForgetsUsage "takeover-forgets-usage" "a takeover forgets the tokens that were used",
     ReadsNotRunAgain "reads-not-run-again" "a takeover gives up reads that were under way",
+    TakeoverForgetsDecision "takeover-forgets-decision" "a takeover asks the model instead of making the call that was allowed",
     StopNotCarried "stop-not-carried" "a takeover goes on with a turn that was stopped",
     SeqRestarts "seq-restarts" "a takeover counts events from 1 again",
     ResumeRepeatsOne "resume-repeats-one" "a reader that resumes gets its last event again",

@@ -53,6 +53,16 @@ pub struct Progress {
     n_same: HashMap<(String, String), u32>,
     /// A call waits for the user's consent: the turn ends with the question.
     awaits_consent: bool,
+    /// Replies without calls.
+    answers: Vec<Answered>,
+}
+
+/// A reply that made no calls: it is reviewed before its step ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Answered {
+    pub(crate) step: u32,
+    /// How many blocks the answer had with it.
+    pub(crate) n_blocks: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -134,9 +144,12 @@ impl Progress {
 
     fn replied(&mut self, usage: Usage, calls: &[crate::AskedCall]) {
         self.usage += usage;
-        if let Place::In { has_calls, replied, .. } = &mut self.place {
+        if let Place::In { step, has_calls, replied } = &mut self.place {
             *replied = Some(usage);
             *has_calls |= !calls.is_empty();
+            if !*has_calls {
+                self.answers.push(Answered { step: *step, n_blocks: self.content.len() });
+            }
         }
         for asked in calls {
             let n_same = self.count_same(&asked.name, &asked.input);
@@ -233,6 +246,24 @@ impl Progress {
 
     pub fn open_calls(&self) -> &[OpenCall] {
         &self.open_calls
+    }
+
+    /// Whether the model has asked for a call.
+    pub fn has_calls(&self) -> bool {
+        self.content.iter().any(|block| matches!(block, Block::ToolUse { .. }))
+    }
+
+    pub(crate) fn answers(&self) -> &[Answered] {
+        &self.answers
+    }
+
+    /// Whether no later step has begun, and whether the end of this one is missing.
+    pub(crate) fn is_last(&self, step: u32) -> (bool, bool) {
+        match self.place {
+            Place::Before => (false, false),
+            Place::In { step: current, .. } => (current == step, current == step),
+            Place::After { step: current, .. } => (current == step, false),
+        }
     }
 
     pub(crate) fn awaits_consent(&self) -> bool {

@@ -13,7 +13,7 @@ use crate::{
     Toolbox, Usage, UserId, budget,
     halt::Halt,
     mutants::{Mutant, planted},
-    progress::{Next, closing_event},
+    progress::{Answered, Next, closing_event},
     prompt,
     reply::Reply,
     review::{Reviews, Verdict, remark},
@@ -101,7 +101,8 @@ pub async fn run(turn: Turn<'_>, emit: &mut (dyn FnMut(Kind) + Send)) -> Finishe
     run_reviewed(turn, None, emit).await
 }
 
-/// The same with a reviewer of the answer. A node that takes a turn over reviews the whole answer again.
+/// The same with a reviewer of the answer. A node that takes a turn over reviews what the log holds as the node before it
+/// did, so that no question is asked twice and no notice is lost.
 pub async fn run_reviewed(
     turn: Turn<'_>,
     reviewer: Option<&dyn Reviewer>,
@@ -116,12 +117,13 @@ pub async fn run_reviewed(
         cut_usage: None,
         reviewer,
         reviews: Reviews::default(),
-        is_reviewed: false,
+        reviewed: None,
         question: None,
         asks_again: false,
         turn,
         emit,
     };
+    run.review_again();
     let end = run.all_steps().await;
     Finished { notices: run.reviews.notices, ..Finished::new(run.progress, end) }
 }
@@ -141,9 +143,9 @@ struct Run<'a, 'e> {
     cut_usage: Option<Usage>,
     reviewer: Option<&'a dyn Reviewer>,
     reviews: Reviews,
-    /// Whether this node has reviewed an answer of the turn.
-    is_reviewed: bool,
-    /// The reviewer's question to the model, and the number of blocks of the answer before it.
+    /// The last step whose answer this node has reviewed.
+    reviewed: Option<u32>,
+    /// What the model is asked about its answer, and how many blocks of the answer come before it.
     question: Option<(usize, Message)>,
     /// The model must answer the question before the turn ends.
     asks_again: bool,
@@ -161,7 +163,7 @@ impl Run<'_, '_> {
                 Next::Ask { step, is_open } => self.ask(step, is_open).await,
                 Next::Call => self.call_all().await,
                 Next::CloseStep { step, usage, is_answer } => {
-                    if is_answer {
+                    if is_answer && self.reviewed != Some(step) {
                         self.review(step);
                     }
                     self.record(Kind::StepDone { step, usage, is_cut: false });
@@ -200,17 +202,49 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Whether the model must answer a question of the reviewer before the turn ends. This node has not reviewed an
-    /// answer that an earlier node completed.
+    /// What an earlier node has reviewed, reviewed again: the verdicts are the same. What followed from the last one may
+    /// not be in the log.
+    fn review_again(&mut self) {
+        let content = self.progress.content();
+        for Answered { step, n_blocks } in self.progress.answers().to_vec() {
+            self.reviewed = Some(step);
+            let (is_last, is_open) = self.progress.is_last(step);
+            let may_ask = step < self.turn.limits.max_steps;
+            match self.reviews.of(self.reviewer, &content[..n_blocks], may_ask) {
+                Verdict::Ask(question) => {
+                    self.question = Some((n_blocks, question));
+                    self.asks_again = is_last;
+                }
+                Verdict::Mark(notice) if is_open => self.finish_saying(&notice.message, content.get(n_blocks)),
+                Verdict::Mark(_) | Verdict::Fine => {}
+            }
+        }
+    }
+
+    /// Words of ours that an earlier node may have begun to say.
+    fn finish_saying(&mut self, text: &str, said: Option<&Block>) {
+        match self.progress.open_text() {
+            Some((block, begun)) => {
+                if let Some(rest) = text.strip_prefix(begun.as_str()).filter(|rest| !rest.is_empty()) {
+                    self.record(Kind::TextDelta { block, text: rest.to_owned() });
+                }
+                self.close_text();
+            }
+            None if said.is_none() => self.say(text),
+            None => {}
+        }
+    }
+
+    /// Whether the model is asked about its answer before the turn ends. Logs of version 0.1 do not tell of replies.
     fn is_doubted(&mut self, step: u32) -> bool {
-        if !self.is_reviewed && !self.progress.awaits_consent() {
+        if self.reviewed.is_none() && !self.progress.awaits_consent() {
             self.review(step);
         }
         std::mem::take(&mut self.asks_again)
     }
 
     fn review(&mut self, step: u32) {
-        self.is_reviewed = true;
+        self.reviewed = Some(step);
         let content = self.progress.content();
         match self.reviews.of(self.reviewer, &content, step < self.turn.limits.max_steps) {
             Verdict::Fine => {}

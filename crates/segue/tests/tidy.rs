@@ -2,6 +2,8 @@
 //! the code.
 #![allow(clippy::unwrap_used)]
 
+#[path = "tidy/commands.rs"]
+mod commands;
 #[path = "tidy/requirements.rs"]
 mod requirements;
 

@@ -12,7 +12,6 @@ use super::{
     db::Tx,
     documents::project,
     library::searchable,
-    now,
     plan::NewDocument,
     schedule::{park, schedule, wake},
 };
@@ -58,7 +57,7 @@ impl Store {
             .bind(title)
             .bind(artist)
             .bind(searchable(&[title, artist]))
-            .bind(now())
+            .bind_now()
             .execute()
             .await?;
         for track in tracks {
@@ -111,7 +110,7 @@ impl Store {
         const SQL: &str = "UPDATE library_albums SET removed_at = $3
             WHERE user_id = $1 AND album_id = $2 AND removed_at IS NULL";
         let mut tx = self.begin().await?;
-        let query = tx.query(SQL).bind(owner.as_str()).bind(album_id).bind(now());
+        let query = tx.query(SQL).bind(owner.as_str()).bind(album_id).bind_now();
         if query.execute().await? == 0 {
             return Err(StoreError::NotFound);
         }

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::types::Json;
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError};
 
 impl Store {
     /// What a catalogue answered before, unless that is too long ago.
@@ -21,7 +21,7 @@ impl Store {
             self.read(SQL).bind(catalogue).bind(question).fetch_optional().await?;
         let Some((Json(candidates), at)) = row else { return Ok(None) };
         let good_for = if candidates.is_empty() { nothing_for } else { found_for };
-        Ok((now() - at < good_for).then_some(candidates))
+        Ok((self.clock.now() - at < good_for).then_some(candidates))
     }
 
     pub async fn remember_answer<C: Serialize + Sync>(
@@ -33,7 +33,7 @@ impl Store {
         const SQL: &str = "INSERT INTO catalogue_answers (catalogue, question, candidates, answered_at)
             VALUES ($1, $2, $3, $4) ON CONFLICT (catalogue, question)
             DO UPDATE SET candidates = excluded.candidates, answered_at = excluded.answered_at";
-        self.write(SQL).bind(catalogue).bind(question).bind(Json(candidates)).bind(now()).execute().await?;
+        self.write(SQL).bind(catalogue).bind(question).bind(Json(candidates)).bind_now().execute().await?;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError};
 
 /// A stored connection. The content is encrypted.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ impl Store {
     pub async fn put_connection(&self, service: &str, sealed: &[u8]) -> Result<DateTime<Utc>, StoreError> {
         const SQL: &str = "INSERT INTO connections (service, sealed, updated_at) VALUES ($1, $2, $3)
             ON CONFLICT (service) DO UPDATE SET sealed = excluded.sealed, updated_at = excluded.updated_at";
-        let at = now();
+        let at = self.clock.now();
         self.write(SQL).bind(service).bind(sealed).bind(at).execute().await?;
         Ok(at)
     }

@@ -1,14 +1,14 @@
 //! Consents: whether a user lets a tool of another server do what a model asked it to do. A question belongs to one call
 //! in one conversation; only the user's own decision answers it.
 
-use engine::{CallId, ConversationId, MessageId, UserId};
+use engine::{CallId, ConversationId, MessageId, TurnId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Tx};
 
 /// How far a decision reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -67,10 +67,20 @@ pub struct NewConsent<'a> {
     pub input: &'a Value,
 }
 
-type Row = (Uuid, Uuid, Uuid, String, Json<Value>);
+type OpenRow = (Uuid, Uuid, Uuid, String, Json<Value>, Option<String>);
 type Line = (Uuid, Uuid, String, Option<String>, Option<String>);
 
 const CLOSED: &str = "this question has been answered already";
+/// The turn that a consent starts has this and the consent's id as the id of its message, so that a node which takes the
+/// turn over finds the call.
+const CLIENT_ID: &str = "consent:";
+
+impl Consent {
+    /// The id of the message that says so.
+    pub fn client_message_id(&self) -> String {
+        format!("{CLIENT_ID}{}", self.id)
+    }
+}
 
 impl Store {
     /// Keeps a question. The same call asked twice is one question.
@@ -93,32 +103,39 @@ impl Store {
         row.map(|(id,)| id).ok_or(StoreError::NotFound)
     }
 
-    /// Answers a question, once. None refuses.
-    pub async fn decide_consent(
-        &self,
-        owner: &UserId,
-        id: Uuid,
-        scope: Option<ConsentScope>,
-    ) -> Result<Consent, StoreError> {
-        const FIND: &str = "SELECT id, conversation_id, message_id, tool_name, input FROM consents
+    /// A question that waits for its user's decision.
+    pub async fn open_consent(&self, owner: &UserId, id: Uuid) -> Result<Consent, StoreError> {
+        const SQL: &str = "SELECT id, conversation_id, message_id, tool_name, input, decision FROM consents
             WHERE id = $1 AND user_id = $2";
-        const SQL: &str = "UPDATE consents SET decision = $3, scope = $4, decided_at = $5
-            WHERE id = $1 AND user_id = $2 AND decision IS NULL
-            RETURNING id, conversation_id, message_id, tool_name, input";
-        let found: Option<Row> = self.read(FIND).bind(id).bind(owner.as_str()).fetch_optional().await?;
-        found.ok_or(StoreError::NotFound)?;
-        let row: Option<Row> = self
-            .write(SQL)
-            .bind(id)
-            .bind(owner.as_str())
-            .bind(if scope.is_some() { "allow" } else { "refuse" })
-            .bind(scope.map(ConsentScope::as_str))
-            .bind(self.clock.now())
-            .fetch_optional()
-            .await?;
-        let (id, conversation, answer, tool_name, Json(input)) = row.ok_or(StoreError::Conflict(CLOSED))?;
+        let row: Option<OpenRow> = self.read(SQL).bind(id).bind(owner.as_str()).fetch_optional().await?;
+        let (id, conversation, answer, tool_name, Json(input), decision) = row.ok_or(StoreError::NotFound)?;
+        if decision.is_some() {
+            return Err(StoreError::Conflict(CLOSED));
+        }
         let (conversation, answer) = (ConversationId(conversation), MessageId(answer));
         Ok(Consent { id, conversation, answer, tool_name, input })
+    }
+
+    /// Refuses, once. A consent is given with the start of its turn: see `NewTurn::decides`.
+    pub async fn refuse_consent(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
+        self.open_consent(owner, id).await?;
+        let mut tx = self.begin().await?;
+        decide(&mut tx, owner, id, None).await?;
+        tx.commit().await
+    }
+
+    /// The call with which a turn begins that a consent has started, unless the consent is used up. For a node that takes
+    /// over a turn whose log does not hold the call.
+    pub async fn decided_call(&self, owner: &UserId, turn: TurnId) -> Result<Option<(String, Value)>, StoreError> {
+        const TURN: &str = "SELECT client_message_id FROM turns WHERE id = $1 AND user_id = $2";
+        const CALL: &str =
+            "SELECT tool_name, input FROM consents WHERE id = $1 AND user_id = $2 AND decision = 'allow'";
+        let row: Option<(Option<String>,)> = self.read(TURN).bind(turn.0).bind(owner.as_str()).fetch_optional().await?;
+        let name = row.and_then(|(name,)| name).unwrap_or_default();
+        let Some(id) = name.strip_prefix(CLIENT_ID).and_then(|id| id.parse::<Uuid>().ok()) else { return Ok(None) };
+        let call: Option<(String, Json<Value>)> =
+            self.read(CALL).bind(id).bind(owner.as_str()).fetch_optional().await?;
+        Ok(call.map(|(tool_name, Json(input))| (tool_name, input)))
     }
 
     /// The questions of a conversation, oldest first.
@@ -134,14 +151,6 @@ impl Store {
             scope: scope.as_deref().and_then(ConsentScope::from_text),
         };
         Ok(rows.into_iter().map(line).collect())
-    }
-
-    /// Opens a question again whose decision could not be carried out.
-    pub async fn reopen_consent(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE consents SET decision = NULL, scope = NULL, decided_at = NULL
-            WHERE id = $1 AND user_id = $2 AND decision = 'allow'";
-        self.write(SQL).bind(id).bind(owner.as_str()).execute().await?;
-        Ok(())
     }
 
     /// Whether a call may be made in the conversation of `answer`. A consent for one call is used up by it.
@@ -174,4 +183,20 @@ impl Store {
         }
         Ok(false)
     }
+}
+
+/// Answers a question, once; no scope refuses. In the transaction that starts the turn of the call, so that no node can die
+/// between the two.
+pub(crate) async fn decide(
+    tx: &mut Tx,
+    owner: &UserId,
+    id: Uuid,
+    scope: Option<ConsentScope>,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE consents SET decision = $3, scope = $4, decided_at = $5
+        WHERE id = $1 AND user_id = $2 AND decision IS NULL RETURNING id";
+    let query = tx.query(SQL).bind(id).bind(owner.as_str());
+    let query = query.bind(if scope.is_some() { "allow" } else { "refuse" }).bind(scope.map(ConsentScope::as_str));
+    let decided: Option<(Uuid,)> = query.bind_now().fetch_optional().await?;
+    decided.map(drop).ok_or(StoreError::Conflict(CLOSED))
 }

@@ -3,6 +3,9 @@
 //! A query text is shared by SQLite and PostgreSQL. Where the databases differ, two constants `SQLITE` and `POSTGRES`
 //! stand next to each other and `in_dialect` picks one: search for `in_dialect` to find every such pair.
 
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
 use sqlx::{
     Arguments, Encode, FromRow, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
     Type,
@@ -11,7 +14,7 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, leases::Clock};
 
 /// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
 #[derive(Clone)]
@@ -28,7 +31,12 @@ pub(crate) enum Db {
 }
 
 /// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
-pub(crate) enum Tx {
+pub(crate) struct Tx {
+    open: OpenTx,
+    clock: Arc<Clock>,
+}
+
+enum OpenTx {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
 }
@@ -37,6 +45,7 @@ pub(crate) enum Tx {
 pub(crate) struct Query<'c> {
     sql: &'static str,
     target: Target<'c>,
+    clock: &'c Clock,
     /// The first argument that could not be encoded; reported when the query runs.
     failed: Option<BoxDynError>,
 }
@@ -77,8 +86,20 @@ macro_rules! on_target {
 }
 
 impl<'c> Query<'c> {
-    fn new(sql: &'static str, target: Target<'c>) -> Self {
-        Self { sql, target, failed: None }
+    fn new(sql: &'static str, target: Target<'c>, clock: &'c Clock) -> Self {
+        Self { sql, target, clock, failed: None }
+    }
+
+    /// Binds the database's time. What is stored never comes from a node's clock, which may be wrong.
+    pub(crate) fn bind_now(self) -> Self {
+        let now = self.clock.now();
+        self.bind(now)
+    }
+
+    /// Binds a time from now on: when a lease ends, when something is due.
+    pub(crate) fn bind_in(self, wait: Duration) -> Self {
+        let then = self.clock.now() + wait;
+        self.bind(then)
     }
 
     pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
@@ -112,19 +133,24 @@ impl<'c> Query<'c> {
 
 impl Tx {
     pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
-        let target = match self {
-            Self::Sqlite(tx) => Target::SqliteTx(tx, SqliteArguments::default()),
-            Self::Postgres(tx) => Target::PostgresTx(tx, PgArguments::default()),
+        let target = match &mut self.open {
+            OpenTx::Sqlite(tx) => Target::SqliteTx(tx, SqliteArguments::default()),
+            OpenTx::Postgres(tx) => Target::PostgresTx(tx, PgArguments::default()),
         };
-        Query::new(sql, target)
+        Query::new(sql, target, &self.clock)
+    }
+
+    /// The database's time.
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
     }
 
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
-        match self {
-            Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+        match self.open {
+            OpenTx::Sqlite(tx) => tx.commit().await?,
+            OpenTx::Postgres(tx) => tx.commit().await?,
         }
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
@@ -132,9 +158,9 @@ impl Tx {
     }
 
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
-        match self {
-            Self::Sqlite(_) => sqlite,
-            Self::Postgres(_) => postgres,
+        match self.open {
+            OpenTx::Sqlite(_) => sqlite,
+            OpenTx::Postgres(_) => postgres,
         }
     }
 }
@@ -143,33 +169,30 @@ impl Store {
     pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
-        Ok(match &self.db {
+        let open = match &self.db {
             // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-            Db::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
-            Db::Postgres { pool, .. } => Tx::Postgres(pool.begin().await?),
-        })
+            Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+            Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
+        };
+        Ok(Tx { open, clock: self.clock.clone() })
     }
 
     /// A query that reads, outside a transaction.
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
-        Query::new(
-            sql,
-            match &self.db {
-                Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
-                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
-            },
-        )
+        let target = match &self.db {
+            Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
+            Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
+        };
+        Query::new(sql, target, &self.clock)
     }
 
     /// A single statement that writes, as a transaction of its own.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
-        Query::new(
-            sql,
-            match &self.db {
-                Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
-                Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
-            },
-        )
+        let target = match &self.db {
+            Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
+            Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
+        };
+        Query::new(sql, target, &self.clock)
     }
 
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {

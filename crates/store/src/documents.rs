@@ -14,7 +14,6 @@ use super::{
     StoreError,
     db::Tx,
     found::{Found, assembled, overlaid},
-    now,
 };
 use music::{Track, scope};
 
@@ -186,7 +185,7 @@ pub(crate) async fn put(tx: &mut Tx, documents: &[Document]) -> Result<(), Store
             .bind(document.is_sample)
             .bind(Json(&document.readers))
             .bind(document.track.as_ref().map(Json))
-            .bind(now())
+            .bind_now()
             .execute()
             .await?;
         let Some(track) = document.track.as_ref().filter(|_| document.owner.is_empty()) else { continue };

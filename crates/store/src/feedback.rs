@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -60,7 +60,7 @@ impl Store {
                 .bind(item)
                 .bind(owner.as_str())
                 .bind(feedback.as_str())
-                .bind(now())
+                .bind_now()
                 .fetch_optional()
                 .await?;
             if kept.is_none() {

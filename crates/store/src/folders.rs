@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError};
 
 /// A folder that is kept in step.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -59,7 +59,7 @@ impl Store {
         const SQL: &str = "INSERT INTO library_sources (id, user_id, kind, path, created_at)
             VALUES ($1, $2, 'folder', $3, $4) ON CONFLICT (user_id, path) DO UPDATE SET kind = excluded.kind
             RETURNING id, user_id, path, created_at, synced_at, report";
-        let query = self.write(SQL).bind(Uuid::now_v7()).bind(owner.as_str()).bind(path).bind(now());
+        let query = self.write(SQL).bind(Uuid::now_v7()).bind(owner.as_str()).bind(path).bind_now();
         let row: SourceRow = query.fetch_one().await?;
         Ok(row.into())
     }
@@ -100,7 +100,7 @@ impl Store {
     /// Keeps what the last scan of a folder found.
     pub async fn keep_scan(&self, source: Uuid, report: &Value) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_sources SET synced_at = $2, report = $3 WHERE id = $1";
-        self.write(SQL).bind(source).bind(now()).bind(Json(report)).execute().await?;
+        self.write(SQL).bind(source).bind_now().bind(Json(report)).execute().await?;
         Ok(())
     }
 }

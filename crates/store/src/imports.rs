@@ -15,7 +15,6 @@ use super::{
     db::Tx,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
-    now,
 };
 use music::{Track, TrackId};
 
@@ -90,7 +89,7 @@ impl Store {
         let id = Uuid::now_v7();
         let mut report = report.clone();
         report["kept"] = 0.into();
-        let row = self.write(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(&report)).bind(now());
+        let row = self.write(INSERT_IMPORT).bind(id).bind(owner.as_str()).bind(Json(&report)).bind_now();
         row.execute().await?;
         self.keep_moves(owner, import).await?;
         let n_added = self.keep_tracks(owner, import, (id, &mut report)).await?;
@@ -187,7 +186,7 @@ async fn put_open(
         .bind(Json(&open.entry))
         .bind(Json(&open.found))
         .bind(Json(open.playlists))
-        .bind(now())
+        .bind_now()
         .bind(open.recording.to_string())
         .execute()
         .await?;
@@ -202,7 +201,7 @@ pub(crate) async fn put_playlist(
     tracks: &[PlaylistTrack],
 ) -> Result<(), StoreError> {
     let query = tx.query(PUT_PLAYLIST).bind(playlist_id(owner, kind, title)).bind(owner.as_str()).bind(title);
-    query.bind(Json(tracks)).bind(now()).execute().await?;
+    query.bind(Json(tracks)).bind_now().execute().await?;
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use sqlx::types::Json;
 
@@ -10,13 +9,14 @@ use super::{
     Claimed, Ending, Step, Store, StoreError,
     db::Tx,
     documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
-    now,
     schedule::lock,
 };
 use music::DocumentId;
 
 /// A try ends before this, or another node may do the step.
 pub const LEASE: Duration = Duration::from_secs(120);
+/// A source may ask for any time; a step comes back to it at the latest then.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Each user who waits for a step of this kind, sorted. Jumps from user to user in the index, however much each waits for.
 const WAITING_USERS: &str = "WITH RECURSIVE waiting (for_user) AS (
@@ -50,7 +50,7 @@ impl Store {
         let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
         while let Some((user, share)) = round.next() {
-            let query = tx.query(sql).bind(step.name()).bind(node).bind(now() + LEASE).bind(now());
+            let query = tx.query(sql).bind(step.name()).bind(node).bind_in(LEASE).bind_now();
             let claimed: Vec<(String, i32)> = query.bind(share as i64).bind(&user).fetch_all().await?;
             self.served.remember(step.name(), &user);
             round.took(user, share, claimed.len());
@@ -129,7 +129,7 @@ impl Store {
             WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
         let mut n_released = 0;
         for sql in [STEPS, ENTRIES] {
-            n_released += self.write(sql).bind(now()).bind(dead_node).execute().await?;
+            n_released += self.write(sql).bind_now().bind(dead_node).execute().await?;
         }
         Ok(n_released)
     }
@@ -149,7 +149,7 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
     let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
     let rows: Vec<KnownRow> = tx.query(sql).bind(Json(ids)).fetch_all().await?;
     for id in ids {
-        tx.query(DONE).bind(id).bind(node).bind(now()).execute().await?;
+        tx.query(DONE).bind(id).bind(node).bind_now().execute().await?;
     }
     let recordings: Vec<String> = rows.into_iter().map(|row| row.recording_id).collect();
     project(tx, &recordings).await
@@ -170,18 +170,18 @@ async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &End
         .bind(node)
         .bind(row.state)
         .bind(row.uncounted)
-        .bind(row.due_at)
+        .bind_in(row.wait)
         .bind(row.error)
         .bind(row.result.map(Json))
         .bind(row.version)
-        .bind(now())
+        .bind_now()
         .execute()
         .await?;
     let is_new = matches!(ending, Ending::Done { .. });
     if n_settled > 0
         && let Some(sql) = begin_after(step, is_new)
     {
-        tx.query(sql).bind(id).bind(now()).execute().await?;
+        tx.query(sql).bind(id).bind_now().execute().await?;
     }
     Ok(())
 }
@@ -189,7 +189,7 @@ async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &End
 struct SettledRow<'a> {
     state: &'static str,
     uncounted: i32,
-    due_at: DateTime<Utc>,
+    wait: Duration,
     error: Option<&'a str>,
     result: Option<&'a Value>,
     version: Option<&'a str>,
@@ -197,15 +197,15 @@ struct SettledRow<'a> {
 
 impl<'a> SettledRow<'a> {
     fn of(ending: &'a Ending) -> Self {
-        let empty = Self { state: "done", uncounted: 0, due_at: now(), error: None, result: None, version: None };
+        let wait = Duration::ZERO;
+        let empty = Self { state: "done", uncounted: 0, wait, error: None, result: None, version: None };
         match ending {
             Ending::Done { result, version } => Self { result: Some(result), version: Some(version), ..empty },
             Ending::Off => Self { state: "off", ..empty },
             Ending::Failed { error } => Self { state: "failed", error: Some(error), ..empty },
             Ending::Later { wait, counts, error } => {
-                let wait = TimeDelta::from_std(*wait).unwrap_or(TimeDelta::hours(1));
-                let uncounted = i32::from(!counts);
-                Self { state: "waiting", uncounted, due_at: now() + wait, error: Some(error), ..empty }
+                let (wait, uncounted) = ((*wait).min(LONGEST_WAIT), i32::from(!counts));
+                Self { state: "waiting", uncounted, wait, error: Some(error), ..empty }
             }
         }
     }

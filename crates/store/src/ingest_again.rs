@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Priority, Step, Store, StoreError, now};
+use super::{Priority, Step, Store, StoreError};
 
 impl Store {
     /// The source will be away for a while: tracks that wait for it go on without, and come back to it later.
@@ -13,9 +13,9 @@ impl Store {
             AND state = 'blocked' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = ingest_steps.document_id
                 AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
         let mut tx = self.begin().await?;
-        let query = tx.query(SETTLE).bind(step.name()).bind(now()).bind(now() + wait).bind(why);
+        let query = tx.query(SETTLE).bind(step.name()).bind_now().bind_in(wait).bind(why);
         query.execute().await?;
-        tx.query(BEGIN).bind(now()).execute().await?;
+        tx.query(BEGIN).bind_now().execute().await?;
         tx.commit().await?;
         Ok(())
     }
@@ -24,7 +24,7 @@ impl Store {
     pub async fn switch_on(&self, step: Step) -> Result<u64, StoreError> {
         const SQL: &str =
             "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2 WHERE step = $1 AND state = 'off'";
-        let n_on = self.write(SQL).bind(step.name()).bind(now()).execute().await?;
+        let n_on = self.write(SQL).bind(step.name()).bind_now().execute().await?;
         Ok(n_on)
     }
 
@@ -33,14 +33,14 @@ impl Store {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $3, priority = $4
             WHERE step = 'describe' AND state = 'done' AND version <> $1 AND version LIKE $2";
         let again =
-            self.write(SQL).bind(version).bind(replaces).bind(now()).bind(Priority::Again as i32).execute().await?;
+            self.write(SQL).bind(version).bind(replaces).bind_now().bind(Priority::Again as i32).execute().await?;
         Ok(again)
     }
 
     /// Gives steps that failed another chance; answers how many.
     pub async fn retry_failed_steps(&self) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $1 WHERE state = 'failed'";
-        let n_again = self.write(SQL).bind(now()).execute().await?;
+        let n_again = self.write(SQL).bind_now().execute().await?;
         Ok(n_again)
     }
 
@@ -55,8 +55,8 @@ impl Store {
             WHERE step = 'describe' AND state <> 'parked'";
         let priority = Priority::Again as i32;
         let mut tx = self.begin().await?;
-        tx.query(ASK).bind(now()).bind(priority).execute().await?;
-        let n_tracks = tx.query(DESCRIBE).bind(now()).bind(priority).execute().await?;
+        tx.query(ASK).bind_now().bind(priority).execute().await?;
+        let n_tracks = tx.query(DESCRIBE).bind_now().bind(priority).execute().await?;
         tx.commit().await?;
         Ok(n_tracks)
     }

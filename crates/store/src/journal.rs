@@ -60,7 +60,8 @@ struct Row {
 const ROW: &str = "SELECT id, status, result, summary, result_count, duration_ms, retryable, was_retried
     FROM tool_calls WHERE id = $1";
 const ROWS: &str = "SELECT id, status, result, summary, result_count, duration_ms, retryable, was_retried
-    FROM tool_calls WHERE message_id = $1";
+    FROM tool_calls WHERE message_id = $1
+        AND NOT (status = 'running' AND EXISTS (SELECT 1 FROM consents WHERE call_id = tool_calls.id))";
 
 /// What the journal knows of a call, for exports and takeovers.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,6 +243,8 @@ impl Store {
         })
     }
 
+    /// The calls of an answer. One that has only asked for its user's consent has not run: it is left out, so that a node
+    /// which takes the turn over asks the same question again.
     pub async fn calls_of(&self, message: MessageId) -> Result<Vec<JournalRow>, StoreError> {
         let rows: Vec<Row> = self.read(ROWS).bind(message.0).fetch_all().await?;
         Ok(rows.into_iter().map(|row| JournalRow { id: CallId(row.id), recorded: row.recorded() }).collect())

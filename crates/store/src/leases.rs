@@ -13,7 +13,7 @@ use engine::{
 };
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Db, now};
+use super::{Store, StoreError, db::Db};
 
 /// A node that has not renewed its leases for this long is considered dead.
 pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
@@ -46,7 +46,13 @@ pub enum Takeover {
 }
 
 /// The database's time. Lease expiry uses it, so node clocks may be skewed or jump.
-pub(super) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+pub(crate) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
+
+/// This node's time, as precise as both databases keep it. Only for a database that has no clock of its own, and until
+/// the database was asked.
+fn now() -> DateTime<Utc> {
+    Utc::now().trunc_subsecs(6)
+}
 
 impl Default for Clock {
     fn default() -> Self {
@@ -129,13 +135,14 @@ impl Store {
         Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
-    /// Takes over a dead node's turn and returns its new token. `None` if another node was faster, or the lease is
-    /// valid again. Running tool calls get the new token too, so that the old node can no longer commit their
+    /// Takes over a dead node's turn and returns its new token. `None` if another node was faster, the lease is valid
+    /// again, or the turn has gone on since it was found: its node lives, and `dead` does not say what its log holds. Running tool calls get the new token too, so that the old node can no longer commit their
     /// effects.
     pub async fn take_over(&self, dead: &DeadTurn, node: &str, what: Takeover) -> Result<Option<i64>, StoreError> {
         const SQL: &str = "UPDATE turns SET holder = $3, lease_token = lease_token + 1, lease_until = $4,
                 n_takeovers = n_takeovers + $6
             WHERE id = $1 AND lease_token = $2 AND status = 'running' AND (lease_until < $5 OR holder = $3)
+                AND n_events = $7
             RETURNING lease_token";
         const CALLS: &str = "UPDATE tool_calls SET lease_token = $2 WHERE message_id = $1
             AND status IN ('running', 'settled')";
@@ -149,6 +156,7 @@ impl Store {
             .bind(at + self.lease)
             .bind(self.looks_at())
             .bind(i64::from(what == Takeover::Continue))
+            .bind(dead.n_events)
             .fetch_optional()
             .await?;
         let Some((token,)) = row else { return Ok(None) };

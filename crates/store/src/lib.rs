@@ -77,7 +77,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use chrono::TimeDelta;
 use sqlx::{
     Connection,
     migrate::{MigrateError, Migrator},
@@ -351,9 +351,4 @@ pub fn newest_schema() -> Option<i64> {
 fn like_pattern(words: &str) -> String {
     let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
     format!("%{escaped}%")
-}
-
-/// The time, as precise as both databases keep it.
-fn now() -> DateTime<Utc> {
-    Utc::now().trunc_subsecs(6)
 }

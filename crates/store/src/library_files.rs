@@ -10,7 +10,6 @@ use super::{
     Store, StoreError,
     db::Tx,
     documents::project,
-    now,
     schedule::{park, wake},
 };
 
@@ -126,7 +125,7 @@ impl Store {
             touched.insert(file.recording_id.clone());
         }
         for path in &changes.gone {
-            let rows: Vec<(String,)> = tx.query(GONE).bind(owner.as_str()).bind(path).bind(now()).fetch_all().await?;
+            let rows: Vec<(String,)> = tx.query(GONE).bind(owner.as_str()).bind(path).bind_now().fetch_all().await?;
             touched.extend(rows.into_iter().map(|(recording,)| recording));
         }
         // Files that cannot be read have no track.
@@ -171,7 +170,7 @@ pub(crate) async fn keep_tracks_in_step(tx: &mut Tx, owner: &UserId, recordings:
                 WHERE f.user_id = $1 AND f.recording_id = $2 AND f.missing_at IS NULL)";
     for recording in recordings {
         let one = std::slice::from_ref(recording);
-        if tx.query(LEAVE).bind(owner.as_str()).bind(recording).bind(now()).execute().await? > 0 {
+        if tx.query(LEAVE).bind(owner.as_str()).bind(recording).bind_now().execute().await? > 0 {
             park(tx, one).await?;
         }
         if tx.query(RETURN).bind(owner.as_str()).bind(recording).execute().await? > 0 {

@@ -12,7 +12,6 @@ use super::{
     documents::project,
     found::differs,
     library::searchable,
-    now,
     plan::{Key, Known, NewDocument},
     schedule::{known_of, schedule},
 };
@@ -173,6 +172,7 @@ fn own_document(owner: &UserId, new: &NewLibraryTrack, known: &HashMap<Key, Know
 async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), StoreError> {
     let track = &new.track;
     let year = track.release_date.as_deref().and_then(|date| date.get(..4)?.parse::<i32>().ok());
+    let added_at = new.added_at.unwrap_or_else(|| tx.now());
     tx.query(PUT)
         .bind(owner.as_str())
         .bind(track.id.to_string())
@@ -191,7 +191,7 @@ async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), S
         .bind(track.is_sample)
         .bind(i32::try_from(new.n_plays).unwrap_or(i32::MAX))
         .bind(new.played_at)
-        .bind(new.added_at.unwrap_or_else(now))
+        .bind(added_at)
         .bind(new.album_artist.as_deref())
         .bind(new.disc_number.and_then(|number| i32::try_from(number).ok()))
         .bind(new.first_played_at)

@@ -13,7 +13,6 @@ use super::{
     db::Tx,
     documents::project,
     library_insert::{Removed, insert_tracks},
-    now,
     schedule::{park, wake},
 };
 use music::TrackId;
@@ -68,7 +67,7 @@ impl Store {
         let first = [plays.first_played_at, old.first_played_at].into_iter().flatten().min();
         let last = [plays.last_played_at, old.last_played_at].into_iter().flatten().max();
         set_plays(&mut tx, user, &into, (plays.n_plays, first, last)).await?;
-        tx.query(REMOVE).bind(user).bind(&from).bind(now()).execute().await?;
+        tx.query(REMOVE).bind(user).bind(&from).bind_now().execute().await?;
         let before = Before {
             files,
             n_plays: plays.n_plays,
@@ -116,14 +115,14 @@ impl Store {
         let user = owner.as_str();
         let mut tx = self.begin().await?;
         let row: Option<(String, String, String, Json<Before>)> =
-            tx.query(TAKE).bind(id).bind(user).bind(now()).fetch_optional().await?;
+            tx.query(TAKE).bind(id).bind(user).bind_now().fetch_optional().await?;
         let (from, into, kind, Json(before)) = row.ok_or(StoreError::NotFound)?;
         for file in &before.files {
             take_file(&mut tx, user, file, &from, false).await?;
         }
         let (back, gone) = if kind == "merge" { (&from, None) } else { (&from, Some(&into)) };
         if let Some(gone) = gone {
-            tx.query(REMOVE).bind(user).bind(gone).bind(now()).execute().await?;
+            tx.query(REMOVE).bind(user).bind(gone).bind_now().execute().await?;
             park(&mut tx, std::slice::from_ref(gone)).await?;
         } else {
             tx.query(BRING_BACK).bind(user).bind(back).execute().await?;
@@ -163,6 +162,6 @@ async fn log(
 ) -> Result<Uuid, StoreError> {
     let id = Uuid::now_v7();
     let query = tx.query(LOG).bind(id).bind(user).bind(from).bind(into).bind(kind);
-    query.bind(Json(before)).bind(now()).execute().await?;
+    query.bind(Json(before)).bind_now().execute().await?;
     Ok(id)
 }

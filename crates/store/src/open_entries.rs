@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::TimeDelta;
 use engine::UserId;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,7 +15,6 @@ use super::{
     imports::{listed, playlist_id, put_playlist},
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
-    now,
 };
 use music::{Track, TrackId};
 
@@ -47,10 +46,10 @@ pub struct OpenClaim<E> {
 #[derive(Clone, Debug)]
 pub enum Resolution {
     Matched(Box<NewLibraryTrack>),
-    /// Still open; to be looked for again then.
+    /// Still open; to be looked for again after this time.
     Open {
         found: Value,
-        due_at: DateTime<Utc>,
+        after: TimeDelta,
     },
 }
 
@@ -153,7 +152,7 @@ impl Store {
     /// Everything open is looked for again as soon as possible; answers how many entries.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
-        let again = self.write(SQL).bind(owner.as_str()).bind(now()).execute().await?;
+        let again = self.write(SQL).bind(owner.as_str()).bind_now().execute().await?;
         Ok(again)
     }
 
@@ -165,7 +164,7 @@ impl Store {
     ) -> Result<Vec<OpenClaim<E>>, StoreError> {
         const IS_DUE: &str = "SELECT EXISTS (SELECT 1 FROM open_entries
             WHERE NOT dismissed AND node IS NULL AND due_at <= $1)";
-        let (is_due,): (bool,) = self.read(IS_DUE).bind(now()).fetch_one().await?;
+        let (is_due,): (bool,) = self.read(IS_DUE).bind_now().fetch_one().await?;
         if !is_due {
             return Ok(vec![]);
         }
@@ -175,7 +174,7 @@ impl Store {
         let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
         while let Some((owner, share)) = round.next() {
-            let query = tx.query(sql).bind(node).bind(now() + LEASE).bind(now()).bind(share as i64);
+            let query = tx.query(sql).bind(node).bind_in(LEASE).bind_now().bind(share as i64);
             let claimed: Vec<OpenRow> = query.bind(&owner).fetch_all().await?;
             self.served.remember(QUEUE, &owner);
             round.took(owner, share, claimed.len());
@@ -192,7 +191,8 @@ impl Store {
             WHERE user_id = $1 AND id = $2";
         let mut tx = self.begin().await?;
         match resolution {
-            Resolution::Open { found, due_at } => {
+            Resolution::Open { found, after } => {
+                let due_at = tx.now() + *after;
                 let query = tx.query(STILL_OPEN).bind(owner.as_str()).bind(id).bind(Json(found)).bind(due_at);
                 query.execute().await?;
             }
@@ -205,7 +205,7 @@ impl Store {
     pub async fn n_open_entries(&self, owner: &UserId) -> Result<i64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM open_entries
             WHERE user_id = $2 AND NOT dismissed AND (due_at <= $1 OR node IS NOT NULL)";
-        let (n,): (i64,) = self.read(SQL).bind(now()).bind(owner.as_str()).fetch_one().await?;
+        let (n,): (i64,) = self.read(SQL).bind_now().bind(owner.as_str()).fetch_one().await?;
         Ok(n)
     }
 

@@ -7,7 +7,6 @@ use sqlx::types::Json;
 use super::{
     Playlist, PlaylistContent, PlaylistId, Store, StoreError, UndoId,
     db::Tx,
-    now,
     playlist_diff::PlaylistDiff,
     playlists::PlaylistRow,
     undo::{Change, remember},
@@ -34,7 +33,8 @@ impl Store {
     ) -> Result<EditedPlaylist, StoreError> {
         const SQL: &str = "INSERT INTO playlists (id, user_id, title, description, tracks, created_at, revision)
             VALUES ($1, $2, $3, $4, $5, $6, 1)";
-        let playlist = Playlist { id: PlaylistId::new(), created_at: now(), edited_at: None, revision: 1, content };
+        let (id, created_at) = (PlaylistId::new(), self.clock.now());
+        let playlist = Playlist { id, created_at, edited_at: None, revision: 1, content };
         let mut tx = self.begin().await?;
         let made = self
             .settle(&mut tx, call, async |tx| {
@@ -90,7 +90,7 @@ pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: PlaylistId) -> Resul
 pub(crate) async fn put(tx: &mut Tx, before: Playlist, content: PlaylistContent) -> Result<Playlist, StoreError> {
     const SQL: &str = "UPDATE playlists SET title = $2, description = $3, tracks = $4, edited_at = $5, revision = $6
         WHERE id = $1";
-    let playlist = Playlist { edited_at: Some(now()), revision: before.revision + 1, content, ..before };
+    let playlist = Playlist { edited_at: Some(tx.now()), revision: before.revision + 1, content, ..before };
     tx.query(SQL)
         .bind(playlist.id.0)
         .bind(&playlist.content.title)

@@ -5,7 +5,6 @@ use engine::UserId;
 use super::{
     Store, StoreError,
     documents::project,
-    now,
     schedule::{park, wake},
 };
 
@@ -16,7 +15,7 @@ impl Store {
         const SQL: &str = "INSERT INTO sample_offers (one, offered_at)
             SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM library_tracks)
             ON CONFLICT (one) DO NOTHING";
-        Ok(self.write(SQL).bind(now()).execute().await? == 1)
+        Ok(self.write(SQL).bind_now().execute().await? == 1)
     }
 
     /// Removes the sample for one user: it is found no more, and its tracks leave the library. Returns how many did.

@@ -8,7 +8,6 @@ use sqlx::types::Json;
 use super::{
     StoreError,
     db::Tx,
-    now,
     plan::{Change, Key, Known, NewDocument, Steps, plan},
     step::Priority,
 };
@@ -81,7 +80,7 @@ pub(crate) async fn schedule(
     for_user: &str,
 ) -> Result<(), StoreError> {
     let known = known(tx, documents).await?;
-    let now = now();
+    let now = tx.now();
     for change in plan(&known, documents) {
         match change {
             Change::Wake { document } => {
@@ -178,14 +177,14 @@ async fn put_steps(
 
 /// Serialises what two nodes do to one document: the row is locked to the end of the transaction.
 pub(crate) async fn lock(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
-    tx.query(LOCK).bind(id).bind(now()).execute().await?;
+    tx.query(LOCK).bind(id).bind_now().execute().await?;
     Ok(())
 }
 
 /// Parks the enrichment of recordings, inside the transaction that takes them out of a library.
 pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
     for recording in recordings {
-        tx.query(PARK).bind(recording).bind(now()).execute().await?;
+        tx.query(PARK).bind(recording).bind_now().execute().await?;
     }
     Ok(())
 }
@@ -193,7 +192,7 @@ pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), Store
 /// Goes on with the enrichment of recordings, inside the transaction that brings them back into a library.
 pub(crate) async fn wake(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
     for recording in recordings {
-        tx.query(WAKE).bind(recording).bind(now()).execute().await?;
+        tx.query(WAKE).bind(recording).bind_now().execute().await?;
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use uuid::Uuid;
 use super::{
     Store, StoreError,
     db::Tx,
-    now,
     task_order::{TaskPlace, place},
     undo::{Change, remember},
 };
@@ -129,7 +128,7 @@ impl Store {
         let task = self
             .settle(&mut tx, call, async |tx| {
                 let query = tx.query(INSERT).bind(TaskId::new().0).bind(owner.as_str());
-                let task: Task = query.bind(title).bind(description).bind(now()).fetch_one().await?;
+                let task: Task = query.bind(title).bind(description).bind_now().fetch_one().await?;
                 let added = Change::TaskAdded { id: TaskId(task.id), after: TaskState::of(&task) };
                 of_call(tx, owner, call, added).await?;
                 Ok::<_, StoreError>(task)
@@ -206,7 +205,7 @@ pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Op
 /// What it says; its place is changed by `place`.
 pub(crate) async fn update(tx: &mut Tx, owner: &UserId, id: TaskId, change: &TaskChange) -> Result<Task, StoreError> {
     let query = tx.query(UPDATE).bind(id.0).bind(owner.as_str()).bind(change.title.as_deref());
-    let query = query.bind(change.description.as_deref()).bind(change.completed).bind(now());
+    let query = query.bind(change.description.as_deref()).bind(change.completed).bind_now();
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 

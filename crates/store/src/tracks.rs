@@ -7,7 +7,6 @@ use sqlx::types::Json;
 use super::{
     Store, StoreError,
     documents::{Document, project, put},
-    now,
 };
 use music::{DocumentId, Isrc, Track, scope};
 
@@ -117,7 +116,7 @@ impl Store {
         }
         let mut tx = self.begin().await?;
         for (isrc, track) in with_codes {
-            tx.query(SQL).bind(isrc.as_str()).bind(Json(track)).bind(now()).execute().await?;
+            tx.query(SQL).bind(isrc.as_str()).bind(Json(track)).bind_now().execute().await?;
         }
         tx.commit().await?;
         Ok(())

@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    NewTurn, Start, StartedTurn, Store, StoreError,
+    NewTurn, Start, StartedTurn, Store, StoreError, consents,
     db::Tx,
     limits,
     questions::{Place, place_of},
@@ -58,6 +58,9 @@ impl Store {
         open_conversation(&mut tx, owner, new, &started, at).await?;
         insert_messages(&mut tx, new, &started, at).await?;
         insert_turn(&mut tx, owner, new, &started, at, at + self.lease).await?;
+        if let Some((consent, scope)) = new.decides {
+            consents::decide(&mut tx, owner, consent, Some(scope)).await?;
+        }
         tx.commit().await?;
         Ok(Start::New(started))
     }

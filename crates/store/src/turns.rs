@@ -5,7 +5,7 @@ use engine::{ConversationId, MessageId, TurnId, UserId};
 use uuid::Uuid;
 
 use super::{
-    Store, StoreError,
+    ConsentScope, Store, StoreError,
     limits::{Limited, TurnLimits},
     turn_log::KEEP_EVENTS,
 };
@@ -24,6 +24,8 @@ pub struct NewTurn<'a> {
     pub client_message_id: Option<&'a str>,
     /// A model of the settings, for this message and those after it; none: as before.
     pub model: Option<&'a str>,
+    /// The question about a call that its user answers with this turn; the decision commits with the start.
+    pub decides: Option<(Uuid, ConsentScope)>,
     pub node: &'a str,
     pub limits: TurnLimits,
 }

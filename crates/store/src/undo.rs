@@ -12,7 +12,6 @@ use super::{
     PlaylistId, Store, StoreError, Task, TaskId,
     db::Tx,
     library_bulk::bring_back,
-    now,
     playlist_diff::PlaylistDiff,
     playlist_edits::{locked, put},
     tasks::{self, TaskState},
@@ -59,7 +58,7 @@ pub(crate) async fn remember(
 ) -> Result<UndoId, StoreError> {
     const INSERT: &str = "INSERT INTO undos (id, user_id, change, created_at) VALUES ($1, $2, $3, $4)";
     const FORGET: &str = "DELETE FROM undos WHERE user_id = $1 AND created_at < $2";
-    let (id, at) = (call.map_or_else(UndoId::new, |call| UndoId(call.0)), now());
+    let (id, at) = (call.map_or_else(UndoId::new, |call| UndoId(call.0)), tx.now());
     tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(Json(change)).bind(at).execute().await?;
     tx.query(FORGET).bind(owner.as_str()).bind(at - KEPT).execute().await?;
     Ok(id)
@@ -73,7 +72,7 @@ impl Store {
             RETURNING change";
         const KNOWN: &str = "SELECT id FROM undos WHERE id = $1 AND user_id = $2";
         let mut tx = self.begin().await?;
-        let claim = tx.query(CLAIM).bind(id.0).bind(owner.as_str()).bind(now());
+        let claim = tx.query(CLAIM).bind(id.0).bind(owner.as_str()).bind_now();
         let Some((Json(change),)) = claim.fetch_optional::<(Json<Change>,)>().await? else {
             let known: Option<(Uuid,)> = tx.query(KNOWN).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
             return Err(known.map_or(StoreError::NotFound, |_| StoreError::Conflict("This was already taken back.")));
@@ -160,7 +159,7 @@ async fn journal(tx: &mut Tx, owner: &UserId, undone: &Undone) -> Result<(), Sto
         .bind(owner.as_str())
         .bind(Json(json!({"undoId": undone.undo_id})))
         .bind(Json(undone))
-        .bind(now())
+        .bind_now()
         .execute()
         .await?;
     Ok(())

@@ -117,8 +117,8 @@ impl Pipeline {
                     Resolution::Matched(Box::new(new_track(&claim.entry, id, &found, kind_of(&claim.kind)?)))
                 }
                 Outcome::Ambiguous | Outcome::Unmatched => {
-                    let wait = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
-                    Resolution::Open { found: encoded(&found)?, due_at: chrono::Utc::now() + wait }
+                    let after = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
+                    Resolution::Open { found: encoded(&found)?, after }
                 }
             };
             match self.store.resolve_entry(owner, claim.id, &resolution).await {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::{Consent, ConsentScope, StartedTurn};
+use store::{ConsentScope, StartedTurn};
 use tracing::instrument;
 use uuid::Uuid;
 
-use crate::{App, Ask, Error};
+use crate::{App, Ask, Error, converse::Decided};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -40,30 +40,31 @@ impl App {
         id: Uuid,
         decision: Decision,
     ) -> Result<Option<StartedTurn>, Error> {
-        let consent = self.store.decide_consent(owner, id, decision.scope()).await?;
-        if decision == Decision::Refuse {
-            return Ok(None);
-        }
-        match self.carry_out(owner, consent, decision).await {
-            Ok(started) => Ok(Some(started)),
-            Err(error) => {
-                self.store.reopen_consent(owner, id).await?;
-                Err(error)
+        match decision.scope() {
+            None => {
+                self.store.refuse_consent(owner, id).await?;
+                Ok(None)
             }
+            Some(scope) => Ok(Some(self.carry_out(owner, id, scope).await?)),
         }
     }
 
-    /// On the branch on which the call was asked for.
-    async fn carry_out(
-        self: &Arc<Self>,
-        owner: &UserId,
-        consent: Consent,
-        decision: Decision,
-    ) -> Result<StartedTurn, Error> {
+    /// On the branch on which the call was asked for. The decision and the start of its turn commit together.
+    async fn carry_out(self: &Arc<Self>, owner: &UserId, id: Uuid, scope: ConsentScope) -> Result<StartedTurn, Error> {
+        let consent = self.store.open_consent(owner, id).await?;
         self.store.choose_branch(owner, consent.conversation, consent.answer).await?;
         let title = self.title_of(&consent.tool_name);
-        let said = if decision == Decision::Once { "Allow once" } else { "Allow in this conversation" };
-        let ask = Ask { text: format!("{said}: {title}"), conversation: Some(consent.conversation), ..Ask::default() };
-        self.converse_about(owner, ask, Some((consent.tool_name, consent.input))).await
+        let said = match scope {
+            ConsentScope::Once => "Allow once",
+            ConsentScope::Conversation => "Allow in this conversation",
+        };
+        let ask = Ask {
+            text: format!("{said}: {title}"),
+            conversation: Some(consent.conversation),
+            client_message_id: Some(consent.client_message_id()),
+            ..Ask::default()
+        };
+        let call = (consent.tool_name, consent.input);
+        self.converse_about(owner, ask, Some(Decided { consent: id, scope, call })).await
     }
 }

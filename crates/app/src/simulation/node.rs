@@ -93,6 +93,7 @@ impl SimNode {
             text,
             client_message_id: Some(text),
             model: None,
+            decides: None,
             node: &self.turns.node,
             limits: TurnLimits::default(),
         };

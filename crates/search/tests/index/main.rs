@@ -8,6 +8,7 @@
 
 mod contract;
 mod embedded;
+mod engines;
 mod qdrant;
 mod recorded;
 mod support;

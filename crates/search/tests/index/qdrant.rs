@@ -48,11 +48,11 @@ async fn connect(settings: QdrantSettings) -> Result<QdrantIndex, IndexError> {
     QdrantIndex::connect(settings, table()).await
 }
 
-fn settings(double: &QdrantDouble) -> QdrantSettings {
+pub(crate) fn settings(double: &QdrantDouble) -> QdrantSettings {
     QdrantSettings { timeout: Duration::from_millis(500), ..QdrantSettings::new(&double.url, None) }
 }
 
-fn patient(settings: QdrantSettings) -> QdrantSettings {
+pub(crate) fn patient(settings: QdrantSettings) -> QdrantSettings {
     QdrantSettings { timeout: Duration::from_secs(20), ..settings }
 }
 
@@ -72,8 +72,8 @@ mod contract_on_the_double {
     crate::contract::contract_of!(super::on_the_double);
 }
 
-/// A separate collection for each test and run.
-fn on_the_server(promise: &str) -> QdrantSettings {
+/// A collection of its own for each promise and run.
+pub(crate) fn on_the_server(promise: &str) -> QdrantSettings {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let prefix = format!("segue-test-{promise}-{now}");
     patient(QdrantSettings { prefix, ..QdrantSettings::new(server(), std::env::var("QDRANT_API_KEY").ok()) })

@@ -225,3 +225,18 @@ async fn a_thread_reopened_after_a_failure_or_a_stop_shows_what_was_live() {
     assert_eq!(items.last().unwrap()["workflow"]["tasks"][0]["title"], "Stopped");
     assert_eq!(stored(&app, &items[0]["thread_id"]).await, items);
 }
+
+/// ChatKit has no request that resumes a stream.
+#[tokio::test]
+async fn a_thread_opened_while_an_answer_runs_shows_it_when_it_has_ended() {
+    let app = TestApp::scripted([says("Let me think").then_hangs()]).await;
+    let mut stream = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;
+    let start = stream.next().await.unwrap();
+    while stream.next().await.unwrap()["content"] != "think" {}
+    let opened = stored(&app, &start["conversationId"]).await;
+    assert_eq!(opened.len(), 1, "the question, and no half of an answer that would never grow: {opened:?}");
+    app.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
+    stream.rest().await;
+    let opened = stored(&app, &start["conversationId"]).await;
+    assert_eq!(opened[1]["content"][0]["text"], "Let me think");
+}

@@ -49,6 +49,7 @@ mod stored;
 mod streams;
 mod takeover;
 mod tasks;
+mod terminal;
 mod tool_errors;
 mod trace_content;
 mod traces;

@@ -45,7 +45,7 @@ pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
 /// A server may cut its readers off when it loses a turn's lease: they ask again, as a client does.
 const MOST_CUTS: usize = 20;
 
-async fn until_nothing_runs(server: &Process, path: &str) {
+pub(crate) async fn until_nothing_runs(server: &Process, path: &str) {
     for _ in 0..MOST_CUTS {
         let response = reqwest::get(format!("{}{path}/stream", server.url)).await.unwrap();
         if response.status() == reqwest::StatusCode::NO_CONTENT {

@@ -4,33 +4,19 @@ use std::time::Duration;
 
 use crate::{
     check, model,
-    plan::{Found, Plan},
+    plan::{Found, Plan, Tried, enumerate},
     scenario::{self, Does, Scenario, Seen},
     support::{Process, World},
 };
 
-/// More points than any scenario has.
-const MOST: usize = 400;
-
 /// How many points were tried and what did not hold.
 pub(crate) async fn every_point(scenario: Scenario, plan: Plan) -> Found {
     let model = model::start(plan).await;
-    let mut broken = Vec::new();
-    let mut n_runs = 0;
-    for n in (1..MOST).step_by(plan.stride) {
-        let (died, found) = at_point(&scenario, &model, n).await;
-        n_runs += 1;
-        broken.extend(found.into_iter().map(|why| format!("point {n}: {why}")));
-        if !died || plan.is_over(&broken) {
-            return (n_runs, broken);
-        }
-    }
-    broken.push(format!("still dying at point {MOST}"));
-    (n_runs, broken)
+    enumerate(plan, plan.stride, "point", |n| at_point(&scenario, &model, n)).await
 }
 
 /// Whether the server died there, and what did not hold afterwards.
-async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usize) -> (bool, Vec<String>) {
+async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usize) -> Tried {
     let world = World::new().await;
     // Renewals are statements too, and would take the place of points. A server that starts again under its name finds its
     // turns at once; one that was handed over has to wait for a lease.

@@ -9,6 +9,7 @@
 
 mod check;
 mod client;
+mod consent;
 mod crash;
 mod histories;
 mod history;

@@ -25,6 +25,9 @@ const LONG: &str = "one two three four five six seven eight nine ten one two thr
 const SILENT: &str = "One and then a silence. ";
 const SILENCE: Duration = Duration::from_secs(40);
 
+/// What the model says where a user's decision should have spoken.
+const UNDECIDED: &str = "I do something else. ";
+
 /// How often the model was asked.
 static N_ASKED: AtomicUsize = AtomicUsize::new(0);
 
@@ -47,6 +50,9 @@ const SCRIPTS: &[(&str, Script)] = &[
     ),
     ("again", &[("An answer that is asked for twice. ", &[])]),
     ("playlist", &[("I make it. ", &[("suggestPlaylist", "Proof")]), ("It is saved. ", &[])]),
+    ("consent", &[("I ask. ", &[("house__add_task", "outside")]), ("It cannot be known. ", &[])]),
+    // The first call is the user's decision, not the model's.
+    ("Allow", &[("", &[("house__add_task", "outside")]), ("It is outside. ", &[])]),
     ("long", &[(LONG, &[])]),
     ("silent", &[(SILENT, &[])]),
     ("slow", &[("This takes a while and then some more and a little more after that, word by word by word. ", &[])]),
@@ -86,7 +92,11 @@ pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
 /// Which step is asked for, and which words of it were said before a server died.
 fn place(request: &Value) -> (Script, usize, String) {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text_of = |message: &Value| message["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    // A question may follow results of the turn before in one message.
+    let text_of = |message: &Value| {
+        let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        blocks.iter().rev().find_map(|block| block["text"].as_str()).unwrap_or_default().to_owned()
+    };
     let (messages, said) = match messages {
         [before @ .., answer, last] if text_of(last).starts_with("Your answer above was cut off") => {
             let last_block = answer["content"].as_array().and_then(|blocks| blocks.last()).cloned().unwrap_or_default();
@@ -110,7 +120,10 @@ fn place(request: &Value) -> (Script, usize, String) {
 
 async fn answer(Json(request): Json<Value>) -> axum::response::Response {
     let (script, step, said) = place(&request);
-    let (text, calls) = script[step];
+    let (text, calls) = match script[step] {
+        ("", _) => (UNDECIDED, &[][..]),
+        asked => asked,
+    };
     let rest = text.strip_prefix(said.as_str()).unwrap_or_else(|| panic!("'{said}' is not how '{text}' begins"));
     let pace = Duration::from_millis(if text == LONG { 150 } else { 12 });
     // Another time in other pieces: what a reader saw and the log does not hold would show.
@@ -157,7 +170,7 @@ fn pieces(text: &str, pace: Duration, is_in_letters: bool) -> (Vec<String>, Dura
 
 fn input(tool: &str, title: &str) -> Value {
     match tool {
-        "add_task" => json!({"title": title}),
+        "add_task" | "house__add_task" => json!({"title": title}),
         "suggestPlaylist" => json!({"title": title, "tracks": [{"isrc": ISRC, "reasoning": "It is the only one."}]}),
         _ => json!({}),
     }

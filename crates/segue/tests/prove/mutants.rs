@@ -7,10 +7,12 @@ use std::{
 };
 
 use engine::mutants::{ALL, Mutant};
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt, stream};
 
 use crate::{parts, plan::Plan};
 
+/// So many bugs are looked for at once: the parts mostly wait.
+const AT_ONCE: usize = 2;
 /// A server that a bug has wedged is found as well.
 const WEDGED_AFTER: Duration = Duration::from_secs(240);
 
@@ -35,6 +37,7 @@ fn found_by(mutant: Mutant) -> &'static [&'static str] {
         | M::EndShownBeforeCommit => &["crash: plain answer"],
         M::TakeoverForgetsUsage => &["crash: several steps"],
         M::ReadsNotRunAgain => &["crash: reads together"],
+        M::TakeoverForgetsDecision => &["crash: consent"],
         M::StopNotCarried => &["nodes: a stop while the node stands still"],
         M::LostReplyForgotten => &["lost reply: several writes"],
         M::GroupFailsTogether => &["nodes: one turn cannot be saved"],
@@ -50,11 +53,15 @@ fn found_by(mutant: Mutant) -> &'static [&'static str] {
 pub(crate) async fn run(is_wanted: impl Fn(&str) -> bool) -> ExitCode {
     let mut lines = Vec::new();
     let mut n_survived = 0;
-    for (mutant, name, what) in ALL.iter().filter(|(_, name, _)| is_wanted(name)) {
+    let wanted = ALL.iter().filter(|(_, name, _)| is_wanted(name));
+    let found = stream::iter(wanted).map(async |(mutant, name, what)| {
         let began = Instant::now();
-        let found = find(*mutant, name).await;
+        (mutant, name, what, find(*mutant, name).await, began.elapsed().as_secs())
+    });
+    let found = found.buffered(AT_ONCE);
+    tokio::pin!(found);
+    while let Some((mutant, name, what, found, seconds)) = found.next().await {
         n_survived += usize::from(found.is_none());
-        let seconds = began.elapsed().as_secs();
         let said = found.clone().unwrap_or_else(|| "SURVIVED".into());
         eprintln!("{name:<28} {seconds:>4} s  {said}");
         lines.push(format!("| {name} | {what} | {} | {said} |", found_by(*mutant).join(", ")));

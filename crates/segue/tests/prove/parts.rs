@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 
 use crate::{
-    crash, histories, nodes, outage, pause,
+    consent, crash, histories, nodes, outage, pause,
     plan::{Found, Plan},
     replies, scenario,
 };
@@ -35,6 +35,7 @@ pub(crate) fn all() -> Vec<Part> {
     let fences =
         pause::NAMES.map(|name| part(format!("fence: {name}"), true, move |plan| pause::every_fence(name, plan)));
     let rest = [
+        part("crash: consent", false, consent::every_point),
         part("outage longer than a lease, two nodes", true, outage::two_nodes),
         part("outage: start and end collide", true, outage::collide),
         part("nodes: a living node keeps its turn", false, nodes::keeps_its_turn),

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use crate::{
     check, model,
-    plan::{Found, Plan, with_lease},
+    plan::{Found, Plan, Tried, enumerate, with_lease},
     scenario::{self, Scenario, Seen},
     signals::{end_open_transactions, give_back, signal, stands_still, stored, take_away, until},
     support::{Process, World},
 };
 
 pub(crate) const NAMES: [&str; 2] = ["several steps", "several writes"];
-const MOST: usize = 400;
 const LEASE_MS: u64 = 1000;
 /// A reader of a turn that was lost is let go at the next renewal; this is many of them.
 const LET_GO: Duration = Duration::from_secs(15);
@@ -26,40 +25,31 @@ enum Others {
 
 /// Two nodes: the turn of the one that stands still is finished by the other.
 pub(crate) async fn every_point(name: &'static str, plan: Plan) -> Found {
-    enumerate(name, plan, Others::Take).await
+    every(name, plan, Others::Take).await
 }
 
 /// Fencing: what a node without the lease does at each point changes nothing.
 pub(crate) async fn every_fence(name: &'static str, plan: Plan) -> Found {
-    enumerate(name, plan, Others::Hold).await
+    every(name, plan, Others::Hold).await
 }
 
-async fn enumerate(name: &str, plan: Plan, others: Others) -> Found {
+async fn every(name: &str, plan: Plan, others: Others) -> Found {
     let scenario = scenario::all().into_iter().find(|scenario| scenario.name == name).unwrap();
     let settings = with_lease(&model::start(plan).await, LEASE_MS);
-    let (mut n_runs, mut broken) = (0, Vec::new());
     // A point takes seconds here: a sample is smaller.
     let stride = if plan.stride == 1 { 1 } else { plan.stride * 2 };
-    for n in (1..MOST).step_by(stride) {
-        let (was_paused, found) = match others {
-            Others::Take => taken_at(&scenario, &settings, n).await,
-            Others::Hold => held_at(&scenario, &settings, n).await,
-        };
-        n_runs += 1;
-        broken.extend(found.into_iter().map(|why| format!("paused at point {n}: {why}")));
-        if !was_paused || plan.is_over(&broken) {
-            return (n_runs, broken);
-        }
-    }
-    broken.push(format!("still pausing at point {MOST}"));
-    (n_runs, broken)
+    let try_point = async |n| match others {
+        Others::Take => taken_at(&scenario, &settings, n).await,
+        Others::Hold => held_at(&scenario, &settings, n).await,
+    };
+    enumerate(plan, stride, "pause at point", try_point).await
 }
 
 fn pausing(settings: &[(&'static str, String)], n: usize) -> Vec<(&'static str, String)> {
     settings.iter().cloned().chain([("SEGUE_PAUSE_AT", n.to_string())]).collect()
 }
 
-async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: usize) -> (bool, Vec<String>) {
+async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: usize) -> Tried {
     const RUNNING: &str = "SELECT 'token ' || lease_token FROM turns WHERE status = 'running'";
     let world = World::new().await;
     let other = Process::start(&world, settings).await;
@@ -84,7 +74,7 @@ async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: u
     (was_paused, broken)
 }
 
-async fn held_at(scenario: &Scenario, settings: &[(&'static str, String)], n: usize) -> (bool, Vec<String>) {
+async fn held_at(scenario: &Scenario, settings: &[(&'static str, String)], n: usize) -> Tried {
     const RUNNING: &str = "SELECT 'one' FROM turns WHERE status = 'running'";
     let world = World::new().await;
     let mut node = Process::start(&world, &pausing(settings, n)).await;

@@ -1,6 +1,10 @@
 //! What one run of the proof tries: how many of its points, and which bug is planted in the servers.
 
 use engine::mutants::Mutant;
+use futures::{FutureExt, StreamExt, stream};
+
+/// More points than any scenario has.
+const MOST_POINTS: usize = 400;
 
 /// How many runs there were and what did not hold.
 pub(crate) type Found = (usize, Vec<String>);
@@ -11,6 +15,32 @@ pub(crate) struct Plan {
     pub(crate) stride: usize,
     /// The servers have this bug: the part is over at the first thing that does not hold.
     pub(crate) mutant: Option<(Mutant, &'static str)>,
+}
+
+/// So many points are tried at once: a run mostly waits. More of them would make a busy machine lose leases.
+pub(crate) const AT_ONCE: usize = 4;
+
+/// What one point showed: whether there may be a point after it, and what did not hold.
+pub(crate) type Tried = (bool, Vec<String>);
+
+/// Tries the 1st, 2nd, … point until there is none. `name`: what a point is called in a report.
+pub(crate) async fn enumerate<F>(plan: Plan, stride: usize, name: &str, try_point: impl Fn(usize) -> F) -> Found
+where
+    F: Future<Output = Tried>,
+{
+    let points = (1..MOST_POINTS).step_by(stride);
+    let tried = stream::iter(points).map(|n| try_point(n).map(move |tried| (n, tried))).buffered(AT_ONCE);
+    tokio::pin!(tried);
+    let (mut n_runs, mut broken) = (0, Vec::new());
+    while let Some((n, (goes_on, found))) = tried.next().await {
+        n_runs += 1;
+        broken.extend(found.into_iter().map(|why| format!("{name} {n}: {why}")));
+        if !goes_on || plan.is_over(&broken) {
+            return (n_runs, broken);
+        }
+    }
+    broken.push(format!("there is still a {name} {MOST_POINTS}"));
+    (n_runs, broken)
 }
 
 impl Plan {

@@ -53,10 +53,13 @@ pub(crate) async fn rows(world: &World, sql: &str) -> Vec<String> {
     found.into_iter().map(|(text,)| text).collect()
 }
 
-/// PostgreSQL ends the transactions of a node that stands still after five seconds; this is that moment.
+/// PostgreSQL ends the transactions of a node that stands still after five seconds; this is that moment. Only those that
+/// hold locks on tables of this world: others are tried at the same time.
 pub(crate) async fn end_open_transactions(world: &World) {
-    const SQL: &str = "SELECT pid::text FROM pg_stat_activity, pg_terminate_backend(pid)
-        WHERE state LIKE 'idle in transaction%' AND application_name = 'segue'";
+    const SQL: &str = "SELECT pid::text FROM pg_stat_activity a, pg_terminate_backend(a.pid)
+        WHERE state LIKE 'idle in transaction%' AND application_name = 'segue' AND EXISTS (
+            SELECT 1 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace s ON s.oid = c.relnamespace
+            WHERE l.pid = a.pid AND s.nspname = current_schema())";
     rows(world, SQL).await;
 }
 

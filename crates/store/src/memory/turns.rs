@@ -261,6 +261,9 @@ impl Turns {
         if !turn.runs() || turn.token != dead.lease_token || (turn.lease_until >= at && turn.holder != node) {
             return None;
         }
+        if turn.n_events != dead.n_events {
+            return None;
+        }
         turn.holder = node.to_owned();
         turn.token += 1;
         turn.n_takeovers += i64::from(what == Takeover::Continue);

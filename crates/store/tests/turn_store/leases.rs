@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use store::{Ended, FIRST_TOKEN, Takeover};
+use store::{Ended, FIRST_TOKEN, Saved, Takeover};
 
 use crate::subject::{LEASE, SECOND_TOKEN, message, on_every_store, user};
 
@@ -43,6 +43,21 @@ async fn a_lease_that_is_renewed_does_not_run_out() {
         assert_eq!(ids, [lost.turn.0], "a node renews only what it holds, on {}", subject.name);
         assert_eq!(subject.store.renew_leases(&[(lost.turn, FIRST_TOKEN)]).await.unwrap(), []);
         assert_eq!(subject.take_over(&dead[0], "n2").await, None, "its node lives after all");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_turn_that_has_gone_on_since_it_was_found_is_not_taken_over() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), message("n1")).await;
+        subject.advance(LEASE + MOMENT);
+        let found = subject.dead(None).await.remove(0);
+        assert_eq!(subject.save(started.turn, FIRST_TOKEN, 0, &[1, 2]).await, Saved::Done, "its node was only slow");
+        assert_eq!(subject.take_over(&found, "n2").await, None, "on {}", subject.name);
+        let found = subject.dead(None).await.remove(0);
+        assert_eq!(found.n_events, 2);
+        assert_eq!(subject.take_over(&found, "n2").await, Some(SECOND_TOKEN), "it says no more");
     })
     .await;
 }

@@ -9,6 +9,9 @@ use store::{
     Store, TURN_LEASE, Takeover, TurnEnd, TurnLimits, TurnStore,
 };
 
+/// Connections of a store under test.
+pub(crate) const POOL_SIZE: u32 = 2;
+
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
     pub(crate) store: Arc<dyn TurnStore>,
@@ -36,8 +39,21 @@ async fn on_sqlite() -> Subject {
     Subject { _folder: Some(folder), ..on_database("sqlite", &url).await }
 }
 
-/// A schema of its own in the test cluster, if there is one.
+/// Runs a test of what only a database has.
+pub(crate) async fn on_every_database(test: impl AsyncFn(&Store)) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sqlite = format!("sqlite:{}", folder.path().join("work.db").display());
+    for url in [Some(sqlite), postgres_url().await].into_iter().flatten() {
+        test(&Store::open(&url, POOL_SIZE).await.expect("the database opens")).await;
+    }
+}
+
 async fn on_postgres() -> Option<Subject> {
+    Some(on_database("postgres", &postgres_url().await?).await)
+}
+
+/// A schema of its own in the test cluster, if there is one.
+async fn postgres_url() -> Option<String> {
     use sqlx::{Connection, Executor};
     let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
     let name = format!("t_{}", uuid::Uuid::new_v4().simple());
@@ -45,12 +61,11 @@ async fn on_postgres() -> Option<Subject> {
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
     connection.execute(create).await.expect("a schema can be made");
     let separator = if cluster.contains('?') { '&' } else { '?' };
-    let url = format!("{cluster}{separator}options=-csearch_path%3D{name}");
-    Some(on_database("postgres", &url).await)
+    Some(format!("{cluster}{separator}options=-csearch_path%3D{name}"))
 }
 
 async fn on_database(name: &'static str, url: &str) -> Subject {
-    let store = Store::open(url, 2).await.expect("the database opens");
+    let store = Store::open(url, POOL_SIZE).await.expect("the database opens");
     let clock = store.clone();
     Subject { name, store: Arc::new(store), advance: Box::new(move |by| clock.advance_clock(by)), _folder: None }
 }
@@ -72,6 +87,7 @@ pub(crate) fn message(node: &str) -> NewTurn<'_> {
         text: "Something for a rainy night",
         client_message_id: None,
         model: None,
+        decides: None,
         node,
         limits: TurnLimits::default(),
     }

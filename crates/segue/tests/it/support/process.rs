@@ -107,7 +107,7 @@ impl Process {
         command.envs(settings.iter().map(|(name, value)| (*name, value)));
         command.stderr(Stdio::null()).kill_on_drop(true);
         let mut child = command.spawn().expect("the binary starts");
-        let has_ended = tokio::time::timeout(Duration::from_millis(2500), child.wait()).await.is_ok();
+        let has_ended = tokio::time::timeout(Duration::from_secs(8), child.wait()).await.is_ok();
         child.kill().await.ok();
         has_ended
     }

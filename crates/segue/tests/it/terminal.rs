@@ -1,0 +1,160 @@
+//! The commands as a person and a script meet them: results on stdout, everything else on stderr, exit codes, no colour in
+//! files.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use crate::support::{Process, World, command};
+
+const COMMANDS: [&str; 14] = [
+    "serve", "chat", "search", "import", "ingest", "library", "sample", "doctor", "export", "backup", "restore", "mcp",
+    "user", "token",
+];
+
+fn offline() -> [(&'static str, String); 1] {
+    [("SEGUE_MODEL", "offline".to_owned())]
+}
+
+/// Runs a command that must succeed, and checks what goes into a file.
+async fn good(world: &World, args: &[&str]) -> (String, String) {
+    let (code, out, said) = command(world, &offline(), args).await;
+    assert_eq!(code, 0, "{args:?}: {said}");
+    assert!(!out.contains('\x1b') && !said.contains('\x1b'), "{args:?} colours a file: {out:?} {said:?}");
+    (out, said)
+}
+
+#[tokio::test]
+async fn every_command_explains_itself_and_bad_usage_has_its_own_exit_code() {
+    let world = World::new().await;
+    for name in COMMANDS {
+        let (out, said) = good(&world, &[name, "--help"]).await;
+        assert!(out.contains(&format!("Usage: segue {name}")) && said.is_empty(), "{out} {said}");
+        let (code, out, said) = command(&world, &[], &[name, "--no-such-flag"]).await;
+        assert_eq!((code, out.as_str()), (2, ""), "{name}: {said}");
+        assert!(said.contains("--no-such-flag"), "{name}: {said}");
+    }
+    let reference = good(&world, &["serve", "--help"]).await.0;
+    for setting in app::config::SETTINGS {
+        assert!(reference.contains(setting.name), "{} is not in the reference", setting.name);
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_code_one_with_its_cause_on_stderr() {
+    let world = World::new().await;
+    let away = [("DATABASE_URL", "sqlite:/proc/no/such/place.db".to_owned())];
+    for args in [&["export"][..], &["search", "rain"], &["sample"]] {
+        let (code, out, said) = command(&world, &away, args).await;
+        assert_eq!((code, out.as_str()), (1, ""), "{args:?}: {said}");
+        assert!(said.starts_with("segue: "), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_chat_in_the_terminal_streams_text_to_stdout_and_tools_to_stderr() {
+    let world = World::new().await;
+    let (out, said) = good(&world, &["chat", "--agent", "tasks", "add a task: buy strings"]).await;
+    assert!(out.ends_with("Added **buy strings**.\n"), "{out}");
+    assert!(said.contains("Add a task {\"title\":\"buy strings\"}") && said.contains("Added 'buy strings'"), "{said}");
+
+    let (out, said) = good(&world, &["chat", "--agent", "tasks", "--json", "what is on my list?"]).await;
+    let events: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect();
+    let numbers: Vec<_> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
+    let done = events.iter().find(|event| event["type"] == "tool_call_end").expect("a call");
+    assert_eq!(done["output"]["tasks"][0]["title"], "buy strings");
+    assert_eq!((&events.last().unwrap()["stopReason"], said.as_str()), (&json!("complete"), ""));
+}
+
+#[tokio::test]
+async fn a_message_may_come_through_a_pipe() {
+    let world = World::new().await;
+    let mut chat = Command::new(env!("CARGO_BIN_EXE_segue"));
+    chat.args(["chat", "--agent", "tasks"]).envs(world.settings()).envs(offline());
+    chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut chat = chat.spawn().unwrap();
+    chat.stdin.take().unwrap().write_all(b"add a task: tune it\n").await.unwrap();
+    let output = chat.wait_with_output().await.unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stdout).unwrap().contains("Added **tune it**."));
+}
+
+#[tokio::test]
+async fn the_terminal_searches_and_takes_everything_along() {
+    let world = World::new().await;
+    let (out, _) = good(&world, &["sample", "--json"]).await;
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["indexed"], 300);
+    let (out, said) = good(&world, &["search", "--limit", "3", "rainy", "nights"]).await;
+    assert_eq!(out.lines().filter(|line| line.starts_with("0.")).count(), 3, "{out}");
+    assert_eq!(said, "Found 3 tracks matching 'rainy nights'\n");
+    let (out, _) = good(&world, &["search", "--json", "rainy nights"]).await;
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&found["query"], found["tracks"].as_array().unwrap().len()), (&json!("rainy nights"), 10));
+
+    good(&world, &["chat", "--agent", "tasks", "add a task: buy strings"]).await;
+    let (out, _) = good(&world, &["export"]).await;
+    let all: Value = serde_json::from_str(&out).expect("one JSON object");
+    assert_eq!((&all["user"], &all["tasks"][0]["title"]), (&json!("local"), &json!("buy strings")));
+    let n_messages = all["conversations"][0]["messages"].as_array().unwrap().len();
+    let n_tracks = all["library"].as_array().unwrap().len();
+    assert_eq!((n_messages, n_tracks), (2, 101), "the sample's part of the library goes along too");
+}
+
+/// What `make run` starts on a fresh machine: no settings at all but the address.
+#[tokio::test]
+async fn a_first_start_says_where_it_is_and_has_the_sample_to_try() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), World::new().await);
+    let fresh = [("SEGUE_SAMPLE", "on".to_owned()), ("SEGUE_DATA_DIR", folder.path().display().to_string())];
+    let server = Process::start(&world, &fresh).await;
+    assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
+    let library = server.get("/api/library/tracks?limit=200").await;
+    assert_eq!(library["tracks"].as_array().unwrap().len(), 101, "the part of the sample that is in a library");
+}
+
+#[tokio::test]
+async fn a_flag_is_stronger_than_the_environment_and_the_environment_than_the_file() {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
+    let file = folder.path().join("segue.toml");
+    std::fs::write(&file, "listen = '127.0.0.2:0'\n").unwrap();
+    let listens_on = async |settings: &[(&str, &str)], args: &[&str]| {
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_segue"));
+        serve.arg("serve").args(args).env_remove("SEGUE_LISTEN").envs(world.settings());
+        serve.envs(settings.iter().copied());
+        let mut serve = serve.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let mut lines = BufReader::new(serve.stderr.take().unwrap()).lines();
+        loop {
+            let line = lines.next_line().await.unwrap().expect("it starts");
+            if let Some((_, rest)) = line.split_once("ready on http://") {
+                serve.kill().await.unwrap();
+                return rest.split(':').next().unwrap().to_owned();
+            }
+        }
+    };
+    let config = ["--config", file.to_str().unwrap()];
+    let by_environment = [("SEGUE_LISTEN", "127.0.0.3:0")];
+    assert_eq!(listens_on(&[], &config).await, "127.0.0.2", "the file alone");
+    assert_eq!(listens_on(&by_environment, &config).await, "127.0.0.3", "the environment before the file");
+    let by_flag = [&config[..], &["--listen", "127.0.0.4:0"]].concat();
+    assert_eq!(listens_on(&by_environment, &by_flag).await, "127.0.0.4", "a flag before both");
+}
+
+#[tokio::test]
+async fn a_retry_of_a_tool_is_logged_as_a_warning() {
+    let world = World::new().await;
+    let nowhere = "http://127.0.0.1:1".to_owned();
+    let tidal = [
+        ("TIDAL_CLIENT_ID", "id".to_owned()),
+        ("TIDAL_CLIENT_SECRET", "secret".to_owned()),
+        ("TIDAL_API_URL", nowhere.clone()),
+        ("TIDAL_AUTH_URL", nowhere),
+    ];
+    let server = Process::start(&world, &tidal).await;
+    let answer = server.post("/api/tools/tidalSearch", json!({"query": "Radiohead", "searchType": "tracks"})).await;
+    assert_eq!(answer.status(), 503);
+    let is_warning = |line: &String| line.contains("WARN") && line.contains("Tool tidalSearch will be retried");
+    let warnings: Vec<_> = server.log().into_iter().filter(is_warning).collect();
+    assert_eq!(warnings.len(), 1, "{:?}", server.log());
+}

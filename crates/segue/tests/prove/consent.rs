@@ -1,0 +1,107 @@
+//! A call to another MCP server that needs its user's consent: the server dies while the question is asked, while the
+//! decision is stored, and while the call is made.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{
+    check, model,
+    plan::{Found, Plan, Tried, enumerate},
+    support::{Process, World, read_until_cut},
+};
+
+pub(crate) async fn every_point(plan: Plan) -> Found {
+    let model = model::start(plan).await;
+    enumerate(plan, plan.stride, "point", |n| at_point(&model, n)).await
+}
+
+async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
+    // The other server needs no model, and outlives ours.
+    let (world, other_world) = (World::new().await, World::new().await);
+    let other = Process::start(&other_world, &[]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("segue.toml");
+    std::fs::write(&file, format!("[mcp.house]\nurl = '{}/mcp'\ntools = ['add_task']\n", other.url)).unwrap();
+    let own = [("SEGUE_LEASE_MS", "5000".to_owned()), ("SEGUE_CONFIG", file.display().to_string())];
+    let settings: Vec<_> = model.iter().cloned().chain(own).collect();
+    let dying: Vec<_> = settings.iter().cloned().chain([("SEGUE_CRASH_AT", n.to_string())]).collect();
+    let mut server = Process::start(&world, &dying).await;
+    let is_whole = play(&server).await.is_some();
+    let died = server.has_crashed(Duration::from_millis(150)).await;
+    server.kill_at_once().await;
+    let server = Process::start(&world, &settings).await;
+    (died || !is_whole, broken(&server, &other).await)
+}
+
+/// Asks for something that needs consent and gives it. None when the server died meanwhile.
+async fn play(server: &Process) -> Option<()> {
+    let client = reqwest::Client::new();
+    let post = async |path: &str, body: Value| client.post(format!("{}{path}", server.url)).json(&body).send().await;
+    let mut events = Vec::new();
+    let body = json!({"message": "consent", "agent": "discover"});
+    read_until_cut(post("/api/chat/stream", body).await.ok()?, &mut events).await;
+    let asked = events.iter().find_map(|event| event["consentId"].as_str())?.to_owned();
+    if !check::is_end(events.last()?) {
+        return None;
+    }
+    let decided = post(&format!("/api/consents/{asked}"), json!({"decision": "once"})).await.ok()?;
+    let turn = decided.json::<Value>().await.ok()?["turnId"].as_str()?.to_owned();
+    let mut events = Vec::new();
+    let stream = client.get(format!("{}/api/turns/{turn}/stream?after=0", server.url)).send().await.ok()?;
+    read_until_cut(stream, &mut events).await;
+    events.last().filter(|event| check::is_end(event)).map(drop)
+}
+
+/// A decision that was stored is carried out, once; one that was not can still be made.
+async fn broken(server: &Process, other: &Process) -> Vec<String> {
+    let listed = server.get("/api/conversations").await;
+    let Some(conversation) = listed["conversations"].as_array().unwrap().first().cloned() else {
+        return done_elsewhere(other, 0..=0, "without a question").await;
+    };
+    let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
+    check::until_nothing_runs(server, &path).await;
+    let stored = server.get(&path).await;
+    let asked = stored["consents"].as_array().cloned().unwrap_or_default();
+    let Some(consent) = asked.first() else {
+        // It died between opening the row of the call and asking: the call counts as under way.
+        let broken = wrong_with(&stored["messages"][1], "I ask. It cannot be known. ", "outcome is unknown");
+        return broken.into_iter().chain(done_elsewhere(other, 0..=0, "without a consent").await).collect();
+    };
+    let mut broken = wrong_with(&stored["messages"][1], "I ask. ", "waits for the user's consent");
+    if asked.len() > 1 {
+        broken.push(format!("one call is {} questions", asked.len()));
+    }
+    if consent["decided"] == false {
+        let id = consent["id"].as_str().unwrap();
+        let decided = server.post(&format!("/api/consents/{id}"), json!({"decision": "once"})).await;
+        if !decided.status().is_success() {
+            broken.push(format!("an open question cannot be answered: {}", decided.status()));
+        }
+        check::until_nothing_runs(server, &path).await;
+    }
+    let answer = server.get(&path).await["messages"][3].clone();
+    let is_unknown = answer.to_string().contains("outcome is unknown");
+    if is_unknown {
+        broken.extend(wrong_with(&answer, "It is outside. ", "outcome is unknown"));
+    } else {
+        broken.extend(wrong_with(&answer, "It is outside. ", "house"));
+    }
+    let expected = if is_unknown { 0..=1 } else { 1..=1 };
+    broken.extend(done_elsewhere(other, expected, "after a consent").await);
+    broken
+}
+
+/// An answer that is complete, says these words, and holds a result in which `result` stands.
+fn wrong_with(answer: &Value, words: &str, result: &str) -> Vec<String> {
+    let blocks = answer["content"].as_array().cloned().unwrap_or_default();
+    let said: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    let is_result = |block: &&Value| block["type"] == "tool_result" && block["content"].to_string().contains(result);
+    let is_good = answer["status"] == "complete" && said == words && blocks.iter().filter(is_result).count() == 1;
+    if is_good { Vec::new() } else { vec![format!("expected '{words}' with '{result}': {answer}")] }
+}
+
+async fn done_elsewhere(other: &Process, expected: std::ops::RangeInclusive<usize>, when: &str) -> Vec<String> {
+    let n_tasks = other.get("/api/tasks").await["tasks"].as_array().map_or(0, Vec::len);
+    if expected.contains(&n_tasks) { Vec::new() } else { vec![format!("{n_tasks} effects elsewhere {when}")] }
+}

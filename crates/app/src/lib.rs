@@ -124,15 +124,14 @@ impl App {
         let node = Node::claim(&config.data_dir)
             .with_context(|| format!("the data directory {} cannot be used", config.data_dir.display()))?;
         let store = open_store(&config).await?;
-        let (config, with_model, in_use) = connections::apply(config, &store).await?;
+        let (config, of_page, in_use) = Box::pin(connections::apply(config, &store)).await?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
         let spawned = TaskTracker::new();
-        let limits = token_limits(&config);
         let asides = Asides::default();
-        let meter = Meter { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() };
-        let models = Models::open(&config, model, with_model.as_ref()).await.context("the models cannot be set up")?;
+        let meter = Meter::new(&store, token_limits(&config), &spawned, &asides);
+        let models = Models::open(&config, model, of_page.as_deref()).await.context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(
             store.clone(),

@@ -27,6 +27,10 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
+    pub(crate) fn new(store: &Store, limits: TokenLimits, spawned: &TaskTracker, asides: &Asides) -> Self {
+        Self { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() }
+    }
+
     /// Runs database work in a separate task. A caller may have several replies in progress and not poll them while
     /// it writes; SQLite's only writer must not wait inside one of them.
     pub(crate) async fn apart<T: Send + 'static>(

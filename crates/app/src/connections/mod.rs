@@ -93,7 +93,7 @@ impl InUse {
 }
 
 /// What was stored, at the start: the settings with the catalogue and the embedder, and the model apart.
-pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(Config, Option<Config>, InUse)> {
+pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(Config, Option<Box<Config>>, InUse)> {
     let (in_use, mut with_model) = (InUse::default(), None);
     for (service, stored) in stored(&config, store).await? {
         if !names_set(&config, service).is_empty() {
@@ -106,7 +106,7 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
         let over = connection.over(config.clone());
         let problem = match service {
             Service::Model => {
-                with_model = Some(over);
+                with_model = Some(Box::new(over));
                 None
             }
             Service::Catalogue => {

@@ -21,7 +21,7 @@ impl Models {
     ) -> anyhow::Result<Self> {
         let models = Self::new(config, model)?;
         let Some(connected) = connected else { return Ok(models) };
-        match choose(connected).await {
+        match Box::pin(choose(connected)).await {
             Ok(model) => models.fall_back_to(Some((model, server_of(connected)))),
             Err(error) => warn!("The model of the settings page is not used: {error:#}"),
         }

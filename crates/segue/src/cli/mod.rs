@@ -147,7 +147,8 @@ async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
 
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config).await?;
-    App::start(config, model).await
+    // Its future is large: it holds every service while it is built.
+    Box::pin(App::start(config, model)).await
 }
 
 #[cfg(test)]

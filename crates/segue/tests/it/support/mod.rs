@@ -232,7 +232,7 @@ impl TestApp {
 
     /// A server with this model; `model` of the result is never called.
     pub(crate) async fn answered_by(world: Arc<World>, model: Arc<dyn Model>, config: Config) -> Self {
-        let app = App::start(config, model).await.expect("the app starts");
+        let app = Box::pin(App::start(config, model)).await.expect("the app starts");
         let model = ScriptedModel::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));

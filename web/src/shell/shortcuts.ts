@@ -11,6 +11,8 @@ export const SHORTCUTS = [
   { keys: ['↑', '↓'], what: 'In the task list: move between tasks' },
   { keys: ['E'], what: 'On a task: edit it' },
   { keys: ['Delete'], what: 'On a task: delete it' },
+  { keys: ['Alt', '↑'], what: 'On a task or a track of a playlist: move it up; with ↓ down' },
+  { keys: ['Ctrl', 'A'], what: 'In the list of tracks: select all of them; Shift selects a range' },
 ];
 
 export const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);

@@ -89,11 +89,12 @@ function useMoves(tasks: Task[], list: React.RefObject<HTMLUListElement | null>)
     if (!place || !task) return;
     const back = from > 0 ? { after: tasks[from - 1]!.id } : { before: tasks[1]!.id };
     say(`“${task.title}” is number ${Math.max(0, Math.min(tasks.length - 1, to)) + 1} of ${tasks.length}`);
-    const undo = () => mutateAsync({ id, place: back });
-    mutateAsync({ id, place }).then(
-      () => (withToast ? toast(`Moved “${task.title}”`, { undo }) : canUndo(`moving “${task.title}”`, undo)),
-      toastError,
-    );
+    const sent = mutateAsync({ id, place });
+    sent.catch(toastError);
+    // At once: Ctrl Z may come before the server has answered.
+    const undo = () => sent.then(() => mutateAsync({ id, place: back }));
+    if (withToast) toast(`Moved “${task.title}”`, { undo });
+    else canUndo(`moving “${task.title}”`, undo);
   };
   const step = (id: string, by: number) => {
     const control = document.activeElement?.classList.contains('task-drag') ? 'task-drag' : 'task-check';

@@ -8,7 +8,7 @@ import { forgottenIn, source, sources, type Place } from './texts-in';
 const ALLOWED: { file?: string; texts: string[]; why: string }[] = [
   { texts: ['Segue'], why: 'the name of the product' },
   { file: 'shell/sidebar.tsx', texts: ['K', 'Ctrl'], why: 'keys of the keyboard' },
-  { file: 'shell/shortcuts.ts', texts: ['Ctrl', 'Shift', 'Enter', 'Esc', 'Delete'], why: 'keys; keyName() looks them up' },
+  { file: 'shell/shortcuts.ts', texts: ['Ctrl', 'Shift', 'Alt', 'Enter', 'Esc', 'Delete'], why: 'keys; keyName() looks them up' },
   { file: 'chat/composer.tsx', texts: ['Enter', 'Shift', 'Esc'], why: 'keys; keyName() looks them up' },
   { file: 'chat/session.ts', texts: ['Allow once', 'Allow in this conversation'], why: 'the message that the server stores' },
   { file: 'chat/parts.ts', texts: ['Interrupted'], why: 'tools/words.ts translates it' },

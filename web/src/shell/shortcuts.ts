@@ -12,6 +12,8 @@ export const SHORTCUTS = [
   { keys: ['↑', '↓'], what: msg('In the task list: move between tasks') },
   { keys: ['E'], what: msg('On a task: edit it') },
   { keys: ['Delete'], what: msg('On a task: delete it') },
+  { keys: ['Alt', '↑'], what: msg('On a task or a track of a playlist: move it up; with ↓ down') },
+  { keys: ['Ctrl', 'A'], what: msg('In the list of tracks: select all of them; Shift selects a range') },
 ];
 
 export const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);

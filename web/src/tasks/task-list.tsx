@@ -91,14 +91,12 @@ function useMoves(tasks: Task[], list: React.RefObject<HTMLUListElement | null>)
     const back = from > 0 ? { after: tasks[from - 1]!.id } : { before: tasks[1]!.id };
     const n = Math.max(0, Math.min(tasks.length - 1, to)) + 1;
     say(t('“{title}” is number {n} of {all}', { title: task.title, n, all: tasks.length }));
-    const undo = () => mutateAsync({ id, place: back });
-    mutateAsync({ id, place }).then(
-      () =>
-        withToast
-          ? toast(t('Moved “{title}”', { title: task.title }), { undo })
-          : canUndo(t('moving “{title}”', { title: task.title }), undo),
-      toastError,
-    );
+    const sent = mutateAsync({ id, place });
+    sent.catch(toastError);
+    // At once: Ctrl Z may come before the server has answered.
+    const undo = () => sent.then(() => mutateAsync({ id, place: back }));
+    if (withToast) toast(t('Moved “{title}”', { title: task.title }), { undo });
+    else canUndo(t('moving “{title}”', { title: task.title }), undo);
   };
   const step = (id: string, by: number) => {
     const control = document.activeElement?.classList.contains('task-drag') ? 'task-drag' : 'task-check';

@@ -65,7 +65,6 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false, ar
       {...arranged?.row}
       onKeyDown={onKeyDown}
     >
-      {arranged?.handle}
       <button
         type="button"
         role="checkbox"
@@ -78,6 +77,7 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false, ar
       >
         {task.completed && <Check size={14} strokeWidth={3} aria-hidden />}
       </button>
+      {arranged?.handle}
       <div className="task-words" onDoubleClick={() => !gone && setEditing(true)}>
         <span className="task-title" dir="auto">
           {task.title}

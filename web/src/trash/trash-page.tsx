@@ -75,7 +75,7 @@ export default function TrashPage() {
         )}
         {items.length > 0 && (
           <>
-            <p className="trash-note">{t('Everything here is deleted for good 30 days after it was put here.')}</p>
+            <p className="trash-note">{t('What you delete stays here for 30 days.')}</p>
             <ul className="trash-list" aria-label={t('Deleted')}>
               {items.map((item) => (
                 <TrashRow key={item.id} item={item} onRestore={() => void restore(item)} onErase={() => setAsked(item)} />

@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults prove bench bench-index bench-ingest bench-library try-model eval train-topic fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults prove bench bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building a part of it would rebuild shared dependencies with other features.
@@ -70,6 +70,16 @@ bench-index: setup
 	$(CARGO) build --release --quiet --workspace --example index_bench
 	$(RELEASE)/examples/index_bench
 
+## Measure what a scope costs a search: 100,000 tracks, 100 users with 1,000 to 50,000 of them.
+bench-scope: setup
+	$(CARGO) build --release --quiet --workspace --example scope_bench
+	$(RELEASE)/examples/scope_bench
+
+## Measure every list, search and status endpoint for a user with 100,000 tracks and 10,000 conversations, on both databases.
+bench-growth: setup-test web/dist/index.html
+	$(CARGO) build --release --quiet --workspace --bins
+	tools/with-postgres $(RELEASE)/bench-growth
+
 ## Measure a mixed import of 10,000 tracks and its enrichment against doubles, with ten kills during the work.
 bench-ingest: setup web/dist/index.html
 	$(CARGO) build --release --quiet --workspace --bins
@@ -108,6 +118,7 @@ setup-test:
 web: web/dist/index.html
 web/dist/index.html: $(WEB_SOURCES)
 	# Not `npm ci`: it rejects a lock file that was written without the optional packages of other platforms.
+	@echo "Building the page: its packages first, then the page itself (about a minute)" >&2
 	cd web && npm install --no-save --no-audit --no-fund --loglevel=error && npm run --silent build
 
 ## Download the better embedder. Without it, the built-in one is used.

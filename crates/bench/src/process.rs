@@ -46,13 +46,13 @@ pub(crate) async fn segue(upstream: &str, database: Option<&str>) -> anyhow::Res
     Ok(server)
 }
 
-fn sibling(name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn sibling(name: &str) -> anyhow::Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name(name);
     anyhow::ensure!(path.exists(), "{} is not built", path.display());
     Ok(path)
 }
 
-async fn start(mut command: Command, data_dir: Option<TempDir>) -> anyhow::Result<Server> {
+pub(crate) async fn start(mut command: Command, data_dir: Option<TempDir>) -> anyhow::Result<Server> {
     let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn()?;
     let mut lines = BufReader::new(child.stderr.take().context("stderr is piped")?).lines();
     let url = loop {

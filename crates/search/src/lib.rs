@@ -46,6 +46,8 @@ pub trait TrackIndex: Send + Sync {
     fn get<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<Vec<Track>, IndexError>>;
     /// Which of these documents are indexed.
     fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>>;
+    /// How many tracks a search within this scope can find.
+    fn count<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<u64, IndexError>>;
     /// Writes a batch and the revision of its last change atomically.
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>>;
     fn info(&self) -> BoxFuture<'_, Result<IndexInfo, IndexError>>;

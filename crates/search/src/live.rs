@@ -8,7 +8,7 @@ use std::{
 use futures::future::BoxFuture;
 use tracing::info;
 
-use super::{BATCH, Change, Found, IndexError, IndexInfo, SearchPlan, TrackIndex, TrackSource, catch_up};
+use super::{BATCH, Change, Found, IndexError, IndexInfo, Scope, SearchPlan, TrackIndex, TrackSource, catch_up};
 use music::{DocumentId, Track};
 
 /// An index that can replace the index of another embedder.
@@ -93,6 +93,11 @@ impl TrackIndex for LiveIndex {
     fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
         let current = self.indexes().current;
         Box::pin(async move { current.contains(ids).await })
+    }
+
+    fn count<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<u64, IndexError>> {
+        let current = self.indexes().current;
+        Box::pin(async move { current.count(scope).await })
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {

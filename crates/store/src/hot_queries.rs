@@ -3,8 +3,9 @@
 use super::{
     LibrarySort, Store, StoreError,
     db::Db,
-    library::{COUNT_EVERY_TRACK, every_track_by},
+    listing::{By, COUNT_GROUP, every_track_by},
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
+    views::{ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
 };
 
 pub struct HotQuery {
@@ -13,20 +14,37 @@ pub struct HotQuery {
     postgres: &'static str,
     /// Values for $1, $2 and so on, as SQL.
     values: &'static [&'static str],
+    /// It sorts the few rows that it finds.
+    pub sorts: bool,
 }
 
 pub fn hot_queries() -> Vec<HotQuery> {
     use LibrarySort::{Added, Album, Artist, Plays, Title, Year};
-    let both = |name: String, sql, values| HotQuery { name, sqlite: sql, postgres: sql, values };
+    let both = |name: String, sql, values| HotQuery { name, sqlite: sql, postgres: sql, values, sorts: false };
     let mut all: Vec<_> = [Added, Title, Artist, Album, Year, Plays]
         .map(|sort| both(format!("a page of the library by {sort:?}"), every_track_by(sort), &["'u'", "50", "0"]))
         .into();
-    all.push(both("the number of tracks".into(), COUNT_EVERY_TRACK, &["'u'"]));
+    all.push(both("the number of tracks of a group".into(), COUNT_GROUP, &["'u'", "'genre'", "'jazz'"]));
+    const FILTERED: &[&str] = &["'u'", "NULL", "'a'", "'b'", "'c'", "1990", "1990", "50", "0"];
+    for by in [By::Artist, By::Album, By::Genre, By::Year, By::Decade] {
+        let statements = by.statements(Title);
+        let page = both(format!("a page of few tracks by {by:?}"), statements.page, FILTERED);
+        all.push(HotQuery { sorts: true, ..page });
+        let count = both(format!("the number of few tracks by {by:?}"), statements.count, FILTERED);
+        // Names of two kinds are one set.
+        all.push(HotQuery { sorts: by == By::Artist, ..count });
+    }
+    all.push(both("a page of artists".into(), ARTISTS, &["'u'", "NULL", "50", "0"]));
+    all.push(both("the number of artists".into(), N_ARTISTS, &["'u'", "NULL"]));
+    all.push(both("a page of albums".into(), ALBUMS, &["'u'", "NULL", "50", "0"]));
+    all.push(HotQuery { sorts: true, ..both("genres".into(), GENRES, &["'u'"]) });
+    all.push(HotQuery { sorts: true, ..both("decades".into(), DECADES, &["'u'"]) });
     all.push(HotQuery {
         name: "which of these are in the library".into(),
         sqlite: OWNED_SQLITE,
         postgres: OWNED_POSTGRES,
         values: &["'u'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'"],
+        sorts: false,
     });
     all
 }

@@ -34,6 +34,14 @@ impl Store {
         Ok(counts(self.read(SQL).fetch_all().await?))
     }
 
+    /// How many tracks of any user a step has not ended for.
+    pub async fn n_steps_left(&self, step: Step) -> Result<u64, StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM ingest_steps
+            WHERE step = $1 AND state IN ('waiting', 'blocked', 'running')";
+        let (n,): (i64,) = self.read(SQL).bind(step.name()).fetch_one().await?;
+        Ok(n.unsigned_abs())
+    }
+
     /// Of the recordings that a user has.
     pub async fn step_counts_of(&self, owner: &UserId) -> Result<StepCounts, StoreError> {
         const SQL: &str = "SELECT s.step, s.state, COUNT(*) FROM ingest_steps s
@@ -44,13 +52,15 @@ impl Store {
         Ok(counts(self.read(SQL).bind(owner.as_str()).fetch_all().await?))
     }
 
-    /// The owner's tracks with a step that needs a person, newest first.
+    /// The owner's tracks with a step that needs a person, newest first. SQLite reads the tables of a cross join in the
+    /// order given: failed steps, which are few, come first.
     pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<Failure>, StoreError> {
         const SQL: &str = "SELECT COALESCE(o.isrc, '') AS isrc, o.recording_id AS track_id, o.title, o.artist, s.step,
                 COALESCE(s.error, '') AS reason, s.settled_at AS at
-            FROM ingest_steps s JOIN ingested_tracks i ON i.id = s.document_id AND i.owner IN ('', $1)
-            JOIN library_tracks o ON o.recording_id = i.recording_id AND o.user_id = $1 AND o.removed_at IS NULL
-            WHERE s.state = 'failed' ORDER BY s.settled_at DESC, o.recording_id LIMIT $2";
+            FROM ingest_steps s CROSS JOIN ingested_tracks i CROSS JOIN library_tracks o
+            WHERE s.state = 'failed' AND i.id = s.document_id AND i.owner IN ('', $1)
+                AND o.recording_id = i.recording_id AND o.user_id = $1 AND o.removed_at IS NULL
+            ORDER BY s.settled_at DESC, o.recording_id LIMIT $2";
         Ok(self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).fetch_all().await?)
     }
 }

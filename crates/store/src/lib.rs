@@ -31,6 +31,7 @@ mod library_bulk;
 mod library_files;
 mod library_insert;
 mod limits;
+mod listing;
 mod matching_line;
 #[cfg(feature = "test-util")]
 mod memory;
@@ -104,10 +105,11 @@ pub use ingest::LEASE;
 pub use ingest_seen::{Failure, StepCounts};
 pub use journal::{JournalRow, NO_TURN};
 pub use leases::{DeadTurn, FIRST_TOKEN, TURN_LEASE, Takeover};
-pub use library::{LibrarySort, LibraryTrack, Listing};
+pub use library::LibraryTrack;
 pub use library_files::{ArtworkFile, FileChanges, LibraryFile, MovedFile};
 pub use library_insert::NewLibraryTrack;
 pub use limits::{Limited, TurnLimits};
+pub use listing::{LibrarySort, Listing};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;
 pub use merges::FilePart;

@@ -36,6 +36,32 @@ pub struct GroupLine {
     pub track_count: i64,
 }
 
+/// The albums of an artist are counted for the page alone.
+pub(crate) const ARTISTS: &str = r"SELECT g.name, g.n_tracks AS track_count,
+        (SELECT COUNT(DISTINCT LOWER(l.album)) FROM library_tracks l WHERE l.user_id = $1 AND l.removed_at IS NULL
+            AND LOWER(SUBSTR(l.artist, 1, 100)) = LOWER(SUBSTR(g.name, 1, 100))
+            AND LOWER(l.artist) = LOWER(g.name) AND l.album <> '') AS album_count
+    FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'artist' AND ($2 IS NULL OR g.key LIKE $2 ESCAPE '\')
+    ORDER BY g.key LIMIT $3 OFFSET $4";
+pub(crate) const N_ARTISTS: &str = r"SELECT COUNT(*) FROM library_groups g
+    WHERE g.user_id = $1 AND g.kind = 'artist' AND ($2 IS NULL OR g.key LIKE $2 ESCAPE '\')";
+/// Likewise its picture.
+pub(crate) const ALBUMS: &str = r"SELECT g.name AS title, g.artist, g.n_tracks AS track_count, g.year, g.added_at,
+        (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
+            AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
+         WHERE l.user_id = $1 AND l.removed_at IS NULL
+            AND LOWER(SUBSTR(l.album, 1, 100)) = LOWER(SUBSTR(g.name, 1, 100)) AND LOWER(l.album) = LOWER(g.name)
+            AND LOWER(COALESCE(l.album_artist, l.artist)) = LOWER(g.artist)) AS pictured
+    FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
+        AND ($2 IS NULL OR LOWER(g.name || ' ' || g.artist) LIKE $2 ESCAPE '\')
+    ORDER BY g.added_at DESC, g.key LIMIT $3 OFFSET $4";
+pub(crate) const GENRES: &str = "SELECT name, n_tracks AS track_count FROM library_groups
+    WHERE user_id = $1 AND kind = 'genre' ORDER BY n_tracks DESC, key LIMIT 500";
+pub(crate) const DECADES: &str = "SELECT CAST(year / 10 * 10 AS TEXT) AS name,
+        CAST(SUM(n_tracks) AS BIGINT) AS track_count FROM library_groups
+    WHERE user_id = $1 AND kind = 'year' GROUP BY year / 10 ORDER BY year / 10 DESC";
+
+/// Views of `library_groups`, which the database keeps in step with the tracks.
 impl Store {
     /// By name, with how many there are in all.
     pub async fn artists(
@@ -44,50 +70,39 @@ impl Store {
         words: Option<&str>,
         (offset, limit): (u32, u32),
     ) -> Result<(Vec<ArtistLine>, i64), StoreError> {
-        const PAGE: &str = r"SELECT MIN(artist) AS name, COUNT(*) AS track_count,
-                COUNT(DISTINCT CASE WHEN album <> '' THEN LOWER(album) END) AS album_count
-            FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND artist <> ''
-                AND ($2 IS NULL OR LOWER(artist) LIKE $2 ESCAPE '\')
-            GROUP BY LOWER(artist) ORDER BY LOWER(artist) LIMIT $3 OFFSET $4";
-        const COUNT: &str = r"SELECT COUNT(DISTINCT LOWER(artist)) FROM library_tracks
-            WHERE user_id = $1 AND removed_at IS NULL AND artist <> ''
-                AND ($2 IS NULL OR LOWER(artist) LIKE $2 ESCAPE '\')";
         let pattern = words.map(super::like_pattern);
-        let page = self.read(PAGE).bind(owner.as_str()).bind(pattern.as_deref());
+        let page = self.read(ARTISTS).bind(owner.as_str()).bind(pattern.as_deref());
         let artists = page.bind(i64::from(limit)).bind(i64::from(offset)).fetch_all().await?;
-        let (n,): (i64,) = self.read(COUNT).bind(owner.as_str()).bind(pattern.as_deref()).fetch_one().await?;
+        let (n,): (i64,) = self.read(N_ARTISTS).bind(owner.as_str()).bind(pattern.as_deref()).fetch_one().await?;
         Ok((artists, n))
     }
 
     /// Albums of the tracks the user has, newest first. Tracks of several artists are one album where their files name
     /// an album artist.
-    pub async fn album_views(&self, owner: &UserId, words: Option<&str>) -> Result<Vec<AlbumLine>, StoreError> {
-        const SQL: &str = r"SELECT MIN(album) AS title, MIN(COALESCE(album_artist, artist)) AS artist,
-                COUNT(*) AS track_count, MIN(year) AS year, MAX(added_at) AS added_at,
-                MIN(CASE WHEN EXISTS (SELECT 1 FROM library_files f WHERE f.user_id = library_tracks.user_id
-                    AND f.recording_id = library_tracks.recording_id AND f.missing_at IS NULL
-                    AND f.artwork IS NOT NULL) THEN recording_id END) AS pictured
-            FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND album <> ''
-                AND ($2 IS NULL OR LOWER(album || ' ' || COALESCE(album_artist, artist)) LIKE $2 ESCAPE '\')
-            GROUP BY LOWER(album), LOWER(COALESCE(album_artist, artist))
-            ORDER BY MAX(added_at) DESC, LOWER(MIN(album))";
+    pub async fn album_views(
+        &self,
+        owner: &UserId,
+        words: Option<&str>,
+        (offset, limit): (u32, u32),
+    ) -> Result<Vec<AlbumLine>, StoreError> {
         let pattern = words.map(super::like_pattern);
-        Ok(self.read(SQL).bind(owner.as_str()).bind(pattern.as_deref()).fetch_all().await?)
+        let page = self.read(ALBUMS).bind(owner.as_str()).bind(pattern.as_deref());
+        Ok(page.bind(i64::from(limit)).bind(i64::from(offset)).fetch_all().await?)
+    }
+
+    /// The title and the artist of every album of the user's tracks.
+    pub async fn album_names(&self, owner: &UserId) -> Result<Vec<(String, String)>, StoreError> {
+        const SQL: &str = "SELECT name, artist FROM library_groups WHERE user_id = $1 AND kind = 'album'";
+        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
     }
 
     /// Genres, the most frequent first.
     pub async fn genres(&self, owner: &UserId) -> Result<Vec<GroupLine>, StoreError> {
-        const SQL: &str = "SELECT MIN(genre) AS name, COUNT(*) AS track_count FROM library_tracks
-            WHERE user_id = $1 AND removed_at IS NULL AND genre IS NOT NULL
-            GROUP BY LOWER(genre) ORDER BY COUNT(*) DESC, LOWER(MIN(genre)) LIMIT 500";
-        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
+        Ok(self.read(GENRES).bind(owner.as_str()).fetch_all().await?)
     }
 
     /// Decades, by their first year, the newest first.
     pub async fn decades(&self, owner: &UserId) -> Result<Vec<GroupLine>, StoreError> {
-        const SQL: &str = "SELECT CAST(year / 10 * 10 AS TEXT) AS name, COUNT(*) AS track_count FROM library_tracks
-            WHERE user_id = $1 AND removed_at IS NULL AND year IS NOT NULL
-            GROUP BY year / 10 ORDER BY year / 10 DESC";
-        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
+        Ok(self.read(DECADES).bind(owner.as_str()).fetch_all().await?)
     }
 }

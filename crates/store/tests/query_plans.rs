@@ -6,11 +6,21 @@ async fn wrong_with(store: &Store) -> Vec<String> {
     let mut wrong = Vec::new();
     for query in hot_queries() {
         let plan = store.plan_of(&query).await.expect("the database explains it");
-        // SQLite: SCAN and TEMP B-TREE; PostgreSQL: Seq Scan and Sort. Only lists of arguments may be scanned.
+        // SQLite: SCAN and TEMP B-TREE; PostgreSQL: Seq Scan and Sort. Only arguments and what was found may be scanned.
         let is_slow = |step: &&String| {
-            let scans = step.contains("SCAN") && !step.contains("json_each") && !step.contains("VIRTUAL TABLE");
-            scans || step.contains("TEMP B-TREE") || step.contains("Seq Scan") || step.trim().starts_with("Sort")
+            let is_argument = ["json_each", "VIRTUAL TABLE", "SCAN found"].iter().any(|name| step.contains(name));
+            let scans = step.contains("SCAN") && !is_argument;
+            // Duplicates among a few rows are found in a tree too.
+            let is_small = step.contains("UNION") || step.contains("count(DISTINCT)");
+            let sorts = (step.contains("TEMP B-TREE") && !is_small)
+                || step.trim_start_matches([' ', '-', '>']).starts_with("Sort");
+            scans || step.contains("Seq Scan") || (sorts && !query.sorts)
         };
+        // A few rows are found by their filter, not met while the library is read in the order of the page.
+        let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY") || step.contains("Sort Key"));
+        if query.name.starts_with("a page of few") && !sorts {
+            wrong.push(format!("{}: it reads the whole library in order", query.name));
+        }
         wrong.extend(plan.iter().filter(is_slow).map(|step| format!("{}: {step}", query.name)));
     }
     wrong

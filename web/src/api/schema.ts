@@ -267,6 +267,10 @@ export interface AlbumEntry {
 }
 export interface AlbumList {
   albums: AlbumEntry[];
+  /**
+   * Where the next page begins; absent when there is none.
+   */
+  next?: number | null;
 }
 export interface AlbumTracksOutput {
   albumId: string;

@@ -1,6 +1,7 @@
 //! The library service: tracks and albums a user owns. Every change wakes the workers that enrich and index.
 
 mod bulk;
+mod known_steps;
 mod lookup;
 mod merge;
 pub mod results;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing::instrument;
 
+pub(crate) use self::known_steps::KnownSteps;
 use self::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered};
 pub use self::{
     merge::Rearranged,
@@ -36,6 +38,7 @@ pub struct Library {
     pub(crate) index: Arc<dyn TrackIndex>,
     pub(crate) tidal: Tidal,
     pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) known_steps: Arc<KnownSteps>,
 }
 
 // No doc comment: it would replace the description of `TrackResult` in the API document.
@@ -250,23 +253,28 @@ impl Library {
 
 /// Albums.
 impl Library {
-    /// Saved albums and those of the user's tracks, newest first, each with the time it was added.
+    /// Saved albums and those of the user's tracks, newest first, each with the time it was added; and whether there are
+    /// more.
     #[instrument(name = "library.albums", skip_all, fields(user.id = %owner))]
     pub async fn albums(
         &self,
         owner: &UserId,
         words: Option<&str>,
-    ) -> Result<Vec<(AlbumResult, DateTime<Utc>)>, Error> {
+        (offset, limit): (u32, u32),
+    ) -> Result<(Vec<(AlbumResult, DateTime<Utc>)>, bool), Error> {
         let words = words.map(str::trim).filter(|words| !words.is_empty());
         let saved: Vec<LibraryAlbum<SavedAlbum>> = self.store.albums(owner, words).await?;
         let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();
         let key = |title: &str, artist: &str| (title.to_lowercase(), artist.to_lowercase());
         let known: BTreeSet<_> = albums.iter().map(|(album, _)| key(&album.title, &album.artist)).collect();
-        let views = self.store.album_views(owner, words).await?.into_iter();
+        // Each saved album hides at most one; one more tells whether there are more.
+        let n_views = offset.saturating_add(limit).saturating_add(known.len() as u32 + 1);
+        let views = self.store.album_views(owner, words, (0, n_views)).await?.into_iter();
         let views = views.filter(|view| !known.contains(&key(&view.title, &view.artist)));
         albums.extend(views.map(|view| (AlbumResult::of_view(&view), view.added_at)));
         albums.sort_by_key(|(_, added_at)| std::cmp::Reverse(*added_at));
-        Ok(albums)
+        let has_more = albums.len() > offset.saturating_add(limit) as usize;
+        Ok((albums.into_iter().skip(offset as usize).take(limit as usize).collect(), has_more))
     }
 
     #[instrument(name = "library.album", skip_all, fields(user.id = %owner))]
@@ -285,10 +293,14 @@ impl Library {
 
     /// An album that is made of tracks the user has, in playing order.
     async fn album_of_tracks(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
-        let views = self.store.album_views(owner, None).await?;
+        let names = self.store.album_names(owner).await?.into_iter();
+        let (title, artist) = names
+            .into_iter()
+            .find(|(title, artist)| results::view_id(title, artist) == album_id)
+            .ok_or(Error::NotFound)?;
+        let views = self.store.album_views(owner, Some(&format!("{title} {artist}")), (0, u32::MAX)).await?;
         let album = views.iter().map(AlbumResult::of_view).find(|album| album.id == album_id);
         let album = album.ok_or(Error::NotFound)?;
-        let (title, artist) = (album.title.clone(), album.artist.clone());
         let listing = Listing {
             album: Some(&title),
             artist: Some(&artist),

@@ -136,9 +136,8 @@ impl IndexedTrackResult {
 impl AlbumResult {
     /// An album of the tracks that a user has. Its id follows from its names.
     pub(crate) fn of_view(view: &AlbumLine) -> Self {
-        let names = format!("album\n{}\n{}", view.title.to_lowercase(), view.artist.to_lowercase());
         Self {
-            id: Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string(),
+            id: view_id(&view.title, &view.artist),
             title: view.title.clone(),
             artist: view.artist.clone(),
             artwork_url: view.pictured.as_deref().map(own_artwork),
@@ -159,6 +158,12 @@ impl AlbumResult {
             in_library,
         }
     }
+}
+
+/// The id of an album that is made of tracks.
+pub(crate) fn view_id(title: &str, artist: &str) -> String {
+    let names = format!("album\n{}\n{}", title.to_lowercase(), artist.to_lowercase());
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string()
 }
 
 /// Where the picture in a user's own file is shown.

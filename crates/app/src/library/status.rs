@@ -8,7 +8,7 @@ use tracing::instrument;
 use super::Library;
 use crate::{
     Error,
-    enrich::{Progress, Step, StepProgress, progress},
+    enrich::{Progress, Step, StepProgress},
 };
 use store::Failure;
 
@@ -56,13 +56,9 @@ const MOST_FAILURES: u32 = 100;
 impl Library {
     #[instrument(name = "library.index_status", skip_all)]
     pub async fn index_status(&self) -> Result<IndexStatus, Error> {
-        self.status_after(&progress(&self.store.step_counts().await?)).await
-    }
-
-    async fn status_after(&self, steps: &Progress) -> Result<IndexStatus, Error> {
         let info = self.index.info().await?;
         let n_unread = self.store.n_changes_after(info.revision).await?;
-        let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
+        let n_on_their_way = self.store.n_steps_left(Step::Index).await?;
         Ok(IndexStatus {
             tracks: info.n_tracks,
             pending: n_unread + n_on_their_way,
@@ -75,10 +71,17 @@ impl Library {
     async fn status_of(&self, owner: &UserId, steps: &Progress) -> Result<IndexStatus, Error> {
         let info = self.index.info().await?;
         let scope = self.scope(owner).await?;
-        let n_unread = self.store.n_visible(&scope, info.revision).await?;
+        // Counting documents reads them all. While the index has read every change, it knows the number.
+        let (n_tracks, n_unread) = match self.store.n_changes_after(info.revision).await? {
+            0 => (self.index.count(&scope).await?, 0),
+            _ => {
+                let n_unread = self.store.n_visible(&scope, info.revision).await?;
+                (self.store.n_visible(&scope, 0).await?.saturating_sub(n_unread), n_unread)
+            }
+        };
         let n_on_their_way = steps.get(&Step::Index).map_or(0, StepProgress::left);
         Ok(IndexStatus {
-            tracks: self.store.n_visible(&scope, 0).await? - n_unread,
+            tracks: n_tracks,
             pending: n_unread + n_on_their_way,
             engine: info.engine.to_owned(),
             embedder: info.embedder.to_string(),
@@ -88,7 +91,7 @@ impl Library {
     /// How far enrichment has come, and which of the owner's tracks need a person.
     #[instrument(name = "library.ingest_status", skip_all, fields(user.id = %owner))]
     pub async fn ingest_status(&self, owner: &UserId) -> Result<IngestStatus, Error> {
-        let steps = progress(&self.store.step_counts_of(owner).await?);
+        let steps = self.steps_of(owner).await?;
         let n_looked_for = if self.pipeline.can_match() { self.store.n_open_entries(owner).await? } else { 0 };
         Ok(IngestStatus {
             index: self.status_of(owner, &steps).await?,

@@ -50,7 +50,8 @@ impl Services {
         models: &Models,
         data_dir: &Path,
     ) -> Self {
-        let library = Library { store: store.clone(), index, tidal, pipeline: pipeline.clone() };
+        let library =
+            Library { store: store.clone(), index, tidal, pipeline: pipeline.clone(), known_steps: Arc::default() };
         let imports = Imports {
             store: store.clone(),
             pipeline: pipeline.clone(),

@@ -24,7 +24,7 @@ use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, directory::MmapDirec
 use tracing::{info, warn};
 
 use super::{
-    Change, Found, Hit, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex,
+    Change, Found, Hit, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex,
     finish::{self, Candidates},
     fuse::Ranking,
     vectors::Vectors,
@@ -194,6 +194,11 @@ impl TrackIndex for EmbeddedIndex {
     fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
         let (shared, ids) = (self.shared.clone(), ids.to_vec());
         Box::pin(blocking(move || shared.contains(ids)))
+    }
+
+    fn count<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<u64, IndexError>> {
+        let (shared, scope) = (self.shared.clone(), scope.clone());
+        Box::pin(blocking(move || narrow::count(&shared.fields, &*shared.current()?, &scope)))
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {

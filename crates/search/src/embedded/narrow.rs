@@ -61,6 +61,14 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) ->
     Ok(Some(Narrowed { query: Box::new(strict), slots: Arc::new(slots), undecided }))
 }
 
+/// How many documents are in a scope.
+pub(super) fn count(fields: &Fields, snapshot: &Snapshot, scope: &Scope) -> Result<u64, IndexError> {
+    let Scope::Marked { any, none } = scope else { return Ok(snapshot.searcher.num_docs()) };
+    let readers: Box<dyn Query> = Box::new(TermSetQuery::new(any.iter().map(|mark| fields.reader_term(mark))));
+    let query = all_of([readers].into_iter(), &[plain(fields.reader_term(none))]);
+    Ok(snapshot.searcher.search(&query, &Count)? as u64)
+}
+
 /// For a scope without other conditions: its slots are cached per commit, because every search of a user has the same
 /// scope.
 fn within(snapshot: &Snapshot, scope: &Scope, query: BooleanQuery) -> Result<Narrowed, IndexError> {

@@ -25,7 +25,7 @@ use qdrant_client::qdrant::{
 };
 use tracing::info;
 
-use super::{Change, Found, IndexError, IndexInfo, SearchPlan, Successor, TrackIndex, document};
+use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document};
 use crate::embed::{Embedder, Kind};
 use client::Client;
 pub use client::QdrantSettings;
@@ -228,6 +228,12 @@ impl QdrantIndex {
         Ok(IndexInfo { engine: "qdrant", n_tracks, revision, embedder: self.embedder.id(), writable: true })
     }
 
+    async fn count_in(&self, scope: &Scope) -> Result<u64, IndexError> {
+        let tracks = narrow::Narrowed::new(&super::Filter::default(), scope).tracks();
+        let request = CountPointsBuilder::new(&self.collection).filter(tracks).exact(true);
+        Ok(self.client.ask(self.client.qdrant.count(request)).await?.result.map_or(0, |result| result.count))
+    }
+
     async fn sample(&self) -> Result<Arc<Vec<Vec<f32>>>, IndexError> {
         if let Some(sample) = self.sample.read().unwrap_or_else(PoisonError::into_inner).clone() {
             return Ok(sample);
@@ -270,6 +276,10 @@ impl TrackIndex for QdrantIndex {
 
     fn contains<'a>(&'a self, ids: &'a [DocumentId]) -> BoxFuture<'a, Result<BTreeSet<DocumentId>, IndexError>> {
         Box::pin(self.known(ids))
+    }
+
+    fn count<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<u64, IndexError>> {
+        Box::pin(self.count_in(scope))
     }
 
     fn apply<'a>(&'a self, changes: &'a [Change]) -> BoxFuture<'a, Result<(), IndexError>> {

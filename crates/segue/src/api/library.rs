@@ -263,11 +263,20 @@ struct AlbumQuery {
     /// Words in title or artist.
     #[serde(default)]
     q: Option<String>,
+    /// 1 to 200; without it, all.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct AlbumList {
     albums: Vec<AlbumEntry>,
+    /// Where the next page begins; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -303,9 +312,13 @@ async fn albums(
     caller: Caller,
     Query(query): Query<AlbumQuery>,
 ) -> Result<Json<AlbumList>, ApiError> {
-    let saved = state.app.library().albums(&caller.id, query.q.as_deref()).await?;
-    let albums = saved.into_iter().map(|(album, added_at)| AlbumEntry { album, added_at: Some(added_at) });
-    Ok(Json(AlbumList { albums: albums.collect() }))
+    if query.limit.is_some_and(|limit| !(1..=200).contains(&limit)) {
+        return Err(ApiError::invalid_field("limit", "must be between 1 and 200"));
+    }
+    let (offset, limit) = (query.cursor.unwrap_or(0), query.limit.unwrap_or(u32::MAX));
+    let (albums, has_more) = state.app.library().albums(&caller.id, query.q.as_deref(), (offset, limit)).await?;
+    let albums = albums.into_iter().map(|(album, added_at)| AlbumEntry { album, added_at: Some(added_at) });
+    Ok(Json(AlbumList { albums: albums.collect(), next: has_more.then(|| offset.saturating_add(limit)) }))
 }
 
 async fn album(

@@ -1,0 +1,285 @@
+//! A page of a library, and how many tracks there are: which rows are read for which filter.
+//!
+//! No statement counts a user's rows: `library_groups` has the numbers (migration 0017). A filter that many tracks pass is
+//! applied while the index of the order is read; one that few pass finds them by its own index, and they are sorted.
+
+use engine::UserId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{
+    Store, StoreError,
+    db::Query,
+    library::{LibraryTrack, columns},
+};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LibrarySort {
+    /// Newest first.
+    #[default]
+    Added,
+    Title,
+    Artist,
+    Album,
+    /// Newest release first.
+    Year,
+    /// Most played first.
+    Plays,
+}
+
+/// What to list: words to look for, what must be exactly so, in which order, and which part.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listing<'a> {
+    pub words: Option<&'a str>,
+    pub artist: Option<&'a str>,
+    pub album: Option<&'a str>,
+    pub genre: Option<&'a str>,
+    pub year: Option<i32>,
+    /// Only tracks with their year in the ten from this one on.
+    pub decade: Option<i32>,
+    pub sort: LibrarySort,
+    pub offset: u32,
+    pub limit: u32,
+}
+
+impl Listing<'_> {
+    fn n_filters(&self) -> usize {
+        let Self { words, artist, album, genre, year, decade, sort: _, offset: _, limit: _ } = self;
+        let texts = [words, artist, album, genre].into_iter().filter(|text| text.is_some()).count();
+        texts + [year, decade].into_iter().filter(|number| number.is_some()).count()
+    }
+
+    /// Arguments of every statement with filters.
+    fn bound<'c>(&self, query: Query<'c>, owner: &UserId, pattern: Option<&str>) -> Query<'c> {
+        let named = query.bind(owner.as_str()).bind(pattern).bind(self.artist).bind(self.album);
+        named.bind(self.genre).bind(self.year).bind(self.decade)
+    }
+}
+
+/// So many tracks are sorted rather than looked for in the order of the page.
+const FEW: i64 = 2_000;
+
+macro_rules! filters {
+    () => {
+        r" AND ($2 IS NULL OR searchable LIKE $2 ESCAPE '\')
+            AND ($3 IS NULL OR LOWER(artist) = LOWER($3) OR LOWER(album_artist) = LOWER($3))
+            AND ($4 IS NULL OR LOWER(album) = LOWER($4)) AND ($5 IS NULL OR LOWER(genre) = LOWER($5))
+            AND ($6 IS NULL OR year = $6) AND ($7 IS NULL OR (year >= $7 AND year < $7 + 10))"
+    };
+}
+
+/// The orders of a listing. Each has an index (migration 0015), so that a page without filters reads its own rows only.
+/// Names are compared by their first hundred letters: an entry of an index has a largest size.
+macro_rules! in_order {
+    ($select:ident, $sort:expr) => {
+        match $sort {
+            LibrarySort::Added => $select!("added_at DESC, recording_id DESC"),
+            LibrarySort::Title => $select!("LOWER(SUBSTR(title, 1, 100)), recording_id"),
+            LibrarySort::Artist => $select!(
+                "LOWER(SUBSTR(artist, 1, 100)), LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id"
+            ),
+            LibrarySort::Album => {
+                $select!("LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id")
+            }
+            LibrarySort::Year => {
+                $select!("COALESCE(year, 0) DESC, LOWER(SUBSTR(album, 1, 100)), track_number, recording_id")
+            }
+            LibrarySort::Plays => $select!("n_plays DESC, LOWER(SUBSTR(title, 1, 100)), recording_id"),
+        }
+    };
+}
+
+macro_rules! every_track {
+    ($order:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL ORDER BY ",
+            $order,
+            " LIMIT $2 OFFSET $3"
+        )
+    };
+}
+
+/// Rows in the order of the page, each looked at.
+macro_rules! many {
+    ($order:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL",
+            filters!(),
+            " ORDER BY ",
+            $order,
+            " LIMIT $8 OFFSET $9"
+        )
+    };
+}
+
+macro_rules! own_rows {
+    ($condition:literal) => {
+        concat!("SELECT recording_id FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND ", $condition)
+    };
+}
+
+/// The recordings that a filter finds by its index.
+macro_rules! found_by {
+    (artist) => {
+        concat!(
+            own_rows!("LOWER(SUBSTR(artist, 1, 100)) = LOWER(SUBSTR($3, 1, 100))"),
+            " UNION ",
+            own_rows!("album_artist IS NOT NULL AND LOWER(SUBSTR(album_artist, 1, 100)) = LOWER(SUBSTR($3, 1, 100))")
+        )
+    };
+    (album) => {
+        own_rows!("LOWER(SUBSTR(album, 1, 100)) = LOWER(SUBSTR($4, 1, 100))")
+    };
+    (genre) => {
+        own_rows!("genre IS NOT NULL AND LOWER(SUBSTR(genre, 1, 100)) = LOWER(SUBSTR($5, 1, 100))")
+    };
+    (year) => {
+        own_rows!("COALESCE(year, 0) = $6")
+    };
+    (decade) => {
+        own_rows!("COALESCE(year, 0) >= $7 AND COALESCE(year, 0) < $7 + 10")
+    };
+    (words) => {
+        own_rows!(r"searchable LIKE $2 ESCAPE '\'")
+    };
+}
+
+/// The inner limit keeps SQLite from reading the whole library in the order of the page.
+macro_rules! of_found {
+    ($filter:tt) => {
+        concat!(
+            " FROM (SELECT * FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
+            found_by!($filter),
+            ")",
+            filters!(),
+            " LIMIT 1000000000) AS found"
+        )
+    };
+}
+
+/// Statements that read the few rows that a filter finds.
+macro_rules! few {
+    ($filter:tt, $sort:expr) => {{
+        macro_rules! page {
+            ($order:literal) => {
+                concat!("SELECT ", columns!("found"), of_found!($filter), " ORDER BY ", $order, " LIMIT $8 OFFSET $9")
+            };
+        }
+        Statements { page: in_order!(page, $sort), count: concat!("SELECT COUNT(*)", of_found!($filter)) }
+    }};
+}
+
+/// A page of a listing without filters.
+pub(crate) fn every_track_by(sort: LibrarySort) -> &'static str {
+    in_order!(every_track, sort)
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Statements {
+    pub(crate) page: &'static str,
+    pub(crate) count: &'static str,
+}
+
+/// A filter that has an index, or a number of its tracks that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Artist,
+    Album,
+    Genre,
+    Year,
+    Decade,
+    Words,
+}
+
+impl By {
+    pub(crate) fn statements(self, sort: LibrarySort) -> Statements {
+        match self {
+            Self::Artist => few!(artist, sort),
+            Self::Album => few!(album, sort),
+            Self::Genre => few!(genre, sort),
+            Self::Year => few!(year, sort),
+            Self::Decade => few!(decade, sort),
+            Self::Words => few!(words, sort),
+        }
+    }
+}
+
+pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
+    WHERE user_id = $1 AND kind = $2 AND key = LOWER(SUBSTR($3, 1, 400))";
+const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
+    WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
+const COUNT_WORDS: &str = r"SELECT COUNT(*) FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL
+    AND searchable LIKE $2 ESCAPE '\'";
+
+impl Store {
+    /// A page of the tracks that pass the filters, and how many pass them.
+    pub async fn library_tracks(
+        &self,
+        owner: &UserId,
+        listing: Listing<'_>,
+    ) -> Result<(Vec<LibraryTrack>, i64), StoreError> {
+        let (limit, offset) = (i64::from(listing.limit), i64::from(listing.offset));
+        if listing.n_filters() == 0 {
+            let page = self.read(every_track_by(listing.sort)).bind(owner.as_str()).bind(limit).bind(offset);
+            return Ok((page.fetch_all().await?, self.n_in_group(owner, "all", "").await?));
+        }
+        let pattern = listing.words.map(super::like_pattern);
+        let (by, n) = self.narrowest(owner, &listing, pattern.as_deref()).await?;
+        let statements = by.statements(listing.sort);
+        let page = if n <= FEW { statements.page } else { in_order!(many, listing.sort) };
+        let page = listing.bound(self.read(page), owner, pattern.as_deref());
+        let tracks = page.bind(limit).bind(offset).fetch_all().await?;
+        let is_all = listing.n_filters() == 1 && !matches!(by, By::Artist | By::Album);
+        if is_all {
+            return Ok((tracks, n));
+        }
+        let count = listing.bound(self.read(statements.count), owner, pattern.as_deref());
+        let (n,): (i64,) = count.fetch_one().await?;
+        Ok((tracks, n))
+    }
+
+    /// The filter that fewest tracks pass, and how many do; an artist and an album are always few.
+    async fn narrowest(
+        &self,
+        owner: &UserId,
+        listing: &Listing<'_>,
+        pattern: Option<&str>,
+    ) -> Result<(By, i64), StoreError> {
+        match listing {
+            Listing { album: Some(_), .. } => return Ok((By::Album, 0)),
+            Listing { artist: Some(_), .. } => return Ok((By::Artist, 0)),
+            _ => {}
+        }
+        let mut found = Vec::new();
+        if let Some(genre) = listing.genre {
+            found.push((By::Genre, self.n_in_group(owner, "genre", genre).await?));
+        }
+        if let Some(year) = listing.year {
+            found.push((By::Year, self.n_in_years(owner, year, year.saturating_add(1)).await?));
+        }
+        if let Some(decade) = listing.decade {
+            found.push((By::Decade, self.n_in_years(owner, decade, decade.saturating_add(10)).await?));
+        }
+        if pattern.is_some() && found.iter().all(|(_, n)| *n > FEW) {
+            let count = self.read(COUNT_WORDS).bind(owner.as_str()).bind(pattern);
+            let (n,): (i64,) = count.fetch_one().await?;
+            found.push((By::Words, n));
+        }
+        Ok(found.into_iter().min_by_key(|(_, n)| *n).unwrap_or((By::Words, 0)))
+    }
+
+    async fn n_in_group(&self, owner: &UserId, kind: &'static str, key: &str) -> Result<i64, StoreError> {
+        let (n,): (i64,) = self.read(COUNT_GROUP).bind(owner.as_str()).bind(kind).bind(key).fetch_one().await?;
+        Ok(n)
+    }
+
+    async fn n_in_years(&self, owner: &UserId, from: i32, before: i32) -> Result<i64, StoreError> {
+        let (n,): (i64,) = self.read(COUNT_YEARS).bind(owner.as_str()).bind(from).bind(before).fetch_one().await?;
+        Ok(n)
+    }
+}

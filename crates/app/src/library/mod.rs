@@ -251,6 +251,9 @@ impl Library {
     }
 }
 
+/// An album, and when it was added.
+type DatedAlbum = (AlbumResult, DateTime<Utc>);
+
 /// Albums.
 impl Library {
     /// Saved albums and those of the user's tracks, newest first, each with the time it was added; and whether there are
@@ -261,7 +264,7 @@ impl Library {
         owner: &UserId,
         words: Option<&str>,
         (offset, limit): (u32, u32),
-    ) -> Result<(Vec<(AlbumResult, DateTime<Utc>)>, bool), Error> {
+    ) -> Result<(Vec<DatedAlbum>, bool), Error> {
         let words = words.map(str::trim).filter(|words| !words.is_empty());
         let saved: Vec<LibraryAlbum<SavedAlbum>> = self.store.albums(owner, words).await?;
         let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();

@@ -185,6 +185,9 @@ async fn mutated_requests_never_break_the_server() {
             .replace("{source_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{track_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{id}", &id("conversationId"))
+            // Used from the next start on, so that the requests after it are answered as before.
+            .replace("{service}", "catalogue")
+            .replace("{trash_id}", &uuid::Uuid::now_v7().to_string())
             .replace("{user_id}", "ann");
         assert!(!path.contains('{') || path.ends_with("{name}"), "no literal braces: {path}");
         for method in item.as_object().unwrap().keys() {

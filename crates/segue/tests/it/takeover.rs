@@ -20,6 +20,19 @@ async fn signal(server: &Process, name: &str) {
     assert!(sent.success());
 }
 
+/// Pauses a server between two of its transactions: with one open it would keep every other writer out for as long as it
+/// is paused, and no node could finish anything.
+async fn pause(world: &World, server: &Process) {
+    const SAME: &str = "UPDATE turns SET stop_requested = stop_requested";
+    loop {
+        signal(server, "-STOP").await;
+        if let Ok(Ok(())) = tokio::time::timeout(Duration::from_secs(2), world.try_execute(SAME)).await {
+            return;
+        }
+        signal(server, "-CONT").await;
+    }
+}
+
 async fn n_tasks(server: &Process) -> usize {
     server.get("/api/tasks").await["tasks"].as_array().unwrap().len()
 }
@@ -39,7 +52,7 @@ async fn a_paused_node_that_wakes_up_stores_nothing_of_a_turn_another_node_has_f
     for _ in 0..10 {
         seen.push(stream.next().await.unwrap());
     }
-    signal(&zombie, "-STOP").await;
+    pause(&world, &zombie).await;
     let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
     seen.extend(other.follow(&turn, seen.len() as u64).await.rest().await);
     assert_eq!(seen.last().unwrap()["stopReason"], "complete");
@@ -122,7 +135,7 @@ async fn a_turn_that_was_stopped_before_its_node_died_is_not_continued() {
     let start = stream.next().await.unwrap();
     let turn = start["turnId"].as_str().unwrap();
     // Stopped behind its back, as by a request that is stored and not yet heard of.
-    signal(&server, "-STOP").await;
+    pause(&world, &server).await;
     world.execute("UPDATE turns SET stop_requested = TRUE").await;
     server.kill().await;
     let server = Process::start(&world, &settings).await;

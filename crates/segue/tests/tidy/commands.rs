@@ -42,7 +42,7 @@ fn make_test_installs_what_the_tests_need_and_is_what_the_checks_run() {
     let ci = fs::read_to_string(crates_dir().join("../.ci/run")).unwrap();
     assert_eq!(ci.lines().last(), Some("make test"));
     let test = fs::read_to_string(crates_dir().join("../tools/test")).unwrap();
-    for step in ["cargo test --workspace", "tools/with-postgres", "tools/with-qdrant", "clients/run", "e2e"] {
+    for step in ["tools/cargo-test", "tools/with-postgres", "tools/with-qdrant", "clients/run", "e2e"] {
         assert!(test.contains(step), "{step}");
     }
 }

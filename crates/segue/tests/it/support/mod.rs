@@ -91,9 +91,13 @@ impl World {
 impl World {
     /// Changes rows without the server's knowledge. `RANDOM_UUID` is replaced by the function of the database.
     pub(crate) async fn execute(&self, sql: &str) {
+        self.try_execute(sql).await.expect("the statement runs");
+    }
+
+    pub(crate) async fn try_execute(&self, sql: &str) -> Result<(), sqlx::Error> {
         use sqlx::{Connection, Executor};
         let sql = |uuid| sqlx::AssertSqlSafe(sql.replace("RANDOM_UUID", uuid));
-        let done = match &self.database_url {
+        match &self.database_url {
             Some(url) => {
                 let mut connection = sqlx::PgConnection::connect(url).await.expect("the database answers");
                 connection.execute(sql("gen_random_uuid()")).await.map(drop)
@@ -103,8 +107,7 @@ impl World {
                 let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("the database opens");
                 connection.execute(sql("randomblob(16)")).await.map(drop)
             }
-        };
-        done.expect("the statement runs");
+        }
     }
 
     /// Every row of every table as text, with the name of its table.

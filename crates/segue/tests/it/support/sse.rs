@@ -1,5 +1,7 @@
 //! Reads a stream like a strict client: exactly `data: <json>`, an optional `id:`, comments skipped.
 
+use std::time::Duration;
+
 use futures::StreamExt;
 use reqwest::Response;
 use serde_json::Value;
@@ -9,13 +11,20 @@ pub(crate) struct Stream {
     buffer: Vec<u8>,
 }
 
+const LONGEST_SILENCE: Duration = Duration::from_secs(120);
+
 impl Stream {
     pub(crate) fn new(response: Response) -> Self {
         Self { response: response.bytes_stream().boxed(), buffer: Vec::new() }
     }
 
-    /// The next event; `None` at the end of the stream.
+    /// The next event; `None` at the end of the stream. A stream without an event for two minutes is a failure: a test
+    /// that waits for ever would not say which one it is.
     pub(crate) async fn next(&mut self) -> Option<Value> {
+        tokio::time::timeout(LONGEST_SILENCE, self.event()).await.expect("an event within two minutes")
+    }
+
+    async fn event(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
                 let frame: Vec<u8> = self.buffer.drain(..end + 2).collect();

@@ -85,6 +85,7 @@ phrases! {
     InLibrary,
     NotInLibrary,
     MoreHint,
+    MoreHintOne,
     NoPlayer,
     NoLibraryTool,
     NoPlaylistEdit,

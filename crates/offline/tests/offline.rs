@@ -133,6 +133,28 @@ async fn a_long_text_is_answered_with_a_question() {
     }
 }
 
+/// What an answer about one track proposes can be said, in every language.
+#[tokio::test(start_paused = true)]
+async fn the_hints_below_one_track_are_understood() {
+    let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+    let answered = world.say("one song about rain").await;
+    assert!(answered.text.ends_with("Say “more like this” or “tell me about it”."), "{}", answered.text);
+    let hints = [
+        ("one song about rain", ["more like this", "tell me about it"]),
+        ("Lieder über Regen", ["mehr wie das erste", "erzähl mir mehr über das erste"]),
+        ("des chansons sur la pluie", ["plus comme la première", "parle-moi de la première"]),
+        ("canciones sobre la lluvia", ["más como la primera", "háblame de la primera"]),
+    ];
+    for (message, hints) in hints {
+        for hint in hints {
+            let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+            world.say(message).await;
+            let followed = world.say(hint).await;
+            assert!(!followed.calls.is_empty(), "{hint}: {}", followed.text);
+        }
+    }
+}
+
 static MODEL: LazyLock<OfflineModel> = LazyLock::new(OfflineModel::new);
 const TASKS: [&str; 5] = ["buy milk", "call mum", "[x] pay rent", "Fenster putzen", "book flights to Lisbon"];
 

@@ -29,7 +29,8 @@ pub(crate) fn search(voice: &Voice, query: &str, found: &[Track], limit: Option<
         (good, _) => {
             let n = limit.unwrap_or(READ_OUT).min(good.len());
             let head = voice.say(Phrase::FoundTracks, &[&plain(query)]);
-            format!("{head}\n{}\n\n{}", lines(voice, &good[..n]), voice.say(Phrase::MoreHint, &[]))
+            let hint = if n == 1 { Phrase::MoreHintOne } else { Phrase::MoreHint };
+            format!("{head}\n{}\n\n{}", lines(voice, &good[..n]), voice.say(hint, &[]))
         }
     }
 }

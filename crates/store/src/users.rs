@@ -80,6 +80,8 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM library_album_tracks WHERE user_id = $1",
     "DELETE FROM library_albums WHERE user_id = $1",
     "DELETE FROM library_tracks WHERE user_id = $1",
+    // After the tracks, whose triggers write to it.
+    "DELETE FROM library_groups WHERE user_id = $1",
     "DELETE FROM library_files WHERE user_id = $1",
     "DELETE FROM library_playlist_files WHERE user_id = $1",
     "DELETE FROM own_names WHERE user_id = $1",

@@ -11,7 +11,7 @@ use doubles::{
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, World};
+use crate::support::{Process, TestApp, World};
 
 const PATH: &str = "/api/settings/connections";
 const CANARY: &str = "sk-canary-7d1f";
@@ -224,4 +224,23 @@ async fn only_operators_see_and_change_connections() {
     for (method, path, body) in calls.into_iter().filter(|(method, ..)| *method != Method::POST) {
         assert!(ann.answer(method.clone(), &path, body).await.0 < 300, "{method} {path}");
     }
+}
+
+#[tokio::test]
+async fn a_stored_key_is_in_no_line_of_the_log_even_at_trace() {
+    let world = World::new().await;
+    let settings =
+        [SECRET_KEY, ("SEGUE_LOG", "trace"), ("RUST_LOG", "trace")].map(|(name, value)| (name, value.to_owned()));
+    let server = Process::start(&world, &settings).await;
+    // No server is there, so the test of the connection fails: errors are what is logged most.
+    let connection = json!({"url": "http://127.0.0.1:9/v1", "key": CANARY});
+    let path = format!("{}{PATH}/embedder", server.url);
+    let stored = reqwest::Client::new().put(&path).json(&connection).send().await.unwrap();
+    assert_eq!(stored.status(), 200);
+    let tested = server.post(&format!("{PATH}/embedder/test"), json!({})).await;
+    let tested: Value = tested.json().await.unwrap();
+    assert_eq!(tested["well"], false, "{tested}");
+    let log = server.log();
+    assert!(log.iter().any(|line| line.contains("TRACE")), "{} lines, and none at trace", log.len());
+    assert!(!log.iter().any(|line| line.contains(CANARY)), "{log:#?}");
 }

@@ -26,7 +26,7 @@ macro_rules! message_columns {
 }
 pub(crate) use message_columns;
 
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conversation {
     pub id: Uuid,
@@ -44,10 +44,10 @@ pub struct Conversation {
     /// Whether a turn runs in it now.
     pub running: bool,
     /// The line with the words that were searched for, where a message has them.
-    #[sqlx(skip)]
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<String>,
 }
+from_row!(Conversation { id, agent, title, preview, created_at, updated_at, pinned, model, running; matching });
 
 /// What to change; what is none stays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -222,12 +222,22 @@ impl Store {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct Found {
-    #[sqlx(flatten)]
     conversation: Conversation,
     /// Of the newest message that has the words.
     content: Option<Json<Vec<Block>>>,
+}
+
+/// The columns of the conversation, and `content`.
+impl<'r, R: sqlx::Row> sqlx::FromRow<'r, R> for Found
+where
+    Conversation: sqlx::FromRow<'r, R>,
+    Option<Json<Vec<Block>>>: sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,
+    &'static str: sqlx::ColumnIndex<R>,
+{
+    fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+        Ok(Self { conversation: Conversation::from_row(row)?, content: row.try_get("content")? })
+    }
 }
 
 impl Found {
@@ -237,7 +247,6 @@ impl Found {
     }
 }
 
-#[derive(sqlx::FromRow)]
 pub(super) struct MessageRow {
     id: Uuid,
     role: String,
@@ -249,6 +258,7 @@ pub(super) struct MessageRow {
     parent_id: Option<Uuid>,
     turn_id: Option<Uuid>,
 }
+from_row!(MessageRow { id, role, content, status, usage, error, created_at, parent_id, turn_id });
 
 impl From<MessageRow> for StoredMessage {
     fn from(row: MessageRow) -> Self {

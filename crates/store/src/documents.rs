@@ -68,7 +68,6 @@ const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETUR
 /// Recordings of which documents are made at once.
 const AT_ONCE: usize = 500;
 
-#[derive(sqlx::FromRow)]
 pub(crate) struct KnownRow {
     pub(crate) id: String,
     pub(crate) recording_id: String,
@@ -81,6 +80,18 @@ pub(crate) struct KnownRow {
     features_at: Option<DateTime<Utc>>,
     description: Option<Json<Value>>,
 }
+from_row!(KnownRow {
+    id,
+    recording_id,
+    owner,
+    is_overlay,
+    track,
+    lyrics,
+    lyrics_at,
+    features,
+    features_at,
+    description
+});
 
 impl KnownRow {
     /// The track with everything that its steps found.
@@ -111,7 +122,6 @@ pub(crate) struct Document {
     pub(crate) track: Option<Track>,
 }
 
-#[derive(sqlx::FromRow)]
 struct DocumentRow {
     id: String,
     recording_id: String,
@@ -120,6 +130,7 @@ struct DocumentRow {
     readers: Json<Vec<String>>,
     track: Option<Json<Track>>,
 }
+from_row!(DocumentRow { id, recording_id, owner, is_sample, readers, track });
 
 /// What enrichment knows about one recording for one reader.
 struct Described {

@@ -24,7 +24,7 @@ impl Feedback {
 }
 
 /// An opinion as it was kept: on which part of which conversation.
-#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Opinion {
     pub conversation_id: Uuid,
@@ -32,6 +32,7 @@ pub struct Opinion {
     pub kind: String,
     pub created_at: DateTime<Utc>,
 }
+from_row!(Opinion { conversation_id, item_id, kind, created_at });
 
 impl Store {
     pub async fn feedback(&self, owner: &UserId) -> Result<Vec<Opinion>, StoreError> {

@@ -26,7 +26,6 @@ pub struct FolderSource {
     pub report: Option<Value>,
 }
 
-#[derive(sqlx::FromRow)]
 struct SourceRow {
     id: Uuid,
     user_id: String,
@@ -35,6 +34,7 @@ struct SourceRow {
     synced_at: Option<DateTime<Utc>>,
     report: Option<Json<Value>>,
 }
+from_row!(SourceRow { id, user_id, path, created_at, synced_at, report });
 
 impl From<SourceRow> for FolderSource {
     fn from(row: SourceRow) -> Self {

@@ -5,7 +5,6 @@ use sqlx::types::Json;
 use super::{Priority, Store, StoreError, documents::project, plan::NewDocument, schedule::schedule};
 use music::Track;
 
-#[derive(sqlx::FromRow)]
 struct ForgottenRow {
     user_id: String,
     recording_id: String,
@@ -18,6 +17,7 @@ struct ForgottenRow {
     own: Option<Json<Track>>,
     catalogued: Option<Json<Track>>,
 }
+from_row!(ForgottenRow { user_id, recording_id, isrc, tidal_id, title, artist, album, duration, own, catalogued });
 
 impl ForgottenRow {
     /// What a catalogue has shown is public; anything else is its owner's.

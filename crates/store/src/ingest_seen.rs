@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Step, Store, StoreError};
 
 /// A step that needs a person.
-#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// Empty where the track has none.
@@ -23,6 +23,7 @@ pub struct Failure {
     pub reason: String,
     pub at: DateTime<Utc>,
 }
+from_row!(Failure { isrc, track_id, title, artist, step, reason, at });
 
 /// How many tracks are in which state of each step.
 pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;

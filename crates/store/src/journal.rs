@@ -45,7 +45,6 @@ const CLAIM: &str = "UPDATE tool_calls SET status = 'settled'
 const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
 
 /// A row as it is read.
-#[derive(sqlx::FromRow)]
 struct Row {
     id: Uuid,
     status: String,
@@ -56,6 +55,7 @@ struct Row {
     retryable: Option<bool>,
     was_retried: Option<bool>,
 }
+from_row!(Row { id, status, result, summary, result_count, duration_ms, retryable, was_retried });
 
 const ROW: &str = "SELECT id, status, result, summary, result_count, duration_ms, retryable, was_retried
     FROM tool_calls WHERE id = $1";
@@ -287,11 +287,13 @@ pub(super) async fn close_calls(
     message: MessageId,
     at: chrono::DateTime<chrono::Utc>,
 ) -> Result<(), StoreError> {
-    const RUNNING: &str = "UPDATE tool_calls SET status = 'failed', result = $2, duration_ms = 0, retryable = TRUE,
-            was_retried = FALSE, finished_at = $3 WHERE message_id = $1 AND status = 'running'";
-    const SETTLED: &str = "UPDATE tool_calls SET status = 'done', summary = $2, result_count = 1, duration_ms = 0,
-            was_retried = FALSE, finished_at = $3 WHERE message_id = $1 AND status = 'settled'";
-    tx.query(RUNNING).bind(message.0).bind(Json(Failure::interrupted())).bind(at).execute().await?;
-    tx.query(SETTLED).bind(message.0).bind(DONE).bind(at).execute().await?;
+    const SQL: &str = "UPDATE tool_calls SET result = CASE WHEN status = 'running' THEN $2 ELSE result END,
+            retryable = CASE WHEN status = 'running' THEN TRUE END,
+            summary = CASE WHEN status = 'settled' THEN $3 END,
+            result_count = CASE WHEN status = 'settled' THEN 1 END,
+            status = CASE WHEN status = 'running' THEN 'failed' ELSE 'done' END,
+            duration_ms = 0, was_retried = FALSE, finished_at = $4
+        WHERE message_id = $1 AND status IN ('running', 'settled')";
+    tx.query(SQL).bind(message.0).bind(Json(Failure::interrupted())).bind(DONE).bind(at).execute().await?;
     Ok(())
 }

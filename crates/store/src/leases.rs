@@ -21,7 +21,7 @@ pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
 pub const FIRST_TOKEN: i64 = 1;
 
 /// A running turn whose lease has expired.
-#[derive(Debug, Clone, sqlx::FromRow)]
+#[derive(Debug, Clone)]
 pub struct DeadTurn {
     pub id: Uuid,
     pub conversation_id: Uuid,
@@ -35,6 +35,19 @@ pub struct DeadTurn {
     pub user_id: String,
     pub agent: String,
 }
+from_row!(DeadTurn {
+    id,
+    conversation_id,
+    message_id,
+    holder,
+    lease_token,
+    n_takeovers,
+    n_events,
+    stop_requested,
+    created_at,
+    user_id,
+    agent
+});
 
 /// What a node does with a turn that it takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The store: one query text for SQLite and PostgreSQL, every query with its owner.
 
+#[macro_use]
+mod row;
 mod albums;
 mod attempts;
 mod branches;
@@ -37,6 +39,7 @@ mod matching_line;
 mod memory;
 mod merges;
 mod message_pages;
+mod migrations;
 mod moves;
 mod notices;
 mod open_entries;
@@ -81,7 +84,7 @@ use std::{
 use chrono::TimeDelta;
 use sqlx::{
     Connection,
-    migrate::{MigrateError, Migrator},
+    migrate::MigrateError,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -137,9 +140,6 @@ pub use undo::{UndoId, Undone};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 pub use views::{AlbumLine, ArtistLine, GroupLine};
 
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
-
 #[derive(Clone)]
 pub struct Store {
     db: Db,
@@ -183,9 +183,9 @@ impl Store {
         let migrated = match &db {
             Db::Sqlite { write, .. } => {
                 let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
-                SQLITE_MIGRATIONS.run(write).await
+                migrations::sqlite().run(write).await
             }
-            Db::Postgres { pool, .. } => POSTGRES_MIGRATIONS.run(pool).await,
+            Db::Postgres { pool, .. } => migrations::postgres().run(pool).await,
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
@@ -346,7 +346,7 @@ pub fn sqlite_path(url: &str) -> &str {
 
 /// The newest schema this program knows.
 pub fn newest_schema() -> Option<i64> {
-    SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max()
+    migrations::newest()
 }
 
 /// A pattern for LIKE that finds these words anywhere, whatever characters they hold.

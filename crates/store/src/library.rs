@@ -14,7 +14,7 @@ use super::{
 use music::{Track, TrackRef};
 
 /// A track as the library lists it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LibraryTrack {
     pub track_id: String,
@@ -35,11 +35,29 @@ pub struct LibraryTrack {
     /// Where the audio is: a file of this server, or what an import said.
     pub location: Option<String>,
     /// How sure it is which recording this is: `ambiguous` and `unmatched` are still looked for.
-    #[sqlx(rename = "match_quality")]
     #[serde(rename = "match")]
     pub match_quality: String,
     pub added_at: DateTime<Utc>,
 }
+from_row!(LibraryTrack {
+    track_id,
+    isrc,
+    tidal_id,
+    title,
+    artist,
+    album,
+    duration,
+    genre,
+    year,
+    track_number,
+    is_sample,
+    n_plays,
+    first_played_at,
+    last_played_at,
+    location,
+    match_quality,
+    added_at
+});
 
 /// What is read of a track, of the table or of what a statement calls its rows.
 macro_rules! columns {

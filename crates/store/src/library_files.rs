@@ -14,7 +14,7 @@ use super::{
 };
 
 /// A file, or one track of a file that a CUE sheet cuts, as the last scan saw it.
-#[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LibraryFile {
     pub path: String,
     /// 0 for a whole file; tracks of a sheet count from 1.
@@ -34,6 +34,19 @@ pub struct LibraryFile {
     pub is_pinned: bool,
     pub is_missing: bool,
 }
+from_row!(LibraryFile {
+    path,
+    part,
+    size,
+    modified_ms,
+    beside,
+    content_hash,
+    recording_id,
+    artwork,
+    problem,
+    is_pinned,
+    is_missing
+});
 
 /// Where a file was, and where and what it is now.
 #[derive(Clone, Debug)]
@@ -55,7 +68,7 @@ pub struct FileChanges {
 }
 
 /// A picture of a track: in its file, or beside it.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct ArtworkFile {
     pub path: String,
     /// `embedded`, or the path of a picture in the same folder.
@@ -63,6 +76,7 @@ pub struct ArtworkFile {
     /// The folder that is kept in step.
     pub root: String,
 }
+from_row!(ArtworkFile { path, artwork, root });
 
 const FORGET_PARTS: &str = "DELETE FROM library_files WHERE user_id = $1 AND path = $2 RETURNING recording_id";
 const MOVE: &str = "UPDATE library_files SET path = $3, size = $4, modified_ms = $5, beside = $6, missing_at = NULL

@@ -39,13 +39,14 @@ const FORGET_EVENTS: &str = "DELETE FROM rate_events WHERE user_id = $1 AND at <
 const ADD_EVENT: &str = "INSERT INTO rate_events (user_id, kind, at) VALUES ($1, $2, $3)";
 
 /// A user's running turns and recent messages.
-#[derive(Clone, Debug, Default, sqlx::FromRow)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) n_running: i64,
     pub(crate) n_recent: i64,
     pub(crate) oldest_recent: Option<DateTime<Utc>>,
     pub(crate) tokens_today: Option<i64>,
 }
+from_row!(Counts { n_running, n_recent, oldest_recent, tokens_today });
 
 impl TurnLimits {
     pub(crate) fn are_set(&self) -> bool {

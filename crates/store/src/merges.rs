@@ -18,11 +18,12 @@ use super::{
 use music::TrackId;
 
 /// A file of a track, or one part of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePart {
     pub path: String,
     pub part: i32,
 }
+from_row!(FilePart { path, part });
 
 /// What must be known to undo it.
 #[derive(Serialize, Deserialize)]
@@ -34,12 +35,12 @@ struct Before {
     last_played_at: Option<DateTime<Utc>>,
 }
 
-#[derive(sqlx::FromRow)]
 struct Plays {
     n_plays: i32,
     first_played_at: Option<DateTime<Utc>>,
     last_played_at: Option<DateTime<Utc>>,
 }
+from_row!(Plays { n_plays, first_played_at, last_played_at });
 
 const PLAYS: &str = "SELECT n_plays, first_played_at, last_played_at FROM library_tracks
     WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";

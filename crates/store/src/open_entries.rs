@@ -53,7 +53,6 @@ pub enum Resolution {
     },
 }
 
-#[derive(sqlx::FromRow)]
 struct OpenRow {
     id: Uuid,
     user_id: String,
@@ -64,6 +63,7 @@ struct OpenRow {
     tries: i32,
     recording_id: Option<String>,
 }
+from_row!(OpenRow { id, user_id, file, kind, entry, found, tries, recording_id });
 
 impl OpenRow {
     fn entry<E: DeserializeOwned, F: DeserializeOwned>(self) -> Result<OpenEntry<E, F>, StoreError> {

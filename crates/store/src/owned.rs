@@ -153,7 +153,6 @@ impl Store {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct OwnedRow {
     recording_id: String,
     isrc: Option<String>,
@@ -161,6 +160,7 @@ struct OwnedRow {
     name: String,
     duration: Option<f64>,
 }
+from_row!(OwnedRow { recording_id, isrc, tidal_id, name, duration });
 
 impl OwnedRow {
     fn is(&self, candidate: &Candidate) -> bool {

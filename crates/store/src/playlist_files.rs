@@ -13,7 +13,7 @@ use super::{
 use music::Track;
 
 /// A playlist file as the last scan saw it.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaylistFile {
     pub path: String,
     pub size: i64,
@@ -21,8 +21,8 @@ pub struct PlaylistFile {
     /// Entries whose file was not there.
     pub n_missing: i32,
 }
+from_row!(PlaylistFile { path, size, modified_ms, n_missing });
 
-#[derive(sqlx::FromRow)]
 struct ListedRow {
     recording_id: String,
     isrc: Option<String>,
@@ -31,6 +31,7 @@ struct ListedRow {
     album: String,
     duration: Option<f64>,
 }
+from_row!(ListedRow { recording_id, isrc, title, artist, album, duration });
 
 impl ListedRow {
     fn track(self) -> Option<Track> {

@@ -65,7 +65,6 @@ pub struct PlaylistPage {
     pub next: Option<PlaylistId>,
 }
 
-#[derive(sqlx::FromRow)]
 pub(crate) struct PlaylistRow {
     id: Uuid,
     title: String,
@@ -75,6 +74,7 @@ pub(crate) struct PlaylistRow {
     edited_at: Option<DateTime<Utc>>,
     revision: i64,
 }
+from_row!(PlaylistRow { id, title, description, tracks, created_at, edited_at, revision });
 
 impl From<PlaylistRow> for Playlist {
     fn from(row: PlaylistRow) -> Self {
@@ -84,7 +84,6 @@ impl From<PlaylistRow> for Playlist {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct LineRow {
     id: Uuid,
     title: String,
@@ -93,6 +92,7 @@ struct LineRow {
     edited_at: Option<DateTime<Utc>>,
     n_tracks: i64,
 }
+from_row!(LineRow { id, title, description, created_at, edited_at, n_tracks });
 
 impl From<LineRow> for PlaylistLine {
     fn from(row: LineRow) -> Self {

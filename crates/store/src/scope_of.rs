@@ -15,11 +15,11 @@ pub struct Visible {
     pub track: Track,
 }
 
-#[derive(sqlx::FromRow)]
 struct VisibleRow {
     id: String,
     track: Json<Track>,
 }
+from_row!(VisibleRow { id, track });
 
 macro_rules! visible_sqlite {
     ($condition:literal) => {

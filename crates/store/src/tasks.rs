@@ -15,7 +15,7 @@ use super::{
 
 engine::uuid_id!(TaskId);
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     pub id: Uuid,
@@ -25,6 +25,7 @@ pub struct Task {
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
+from_row!(Task { id, title, description, completed, created_at, updated_at });
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

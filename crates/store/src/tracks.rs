@@ -19,13 +19,13 @@ pub struct TrackChange {
     pub track: Option<Track>,
 }
 
-#[derive(sqlx::FromRow)]
 struct ChangeRow {
     revision: i64,
     id: String,
     readers: Json<Vec<String>>,
     track: Option<Json<Track>>,
 }
+from_row!(ChangeRow { revision, id, readers, track });
 
 impl Store {
     /// The revision of the newest change.

@@ -55,7 +55,10 @@ impl Store {
         if let Some(limited) = limits::exceeded(&mut tx, owner, new.limits, at).await? {
             return Ok(Start::Limited(limited));
         }
-        open_conversation(&mut tx, owner, new, &started, at).await?;
+        match new.conversation {
+            None => insert_conversation(&mut tx, owner, new, &started, at).await?,
+            Some(_) => touch_conversation(&mut tx, owner, new, &started, at).await?,
+        }
         insert_messages(&mut tx, new, &started, at).await?;
         insert_turn(&mut tx, owner, new, &started, at, at + self.lease).await?;
         if let Some((consent, scope)) = new.decides {
@@ -66,31 +69,39 @@ impl Store {
     }
 }
 
-/// Makes the conversation, or says in it that something is new.
-async fn open_conversation(
+/// A new conversation, whose newest message will be the answer.
+async fn insert_conversation(
     tx: &mut Tx,
     owner: &UserId,
     new: &NewTurn<'_>,
     started: &StartedTurn,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    const INSERT: &str =
-        "INSERT INTO conversations (id, user_id, agent, title, title_by, preview, created_at, updated_at, model)
-        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6, $7)";
+    const INSERT: &str = "INSERT INTO conversations
+            (id, user_id, agent, title, title_by, preview, created_at, updated_at, model, active_leaf)
+        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6, $7, $8)";
+    let (title, preview) = (beginning_of(new.text, TITLE_CHARS), beginning_of(new.text, PREVIEW_CHARS));
+    let query = tx.query(INSERT).bind(started.conversation.0).bind(owner.as_str()).bind(new.agent).bind(title);
+    query.bind(preview).bind(at).bind(new.model).bind(started.message.0).execute().await?;
+    Ok(())
+}
+
+/// Shows in an existing conversation that there is a new message.
+async fn touch_conversation(
+    tx: &mut Tx,
+    owner: &UserId,
+    new: &NewTurn<'_>,
+    started: &StartedTurn,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
     const MOVE_CLIENT_ID: &str = "UPDATE turns SET client_message_id = NULL
         WHERE user_id = $1 AND client_message_id = $2 AND status <> 'running'";
     const TOUCH: &str = "UPDATE conversations SET preview = $3, updated_at = $4,
             model = COALESCE($5, model)
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
-    let (id, preview) = (started.conversation, beginning_of(new.text, PREVIEW_CHARS));
-    if new.conversation.is_none() {
-        let title = beginning_of(new.text, TITLE_CHARS);
-        let query = tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(new.agent).bind(title);
-        query.bind(preview).bind(at).bind(new.model).execute().await?;
-        return Ok(());
-    }
-    let query = tx.query(TOUCH).bind(id.0).bind(owner.as_str()).bind(preview).bind(at).bind(new.model);
-    let touched: Option<(Uuid,)> = query.fetch_optional().await?;
+    let preview = beginning_of(new.text, PREVIEW_CHARS);
+    let query = tx.query(TOUCH).bind(started.conversation.0).bind(owner.as_str()).bind(preview).bind(at);
+    let touched: Option<(Uuid,)> = query.bind(new.model).fetch_optional().await?;
     if touched.is_none() {
         return Err(StoreError::NotFound);
     }
@@ -120,7 +131,9 @@ async fn insert_messages(
             }
         },
     }
-    tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
+    if new.conversation.is_some() {
+        tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
+    }
     Ok(())
 }
 
@@ -134,7 +147,8 @@ async fn insert_both(
     const INSERT: &str =
         "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at, parent_id)
          SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5,
-            (SELECT active_leaf FROM conversations WHERE id = $2) FROM messages WHERE conversation_id = $2
+            (SELECT active_leaf FROM conversations WHERE id = $2 AND active_leaf <> $6)
+            FROM messages WHERE conversation_id = $2
          UNION ALL
          SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5, $1 FROM messages
             WHERE conversation_id = $2";

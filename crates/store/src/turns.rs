@@ -53,7 +53,7 @@ pub enum Start {
     Limited(Limited),
 }
 
-#[derive(Debug, Clone, sqlx::FromRow)]
+#[derive(Debug, Clone)]
 pub struct TurnRow {
     pub id: Uuid,
     pub conversation_id: Uuid,
@@ -61,6 +61,7 @@ pub struct TurnRow {
     pub status: String,
     pub ended_at: Option<DateTime<Utc>>,
 }
+from_row!(TurnRow { id, conversation_id, message_id, status, ended_at });
 
 impl TurnRow {
     pub fn is_running(&self) -> bool {

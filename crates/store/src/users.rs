@@ -12,13 +12,14 @@ use super::{Store, StoreError, documents::project, schedule::park};
 /// The hash of a secret. The secret itself is never stored.
 pub type Hash = [u8; 32];
 
-#[derive(Clone, Debug, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
     pub id: Uuid,
     pub name: String,
     pub created_at: DateTime<Utc>,
 }
+from_row!(Account { id, name, created_at });
 
 impl Account {
     /// The user id that owns this person's data.
@@ -52,19 +53,21 @@ pub struct NewKey {
     pub expires_at: Option<DateTime<Utc>>,
 }
 
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct KeyHolder {
     pub id: Uuid,
     pub name: String,
     pub expires_at: Option<DateTime<Utc>>,
 }
+from_row!(KeyHolder { id, name, expires_at });
 
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct Credentials {
     pub id: Uuid,
     pub name: String,
     pub password_hash: String,
 }
+from_row!(Credentials { id, name, password_hash });
 
 /// The statements that delete everything a user owns, children first. A test fails if a table with a `user_id` is
 /// missing here.

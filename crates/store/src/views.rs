@@ -8,16 +8,17 @@ use serde::Serialize;
 use super::{Store, StoreError};
 
 /// An artist of the user's tracks.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtistLine {
     pub name: String,
     pub track_count: i64,
     pub album_count: i64,
 }
+from_row!(ArtistLine { name, track_count, album_count });
 
 /// An album of the user's tracks.
-#[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AlbumLine {
     pub title: String,
     pub artist: String,
@@ -27,14 +28,16 @@ pub struct AlbumLine {
     /// A track of it whose file has a picture.
     pub pictured: Option<String>,
 }
+from_row!(AlbumLine { title, artist, track_count, year, added_at, pictured });
 
 /// A genre, or the first year of a decade, of the user's tracks.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupLine {
     pub name: String,
     pub track_count: i64,
 }
+from_row!(GroupLine { name, track_count });
 
 /// The albums of an artist are counted for the page alone.
 pub(crate) const ARTISTS: &str = r"SELECT g.name, g.n_tracks AS track_count,

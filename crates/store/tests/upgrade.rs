@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::borrow::Cow;
+use std::path::Path;
 
 use engine::{CallId, MessageId, Outcome, Recorded};
 use sqlx::{Connection, Executor, migrate::Migrator};
@@ -12,12 +12,10 @@ use uuid::Uuid;
 /// The newest migration of version 0.1.
 const OLD: i64 = 6;
 
-static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
-
-fn old(all: &'static Migrator) -> Migrator {
-    let migrations = all.migrations.iter().filter(|migration| migration.version <= OLD).cloned().collect();
-    Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
+async fn old(database: &str) -> Migrator {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(database);
+    let all = Migrator::new(folder).await.unwrap();
+    Migrator::with_migrations(all.migrations.iter().filter(|migration| migration.version <= OLD).cloned().collect())
 }
 
 const CONVERSATION: &str = "00000000-0000-7000-8000-0000000000c0";
@@ -62,7 +60,7 @@ fn rows(id: impl Fn(&str) -> String) -> String {
 async fn old_sqlite(folder: &std::path::Path) -> String {
     let url = format!("sqlite:{}?mode=rwc", folder.join("old.db").display());
     let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
-    old(&SQLITE).run(&mut connection).await.unwrap();
+    old("sqlite").await.run(&mut connection).await.unwrap();
     let blob = |id: &str| format!("X'{}'", id.replace('-', ""));
     connection.execute(sqlx::AssertSqlSafe(rows(blob))).await.unwrap();
     connection.close().await.unwrap();
@@ -77,7 +75,7 @@ async fn old_postgres() -> Option<String> {
     let separator = if cluster.contains('?') { '&' } else { '?' };
     let url = format!("{cluster}{separator}options=-csearch_path%3D{name}");
     let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
-    old(&POSTGRES).run(&mut connection).await.unwrap();
+    old("postgres").await.run(&mut connection).await.unwrap();
     let text = |id: &str| format!("'{id}'");
     sqlx::raw_sql(sqlx::AssertSqlSafe(rows(text))).execute(&mut connection).await.unwrap();
     Some(url)

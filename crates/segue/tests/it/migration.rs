@@ -1,5 +1,7 @@
 //! A database of 0.1 becomes one of today: nothing is lost, and words of one user's file are that user's alone.
 
+use std::path::Path;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, migrate::Migrator};
@@ -79,14 +81,16 @@ fn rows() -> Vec<String> {
 
 /// Makes a database of 0.1 where the server will look for its own.
 async fn database_of_0_1(world: &World) {
-    let until = |all: Migrator| {
+    let until = async |database: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/migrations").join(database);
+        let all = Migrator::new(folder).await.unwrap();
         Migrator::with_migrations(all.migrations.iter().filter(|one| one.version <= OF_0_1).cloned().collect())
     };
     let sql = |uuid: &str| rows().iter().map(|row| row.replace("RANDOM_UUID", uuid)).collect::<Vec<_>>();
     match world.database_url() {
         Some(url) => {
             let mut connection = sqlx::PgConnection::connect(url).await.unwrap();
-            until(sqlx::migrate!("../store/migrations/postgres")).run(&mut connection).await.unwrap();
+            until("postgres").await.run(&mut connection).await.unwrap();
             for row in sql("gen_random_uuid()") {
                 connection.execute(sqlx::AssertSqlSafe(row)).await.unwrap();
             }
@@ -94,7 +98,7 @@ async fn database_of_0_1(world: &World) {
         None => {
             let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.sqlite()).create_if_missing(true);
             let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-            until(sqlx::migrate!("../store/migrations/sqlite")).run(&mut connection).await.unwrap();
+            until("sqlite").await.run(&mut connection).await.unwrap();
             for row in sql("randomblob(16)") {
                 connection.execute(sqlx::AssertSqlSafe(row)).await.unwrap();
             }

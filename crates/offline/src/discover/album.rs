@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    failed, instead_of_tidal,
+    failed,
     intent::Kind,
-    search_index, show, tidal_input,
+    search::{instead_of_tidal, search_index, tidal_input},
+    show,
     tracks::{Album, albums_of, shown_albums, tracks},
 };
 use crate::{

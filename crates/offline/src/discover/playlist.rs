@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    failed, has_tidal,
+    failed,
     intent::Kind,
-    is_pointing, search_index, show, tidal_input,
+    is_pointing,
+    search::{has_tidal, search_index, tidal_input},
+    show,
     tracks::{Track, meant, tracks, tracks_of},
 };
 use crate::{

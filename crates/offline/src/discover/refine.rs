@@ -8,7 +8,7 @@ use query::{
 use serde_json::Value;
 
 use super::{
-    mood,
+    search::mood,
     tracks::{Track, shown},
 };
 use crate::{

@@ -12,7 +12,7 @@ use super::{
 
 static RULES: LazyLock<Vec<(Rule, Pattern)>> = LazyLock::new(|| {
     let mut lines: Vec<(Rule, String)> = Vec::new();
-    for (rule, patterns) in LIMITS {
+    for (rule, patterns) in LIMITS.iter().copied().flatten() {
         lines.extend(patterns.iter().map(|pattern| (*rule, (*pattern).to_owned())));
     }
     for slot in ["{time}", "{bpm}"] {

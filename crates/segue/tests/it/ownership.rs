@@ -1,68 +1,45 @@
 //! Every route against every kind of caller. The routes come from the router itself: one without a row fails.
 
+mod people;
+mod things;
+
 use std::{collections::BTreeSet, fmt::Write};
 
-use app::sample;
-use doubles::{
-    Running, fiction, serve,
-    tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
-};
-use engine::{UserId, script::says};
 use expect_test::expect_file;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::{
-    collection::on_both_engines,
-    support::{Person, TestApp, signed},
-};
+use self::things::{Seen, Things, ask_consent, playlist, shared_app, things_of};
+use crate::support::{Person, TestApp, signed};
 
-/// What Ann has; Bob must never see a word of it.
+/// Text in everything that Ann stores. No response to Bob may contain it.
 const CANARY: &str = "ann-keeps-this-to-herself";
 const NOWHERE: &str = "01890000-0000-7000-8000-000000000000";
 
-/// What a route is, as far as people are concerned.
+/// Which callers a route serves.
 #[derive(Clone, Copy, PartialEq)]
-enum Door {
-    /// Nothing behind it belongs to anyone.
+enum Access {
+    /// Every caller, with or without a token.
     Public,
-    /// Everyone finds their own behind it.
+    /// Every user, with the user's own data.
     Own,
-    /// One thing of one person: to anyone else it does not exist.
+    /// The owner of one resource. Other users get 404, as for a resource that does not exist.
     Thing,
-    /// The path names a person: 403 for anyone else.
+    /// The user whom the path names. Other users get 403.
     Person,
 }
 
 struct Row {
     call: &'static str,
-    door: Door,
-    /// The body, with Ann's things in it where the route takes them in the body.
+    access: Access,
+    /// The body, with ids of Ann's resources where the route takes them in the body.
     body: fn(&Things) -> Option<Value>,
-    /// What Ann gets, or what everyone gets from a public route.
+    /// The status that Ann gets, or that every caller of a public route gets.
     good: u16,
 }
 
-/// Ids to put into paths and bodies.
-#[derive(Clone)]
-struct Things {
-    user_id: String,
-    conversation_id: String,
-    turn_id: String,
-    message_id: String,
-    task_id: String,
-    trash_id: String,
-    isrc: String,
-    album_id: String,
-    playlist_id: String,
-    item_id: String,
-    undo_id: String,
-    entry_id: String,
-    consent_id: String,
-}
-
-fn row(call: &'static str, door: Door, good: u16) -> Row {
-    Row { call, door, body: |_| None, good }
+fn row(call: &'static str, access: Access, good: u16) -> Row {
+    Row { call, access, body: |_| None, good }
 }
 
 fn with(mut row: Row, body: fn(&Things) -> Option<Value>) -> Row {
@@ -70,16 +47,16 @@ fn with(mut row: Row, body: fn(&Things) -> Option<Value>) -> Row {
     row
 }
 
-/// One row a route. A new route needs one: what is it, and what does its owner get?
+/// One row for each route: which callers it serves, and which status its owner gets.
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn rows() -> Vec<Row> {
-    use Door::{Own, Person, Public, Thing};
+    use Access::{Own, Person, Public, Thing};
     let sign_in = |_: &Things| Some(json!({"name": "ann", "password": "no such account"}));
     let sign_up = |_: &Things| Some(json!({"invitation": "none", "name": "ann", "password": "long enough"}));
     vec![
         row("GET /healthz", Public, 200),
         row("GET /readyz", Public, 200),
-        // The tests ask from this machine, which is the operator's; `metrics.rs` asks from elsewhere.
+        // The tests send requests from loopback, which may read metrics; `metrics.rs` sends them from other addresses.
         row("GET /metrics", Public, 200),
         row("GET /openapi.json", Public, 200),
         row("GET /docs", Public, 200),
@@ -87,7 +64,7 @@ fn rows() -> Vec<Row> {
         row("GET /.well-known/oauth-protected-resource", Public, 200),
         row("GET /.well-known/oauth-protected-resource/mcp", Public, 200),
         row("GET /api/about", Public, 200),
-        // Without built-in accounts there is no one to sign in, whoever asks.
+        // Without built-in accounts these routes answer 404 to every caller.
         with(row("POST /api/auth/sign-in", Public, 404), sign_in),
         with(row("POST /api/auth/sign-up", Public, 404), sign_up),
         row("POST /api/auth/session", Own, 404),
@@ -112,7 +89,7 @@ fn rows() -> Vec<Row> {
             Some(json!({"message": "hi", "conversationId": things.conversation_id}))
         }),
         with(row("POST /api/{user_id}/chat", Person, 200), |_| Some(json!({"message": "hi"}))),
-        // A chat's id is a name its owner chose: someone else's id is a name nobody has used yet.
+        // The client chooses the id of a chat, and ids are per user: another user's id starts a new chat.
         with(row("POST /api/ai/chat", Own, 200), |things| {
             let message = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]});
             Some(json!({"id": things.conversation_id, "agent": "tasks", "messages": [message]}))
@@ -140,12 +117,12 @@ fn rows() -> Vec<Row> {
         row("DELETE /api/trash/{trash_id}", Thing, 204),
         row("GET /api/library/tracks", Own, 200),
         with(row("POST /api/library/tracks", Own, 201), |things| Some(json!({"isrc": things.isrc}))),
-        // What is known about a recording is known to everyone; whether it is in a library, only to its owner.
+        // Every user may read the public data of a recording. Only the owner sees that it is in the library.
         row("GET /api/library/tracks/{isrc}", Own, 200),
         row("DELETE /api/library/tracks/{isrc}", Thing, 204),
         row("POST /api/library/tracks/{isrc}/restore", Thing, 200),
         row("GET /api/library/sources", Own, 200),
-        // Paths of the server are its operator's to name.
+        // Only operators may name paths of the server.
         with(row("POST /api/library/sources", Own, 403), |_| Some(json!({"kind": "folder", "path": "/"}))),
         with(row("DELETE /api/library/sources/{source_id}", Own, 404), |_| None),
         with(row("POST /api/library/sources/{source_id}/sync", Own, 404), |_| None),
@@ -202,29 +179,6 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// A playlist as a file, with one track that nobody knows.
-fn playlist(title: &str) -> Value {
-    json!({"playlist": {"title": "Unknown", "track": [{"title": title, "creator": title}]}})
-}
-
-/// A server with a test catalogue. The people on it change with every row: what Bob adds to his own library in one
-/// must not look like Ann's in the next.
-async fn shared_app() -> (TestApp, Running) {
-    let tidal = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
-    let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
-    let settings = [
-        ("TIDAL_CLIENT_ID", CLIENT_ID),
-        ("TIDAL_CLIENT_SECRET", CLIENT_SECRET),
-        ("TIDAL_API_URL", api.as_str()),
-        ("TIDAL_AUTH_URL", auth.as_str()),
-    ];
-    let app = TestApp::shared([], &settings).await;
-    app.app.start_ingestion().await.unwrap();
-    sample::load(app.app.library(), &UserId::new("someone")).await.unwrap();
-    app.app.catch_up().await.unwrap();
-    (app, tidal)
-}
-
 #[tokio::test]
 async fn every_route_keeps_everyone_out_but_its_owner() {
     let (app, _tidal) = shared_app().await;
@@ -237,7 +191,7 @@ async fn every_route_keeps_everyone_out_but_its_owner() {
     expect_file!["ownership.txt"].assert_eq(&table);
 }
 
-/// Calls a route as everyone, and says what each got.
+/// Calls a route as each kind of caller, and returns the row of the table.
 async fn check(app: &TestApp, row: &Row) -> String {
     let of_this_row = row.call.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let (ann_id, bob_id) = (format!("ann-{of_this_row}"), format!("bob-{of_this_row}"));
@@ -252,9 +206,9 @@ async fn check(app: &TestApp, row: &Row) -> String {
         message_id: NOWHERE.into(),
         task_id: NOWHERE.into(),
         trash_id: NOWHERE.into(),
-        // In no library at all, but known: otherwise it could not be added either.
+        // A track that exists and is in no library, so that it can be added.
         isrc: "XSGUE2600002".into(),
-        album_id: if row.door == Door::Own { anns.album_id.clone() } else { "0".into() },
+        album_id: if row.access == Access::Own { anns.album_id.clone() } else { "0".into() },
         playlist_id: NOWHERE.into(),
         item_id: NOWHERE.into(),
         undo_id: NOWHERE.into(),
@@ -266,20 +220,20 @@ async fn check(app: &TestApp, row: &Row) -> String {
     let stranger = Seen::of(call(&bob, row, &anns).await).await;
     let missing = Seen::of(call(&bob, row, &nothing).await).await;
     let owner = Seen::of(call(&ann, row, &anns).await).await;
-    let outside = match row.door {
-        Door::Public => row.good,
-        Door::Own | Door::Thing | Door::Person => 401,
+    let outside = match row.access {
+        Access::Public => row.good,
+        Access::Own | Access::Thing | Access::Person => 401,
     };
-    let inside = match row.door {
-        Door::Public | Door::Own => row.good,
-        Door::Thing => 404,
-        Door::Person => 403,
+    let inside = match row.access {
+        Access::Public | Access::Own => row.good,
+        Access::Thing => 404,
+        Access::Person => 403,
     };
     assert_eq!(nobody.status, outside, "{}: nobody got {}", row.call, nobody.body);
     assert_eq!(expired.status, outside, "{}: an expired token got {}", row.call, expired.body);
     assert_eq!(stranger.status, inside, "{}: a stranger got {}", row.call, stranger.body);
     assert_eq!(owner.status, row.good, "{}: the owner got {}", row.call, owner.body);
-    if matches!(row.door, Door::Thing | Door::Person) {
+    if matches!(row.access, Access::Thing | Access::Person) {
         assert_eq!(stranger, missing, "{}: foreign and missing can be told apart", row.call);
     }
     for seen in [&nobody, &expired, &stranger, &missing] {
@@ -314,98 +268,6 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }
 
-async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
-    app.model.play([says(CANARY)]);
-    let frames = person.say(CANARY).await;
-    let made = async |path: &str, body: Value| {
-        let (status, made) = person.answer(Method::POST, path, Some(body)).await;
-        assert!(status < 300, "{path}: {status} {made}");
-        made
-    };
-    let isrc = "XSGUE2600001";
-    made("/api/library/tracks", json!({"isrc": isrc})).await;
-    let tracks = json!([{"isrc": isrc, "reasoning": CANARY}]);
-    let saved = made("/api/tools/suggestPlaylist", json!({"title": CANARY, "tracks": tracks})).await;
-    let found = made("/api/tools/tidalSearch", json!({"query": "a", "searchType": "albums"})).await;
-    let album = &found["albums"][0]["id"];
-    made("/api/library/albums", json!({"albumId": album})).await;
-    let imported = made("/api/library/import", playlist(CANARY)).await;
-    let text = |value: &Value| value.as_str().expect("an id").to_owned();
-    let deleted = person.add_task(CANARY).await;
-    assert_eq!(person.answer(Method::DELETE, &format!("/api/tasks/{deleted}"), None).await.0, 204);
-    Things {
-        user_id: "ann".into(),
-        conversation_id: text(&frames[0]["conversationId"]),
-        turn_id: text(&frames[0]["turnId"]),
-        message_id: text(&frames[0]["messageId"]),
-        task_id: person.add_task(CANARY).await,
-        trash_id: deleted,
-        isrc: isrc.into(),
-        album_id: text(album),
-        playlist_id: text(&saved["id"]),
-        item_id: text(&saved["tracks"][0]["itemId"]),
-        undo_id: text(&saved["undoId"]),
-        entry_id: text(&imported["unmatched"][0]["id"]),
-        consent_id: uuid::Uuid::now_v7().to_string(),
-    }
-}
-
-/// A question to this user about a call; there is no other server here that could make the model ask it.
-async fn ask_consent(app: &TestApp, things: &Things) {
-    let (id, conversation) = (app.world.id(&things.consent_id), app.world.id(&things.conversation_id));
-    let user = &things.user_id;
-    let sql = format!(
-        "INSERT INTO consents (id, conversation_id, message_id, call_id, user_id, tool_name, input, created_at)
-         SELECT {id}, conversation_id, id, {id}, '{user}', '{CANARY}', '{{}}', created_at
-         FROM messages WHERE conversation_id = {conversation} LIMIT 1"
-    );
-    app.world.execute(&sql).await;
-}
-
-/// The canary enters the index: it has a code, and the search asks for it.
-#[tokio::test]
-async fn what_one_user_imports_is_found_by_no_other_user() {
-    on_both_engines(&[], async |app| {
-        app.app.start_ingestion().await.unwrap();
-        let (ann, bob) = (app.person("ann"), app.person("bob"));
-        let track = json!({"title": CANARY, "creator": CANARY, "identifier": ["isrc:QZANN2400001"]});
-        let file = json!({"playlist": {"title": "Mine", "track": [track]}});
-        let (status, body) = ann.answer(Method::POST, "/api/library/import", Some(file)).await;
-        assert_eq!(status, 201, "{body}");
-        app.app.catch_up().await.unwrap();
-        let path = format!("/api/search?q={CANARY}");
-        let found = ann.get(&path).await;
-        assert!(found["tracks"].to_string().contains("QZANN2400001"), "{found}");
-        let reads = [path, "/api/library/tracks/QZANN2400001".into(), "/api/library/tracks".into()];
-        for path in reads {
-            let (_, seen) = bob.answer(Method::GET, &path, None).await;
-            assert!(!seen.to_string().contains("QZANN2400001"), "{path}: {seen}");
-        }
-        let input = json!({"isrcs": ["QZANN2400001"]});
-        let (_, seen) = bob.answer(Method::POST, "/api/tools/batchMetadata", Some(input)).await;
-        assert!(!seen.to_string().contains(CANARY), "{seen}");
-    })
-    .await;
-}
-
-/// Everything a caller can see of an answer, but the time.
-#[derive(Debug, PartialEq)]
-struct Seen {
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
-impl Seen {
-    async fn of(response: Response) -> Self {
-        let headers = response.headers().iter().filter(|(name, _)| *name != "date");
-        let mut headers: Vec<_> =
-            headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
-        headers.sort();
-        Self { status: response.status().as_u16(), headers, body: response.text().await.unwrap() }
-    }
-}
-
 #[tokio::test]
 async fn no_route_is_without_a_row() {
     let app = TestApp::shared([], &[]).await;
@@ -415,8 +277,6 @@ async fn no_route_is_without_a_row() {
         // The document has a path for each tool; the router has one for all.
         let path = if path.starts_with("/api/tools/") { "/api/tools/{name}" } else { path };
         for method in item.as_object().unwrap().keys() {
-            // The document lists every tool by its name; the route is one.
-            let path = if path.starts_with("/api/tools/") { "/api/tools/{name}" } else { path };
             calls.insert(format!("{} {path}", method.to_uppercase()));
         }
     }
@@ -433,155 +293,4 @@ async fn no_route_is_without_a_row() {
     let is_page = |path: &str| path == "/" || path.starts_with("/{*");
     let unknown: Vec<_> = paths.iter().filter(|path| !known.contains(**path) && !is_page(path)).collect();
     assert!(unknown.is_empty(), "these paths have no row in the matrix: {unknown:#?}");
-}
-
-#[tokio::test]
-async fn no_tool_reaches_into_what_belongs_to_someone_else() {
-    let app = TestApp::shared([], &[]).await;
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let task = ann.add_task(CANARY).await;
-    let before = ann.get("/api/tasks").await;
-    let anns = json!({"task_id": task});
-    let named = |tool: &'static str, input: Value| (tool, input);
-    let attempts = [
-        named("complete_task", anns.clone()),
-        named("delete_task", anns.clone()),
-        named("update_task", json!({"task_id": task, "title": "gone"})),
-        named("update_task", json!({"task_id": task, "title": "gone", "user_id": "ann"})),
-        named("complete_task", json!({"task_id": task, "owner": "ann"})),
-        named("list_tasks", json!({"user_id": "ann"})),
-        named("list_tasks", json!({"filter": "all' OR '1'='1"})),
-        named("add_task", json!({"title": "x", "user_id": "ann"})),
-        named("complete_task", json!({"task_id": "x' OR '1'='1"})),
-        named("delete_task", json!({"task_id": "1; DROP TABLE tasks; --"})),
-        named("delete_task", json!({"task_id": ["*"]})),
-        named("delete_task", json!({"task_id": null})),
-    ];
-    for (tool, input) in attempts {
-        // By hand, and by a model that tries the same.
-        let (status, body) = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(input.clone())).await;
-        let names_a_task =
-            input["task_id"].is_string() && input.as_object().unwrap().len() <= 1 + usize::from(tool == "update_task");
-        assert_eq!(status, if names_a_task { 404 } else { 400 }, "{tool} {input}: {body}");
-        app.model.play([engine::script::calls(tool, input.clone()), says("done")]);
-        let frames = bob.say("please").await;
-        // A model's extra fields are dropped: the call then acts on the data of the user who asked.
-        let is_own = matches!(tool, "add_task" | "list_tasks") && input["user_id"].is_string();
-        let expected = if is_own { "tool_call_end" } else { "tool_call_error" };
-        assert!(frames.iter().any(|frame| frame["type"] == expected), "{tool} {input}: {frames:?}");
-        assert!(!format!("{frames:?}{body}").contains(CANARY), "{tool} {input}");
-    }
-    assert_eq!(ann.get("/api/tasks").await, before, "nothing of Ann's has changed");
-    let bobs = bob.get("/api/tasks").await;
-    let titles: Vec<_> = bobs["tasks"].as_array().unwrap().iter().map(|task| &task["title"]).collect();
-    assert_eq!(titles, ["x"], "only the task that Bob's own turn added");
-    let foreign = bob.answer(Method::POST, "/api/tools/complete_task", Some(anns)).await.1;
-    let missing = bob.answer(Method::POST, "/api/tools/complete_task", Some(json!({"task_id": NOWHERE}))).await.1;
-    assert_eq!(foreign["error"], missing["error"], "foreign and missing are the same");
-}
-
-#[tokio::test]
-async fn no_tool_reaches_into_a_foreign_playlist() {
-    let app = TestApp::shared([], &[]).await;
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let (_, made) = ann.answer(Method::POST, "/api/playlists", Some(json!({"title": CANARY}))).await;
-    let path = format!("/api/playlists/{}", made["id"].as_str().unwrap());
-    let before = ann.get(&path).await;
-    let attempts = [
-        ("list_playlists", json!({"playlist": made["id"]})),
-        ("list_playlists", json!({"playlist": CANARY})),
-        ("list_playlists", json!({"user_id": "ann"})),
-        ("edit_playlist", json!({"playlist": made["id"], "action": "rename", "title": "gone"})),
-        ("edit_playlist", json!({"playlist": CANARY, "action": "rename", "title": "gone"})),
-        ("edit_playlist", json!({"playlist": "x' OR '1'='1", "action": "remove", "tracks": ["1"]})),
-    ];
-    for (tool, input) in attempts {
-        let (status, body) = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(input.clone())).await;
-        assert_eq!(status, 400, "{tool} {input}: {body}");
-        let mut missing = input.clone();
-        missing["playlist"] = NOWHERE.into();
-        let missing = bob.answer(Method::POST, &format!("/api/tools/{tool}"), Some(missing)).await.1;
-        assert!(input["user_id"].is_string() || body["error"] == missing["error"], "foreign and missing are the same");
-    }
-    assert_eq!(bob.get("/api/playlists").await["playlists"], json!([]));
-    assert_eq!(ann.get(&path).await, before, "nothing of Ann's has changed");
-}
-
-#[tokio::test]
-async fn a_foreign_conversation_cannot_be_continued_through_the_path_of_ones_own() {
-    let (app, _tidal) = shared_app().await;
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let anns = things_of(&app, &ann).await;
-    let say = |conversation: &str| Some(json!({"message": "hi", "conversation_id": conversation}));
-    let foreign = Seen::of(bob.request(Method::POST, "/api/bob/chat", say(&anns.conversation_id)).await).await;
-    let missing = Seen::of(bob.request(Method::POST, "/api/bob/chat", say(NOWHERE)).await).await;
-    assert_eq!((foreign.status, &foreign), (404, &missing));
-}
-
-#[tokio::test]
-async fn no_request_of_chatkit_reaches_a_foreign_thread() {
-    let (app, _tidal) = shared_app().await;
-    let (ann, bob) = (app.person("ann"), app.person("bob"));
-    let thread = things_of(&app, &ann).await.conversation_id;
-    let before = ann.get(&format!("/api/conversations/{thread}")).await;
-    let item = before["messages"][0]["id"].clone();
-    let input = json!({"content": [{"type": "input_text", "text": "hi"}], "attachments": [], "inference_options": {}});
-    let requests = |thread: &str| {
-        [
-            ("threads.get_by_id", json!({"thread_id": thread})),
-            ("threads.add_user_message", json!({"thread_id": thread, "input": input})),
-            ("threads.retry_after_item", json!({"thread_id": thread, "item_id": item})),
-            ("threads.update", json!({"thread_id": thread, "title": "mine now"})),
-            ("threads.delete", json!({"thread_id": thread})),
-            ("items.list", json!({"thread_id": thread})),
-            ("items.feedback", json!({"thread_id": thread, "item_ids": [item], "kind": "positive"})),
-        ]
-    };
-    for ((kind, foreign), (_, missing)) in requests(&thread).into_iter().zip(requests(NOWHERE)) {
-        let send = async |params: Value| {
-            let body = json!({"type": kind, "params": params});
-            Seen::of(bob.request(Method::POST, "/chatkit", Some(body)).await).await
-        };
-        let (foreign, missing) = (send(foreign).await, send(missing).await);
-        assert_eq!(foreign.status, 404, "{kind}: {}", foreign.body);
-        assert_eq!(foreign, missing, "{kind}");
-    }
-    assert_eq!(ann.get(&format!("/api/conversations/{thread}")).await, before, "nothing of Ann's has changed");
-}
-
-#[tokio::test]
-async fn the_same_client_message_id_of_two_people_is_two_messages() {
-    let app = TestApp::shared([says(CANARY), says("hello bob")], &[]).await;
-    let body = json!({"message": "hi", "agent": "tasks", "clientMessageId": "m-1"});
-    let path = "/api/chat/stream";
-    let first = Seen::of(app.person("ann").request(Method::POST, path, Some(body.clone())).await).await;
-    let second = Seen::of(app.person("bob").request(Method::POST, path, Some(body)).await).await;
-    assert!(first.body.contains(CANARY) && !second.body.contains(CANARY));
-}
-
-#[tokio::test]
-async fn people_who_act_at_once_see_only_what_is_theirs() {
-    const N_PEOPLE: usize = 8;
-    let app = TestApp::shared(vec![says("ok"); 3 * N_PEOPLE], &[]).await;
-    let one = async |n: usize| {
-        let name = format!("person-{n}-");
-        let person = app.person(&name);
-        for round in 0..3 {
-            person.add_task(&format!("{name}{round}")).await;
-            person.say(&format!("{name}{round}")).await;
-        }
-        let mut seen = Vec::new();
-        for (path, list) in [("/api/tasks", "tasks"), ("/api/conversations", "conversations")] {
-            let body = person.get(path).await;
-            let titles = body[list].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned());
-            seen.extend(titles);
-        }
-        seen.push(person.get("/api/me").await["id"].as_str().unwrap().to_owned());
-        assert_eq!(seen.len(), 7, "{seen:?}");
-        assert!(seen.iter().all(|text| text.starts_with(&name)), "{name} saw {seen:?}");
-        let export = person.get("/api/export").await.to_string();
-        let others = (0..N_PEOPLE).filter(|other| *other != n).map(|other| format!("person-{other}-"));
-        assert!(others.into_iter().all(|other| !export.contains(&other)), "{name}: {export}");
-    };
-    futures::future::join_all((0..N_PEOPLE).map(one)).await;
 }

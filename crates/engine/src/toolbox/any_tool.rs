@@ -1,0 +1,127 @@
+//! A tool without its types: one of Segue, or one of another server.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Done, spec::spec};
+use crate::{
+    Report, Tool, ToolContext, ToolError, ToolSpec,
+    foreign::{Foreign, ForeignOutput},
+    untrusted,
+};
+
+/// A type-erased tool.
+pub(super) trait AnyTool: Send + Sync {
+    fn spec(&self) -> &ToolSpec;
+    fn is_foreign(&self) -> bool {
+        false
+    }
+    fn deadline(&self) -> Duration;
+    /// The error of an attempt that exceeds the deadline.
+    fn late(&self) -> ToolError;
+    fn check(&self, input: &Value) -> Result<(), ToolError>;
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>>;
+    fn for_model(&self, output: &Value) -> Value;
+}
+
+/// An output without its durations.
+pub(super) struct Reported {
+    summary: String,
+    count: usize,
+    output: Value,
+}
+
+impl Reported {
+    pub(super) fn finish(mut self, duration_ms: u64, timings: BTreeMap<String, u64>, was_retried: bool) -> Done {
+        if let Value::Object(fields) = &mut self.output {
+            fields.insert("summary".into(), json!(self.summary));
+            fields.insert("durationMs".into(), json!(duration_ms));
+        }
+        Done { summary: self.summary, count: self.count, duration_ms, output: self.output, timings, was_retried }
+    }
+}
+
+pub(super) struct Typed<T> {
+    spec: ToolSpec,
+    tool: T,
+}
+
+impl<T: Tool> Typed<T> {
+    pub(super) fn new(tool: T) -> Self {
+        Self { spec: spec::<T>(), tool }
+    }
+
+    fn parse(input: &Value) -> Result<T::Input, ToolError> {
+        T::Input::deserialize(input)
+            .map_err(|error| ToolError::BadInput(format!("Invalid input for {}: {error}", T::NAME)))
+    }
+}
+
+impl<T: Tool> AnyTool for Typed<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn deadline(&self) -> Duration {
+        T::DEADLINE
+    }
+
+    fn late(&self) -> ToolError {
+        T::late()
+    }
+
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        Self::parse(input).map(drop)
+    }
+
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
+        Box::pin(async move {
+            let output = self.tool.call(cx, Self::parse(input)?).await?;
+            let (summary, count) = (output.summary(), output.count());
+            let output = serde_json::to_value(&output).map_err(anyhow::Error::from)?;
+            Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
+        })
+    }
+
+    fn for_model(&self, output: &Value) -> Value {
+        T::for_model(output)
+    }
+}
+
+impl AnyTool for Foreign {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    fn is_foreign(&self) -> bool {
+        true
+    }
+
+    fn deadline(&self) -> Duration {
+        self.0.deadline()
+    }
+
+    fn late(&self) -> ToolError {
+        let message = format!("{} took longer than {} s", self.spec().title, self.deadline().as_secs());
+        ToolError::Unavailable { message, retryable: true }
+    }
+
+    /// The server that offers the tool validates its input.
+    fn check(&self, _: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
+        Box::pin(async move {
+            let ForeignOutput { summary, count, output } = self.0.call(cx, input).await?;
+            Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
+        })
+    }
+
+    fn for_model(&self, output: &Value) -> Value {
+        output.clone()
+    }
+}

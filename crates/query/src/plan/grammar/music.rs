@@ -1,0 +1,103 @@
+//! Phrases that limit the music itself: key, language, vocals, explicit lyrics.
+
+use super::{Phrases, Rule};
+
+pub(super) const MUSIC: Phrases = &[
+    (
+        Rule::Key,
+        &["in the? key? of? {key}", "the? key of {tonic}", "in der? tonart? {key}", "en {key}", "tonart {tonic}"],
+    ),
+    (Rule::MinorKey, &["in a minor key", "minor key", "in moll", "en tonalite? mineur|mineure", "en tono? menor"]),
+    (Rule::MajorKey, &["in a major key", "major key", "in dur", "en tonalite? majeur|majeure", "en tono? mayor"]),
+    (
+        Rule::NotLanguage,
+        &[
+            "not|never sung? in {language}",
+            "non {language}",
+            "no {language} lyrics|songs|vocals|singing|music",
+            "nicht auf {language}",
+            "keine {language} lieder|songs|texte|musik",
+            "pas en {language}",
+            "pas de chansons {language}",
+            "pas de chansons en {language}",
+            "no en {language}",
+            "sin canciones en {language}",
+            "anything but {language}",
+        ],
+    ),
+    (
+        Rule::Language,
+        &[
+            "sung|singing|only in {language}",
+            "in {language}",
+            "in? {language} language",
+            "with? {language} lyrics|vocals|texts|singing",
+            "{language} songs|song|tracks|music|tunes",
+            "auf {language}",
+            "{language} lieder|songs|musik|texte|texten|stucke",
+            "gesungen? auf {language} gesungen?",
+            "chante|chantee|chantees|chantes en {language}",
+            "en {language}",
+            "chansons|chanson|musique|morceaux|titres {language}",
+            "cantada|cantadas|cantado|cantados en {language}",
+            "canciones|cancion|musica|temas {language}",
+        ],
+    ),
+    (
+        Rule::Instrumental,
+        &[
+            "instrumental|instrumentals|instrumentale|instrumentalen|instrumentales|instrumentaux|instrumentalmusik|instrumentalstucke only?",
+            "only instrumental|instrumentals",
+            "wordless",
+            "no|without any? vocals|vocal|singing|lyrics|singer|singers|voice|voices|words",
+            "with no vocals|singing|lyrics|words|voice",
+            "ohne gesang|text|texte|stimme|stimmen|worte|sanger",
+            "kein|keinen gesang",
+            "sans paroles|voix|chant|chanteur",
+            "pas de paroles|voix|chant",
+            "sin voz|voces|letra|letras|canto|palabras",
+        ],
+    ),
+    (
+        Rule::Vocal,
+        &[
+            "with vocals|singing|lyrics|words",
+            "not|no|non|nothing instrumental|instrumentals",
+            "mit gesang|text|texten",
+            "nicht instrumental",
+            "keine instrumentale|instrumentalen|instrumentalmusik|instrumentalstucke",
+            "avec des? paroles|voix|chant",
+            "pas instrumental|instrumentale|instrumentales",
+            "con voz|voces|letra",
+            "no instrumental|instrumentales",
+        ],
+    ),
+    (
+        Rule::Clean,
+        &[
+            "no|without any? explicit lyrics|content|songs|tracks|words|language",
+            "no|without any? swearing|cursing|swear|curse|profanity|profanities words?",
+            "not|non|nothing explicit",
+            "clean lyrics|version|versions|songs only?",
+            "ohne schimpfworter|fluchen|kraftausdrucke",
+            "ohne|keine explizite|expliziten texte|lieder|songs|inhalte",
+            "nicht explizit",
+            "sans gros mots",
+            "sans paroles explicites",
+            "pas explicite|explicites",
+            "sin palabrotas|groserias",
+            "sin letras? explicita|explicitas",
+            "no explicita|explicitas",
+        ],
+    ),
+    (
+        Rule::Explicit,
+        &[
+            "only explicit songs|tracks|lyrics?",
+            "explicit songs|tracks|lyrics|only|versions",
+            "nur explizite lieder|songs|texte",
+            "paroles|chansons explicites",
+            "letras|canciones explicitas",
+        ],
+    ),
+];

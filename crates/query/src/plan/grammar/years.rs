@@ -1,0 +1,135 @@
+//! Phrases that limit the year: "since 1990", "from the eighties".
+
+use super::{Phrases, Rule};
+
+pub(super) const YEARS: Phrases = &[
+    (
+        Rule::YearsBetween,
+        &[
+            "from|between|of {year} to|until|till|through|and|- {year}",
+            "{year} to|through|until|till|bis|- {year}",
+            "zwischen {year} und {year}",
+            "von|aus {year} bis {year}",
+            "entre {year} et|y {year}",
+            "de {year} a {year}",
+            "desde {year} hasta {year}",
+            "aus den jahren {year} bis|- {year}",
+        ],
+    ),
+    (
+        Rule::YearsSince,
+        &[
+            "since {year}",
+            "from {year} on|onward|onwards|upward|upwards",
+            "from {year} to today|now",
+            "seit {year}",
+            "ab {year}",
+            "depuis {year}",
+            "a partir de {year}",
+            "desde {year}",
+            "{year} or newer|later",
+            "not older than {year}",
+        ],
+    ),
+    (
+        Rule::YearsAfter,
+        &[
+            "after {year}",
+            "newer|later|younger than {year}",
+            "nach {year}",
+            "neuer als {year}",
+            "apres {year}",
+            "despues de {year}",
+            "mas reciente|recientes|nueva|nuevas|nuevo|nuevos que|de {year}",
+            "plus recent|recente|recents|recentes que {year}",
+        ],
+    ),
+    (
+        Rule::YearsUntil,
+        &[
+            "until|till {year}",
+            "up to {year}",
+            "bis {year}",
+            "jusqu en {year}",
+            "hasta {year}",
+            "{year} or older|earlier",
+            "not newer than {year}",
+        ],
+    ),
+    (
+        Rule::YearsBefore,
+        &[
+            "before|pre {year}",
+            "older|earlier than {year}",
+            "vor {year}",
+            "alter als {year}",
+            "avant {year}",
+            "antes de {year}",
+            "plus ancien|anciens|ancienne|anciennes|vieux|vieille|vieilles que {year}",
+            "mas antigua|antiguas|antiguo|antiguos|vieja|viejas|viejo|viejos que|de {year}",
+        ],
+    ),
+    (
+        Rule::YearsIn,
+        &[
+            "from|of|in {year}",
+            "released|recorded in {year}",
+            "from|in the year {year}",
+            "aus|von|im {year}",
+            "aus dem jahr|jahre {year}",
+            "im jahr|jahre {year}",
+            "de {year}",
+            "de l annee {year}",
+            "del ano {year}",
+            "del {year}",
+            "sorti|sortis|sorties|sortie en {year}",
+            "en {year}",
+        ],
+    ),
+    (
+        Rule::DecadesBetween,
+        &[
+            "from|between the? {decade} to|through|until|and the? {decade}",
+            "{decade} to|through|and|or the? {decade}",
+            "{decade} und|bis|oder {decade}",
+            "{decade} et|ou les? {decade}",
+            "{decade} y|o {decade}",
+        ],
+    ),
+    (
+        Rule::Decade,
+        &[
+            "from|in|of|during the? {decade}",
+            "the {decade}",
+            "aus|in|von den|der? {decade}",
+            "der|den {decade}",
+            "des|les|dans|de les? {decade}",
+            "de los|la {decade}",
+            "de {decade}",
+            "en los? {decade}",
+            "los {decade}",
+            "de|en la decada de los? {decade}",
+            "{decade}",
+        ],
+    ),
+    (
+        Rule::OlderThanYears,
+        &[
+            "older than {n} years",
+            "alter als {n} jahre",
+            "plus vieux|vieilles|anciens|anciennes de {n} ans",
+            "de mas de {n} anos",
+        ],
+    ),
+    (
+        Rule::NewerThanYears,
+        &[
+            "from|of|in the last|past {n} years",
+            "newer than {n} years",
+            "aus den letzten {n} jahren",
+            "der letzten {n} jahre",
+            "des {n} dernieres annees",
+            "de los ultimos {n} anos",
+        ],
+    ),
+];

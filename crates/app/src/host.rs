@@ -5,8 +5,9 @@
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use engine::{
-    Block, CallId, End, FailureCode, Finished, Kind, Message, MessageId, Progress, Recorded, Role, StopReason,
+    Block, CallId, End, FailureCode, Finished, Kind, MessageId, Progress, Recorded, StopReason,
     mutants::{Mutant, planted},
+    text_of,
 };
 use futures::{FutureExt, future::BoxFuture};
 use store::{Ended, MessageStatus, StoreError, TurnEnd, TurnError, TurnStore};
@@ -143,7 +144,7 @@ async fn close_open<H: Host>(host: &H, job: &Job, finished: &mut Finished) -> Re
 async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Result<Ended, StoreError> {
     let finished = &answer.finished;
     let content = finished.progress.content();
-    let text = Message { role: Role::Assistant, content: content.clone() }.text();
+    let text = text_of(&content);
     let title = host.title_of(&content);
     let closing = closing_event(answer);
     let last = live.last_events(closing.clone()).await;

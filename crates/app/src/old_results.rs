@@ -2,8 +2,9 @@
 //!
 //! A conversation of twenty searches would otherwise carry twenty lists of tracks that no one speaks about any more.
 
+use std::sync::Arc;
+
 use engine::{Block, Message, Role};
-use serde_json::Value;
 
 /// At least this many exchanges before the running one keep their results whole.
 const MIN_WHOLE: usize = 1;
@@ -19,11 +20,11 @@ pub(crate) fn shorten(messages: &mut [Message]) {
     let n_old = n_earlier.saturating_sub(MIN_WHOLE) / STEP * STEP;
     let Some(border) = starts.get(n_old).copied().filter(|_| n_old > 0) else { return };
     for block in messages[..border].iter_mut().flat_map(|message| &mut message.content) {
-        if let Block::ToolResult { content: Value::String(text), .. } = block
+        if let Block::ToolResult { content, .. } = block
+            && let Some(text) = content.as_str()
             && let Some((end, _)) = text.char_indices().nth(OLD_CHARS)
         {
-            text.truncate(end);
-            text.push_str(" … [older result, shortened]");
+            *content = Arc::new(format!("{} … [older result, shortened]", &text[..end]).into());
         }
     }
 }
@@ -36,8 +37,11 @@ mod tests {
 
     fn conversation(n_exchanges: usize) -> Vec<Message> {
         let exchange = |_| {
-            let result =
-                Block::ToolResult { tool_use_id: CallId::new(), content: "x".repeat(1000).into(), is_error: false };
+            let result = Block::ToolResult {
+                tool_use_id: CallId::new(),
+                content: Arc::new("x".repeat(1000).into()),
+                is_error: false,
+            };
             [Message::user("more"), Message::assistant(vec![result])]
         };
         (0..n_exchanges).flat_map(exchange).chain([Message::user("and now?")]).collect()

@@ -161,7 +161,7 @@ impl App {
             elapsed: job.elapsed,
             cancel: live.cancel.clone(),
         };
-        let claims = Claims::of(job.agent, &turn.prompt, toolbox);
+        let claims = Claims::of(job.agent, &turn.prompt);
         // The offline model says only what its rules have read from tools.
         let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
         // A reply that an earlier node began goes on as the step that it began.

@@ -154,7 +154,7 @@ mod tests {
     fn called(name: &str, input: Value, output: Value) -> Vec<Block> {
         let id = CallId::new();
         let called = Block::ToolUse { id, name: name.into(), input };
-        vec![called, Block::ToolResult { tool_use_id: id, content: output, is_error: false }]
+        vec![called, Block::ToolResult { tool_use_id: id, content: output.into(), is_error: false }]
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn shorten_results(messages: &mut [Message], max_chars: usize) {
         if let Block::ToolResult { content, .. } = block
             && value_chars(content) > max_chars
         {
-            *content = Value::String(beginning(&as_text(content), max_chars));
+            *content = Value::String(beginning(&as_text(content), max_chars)).into();
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Messages and their blocks: the form in which a conversation is stored and in which a model reads it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,7 +37,8 @@ pub enum Block {
     },
     ToolResult {
         tool_use_id: CallId,
-        content: Value,
+        /// Shared with the event and the journal: it may be large, and an answer is copied several times.
+        content: Arc<Value>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
@@ -52,10 +55,15 @@ impl Message {
 
     /// The text of the message, without its tool calls.
     pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
-            Block::ToolUse { .. } | Block::ToolResult { .. } => None,
-        });
-        texts.collect::<Vec<_>>().join("\n\n")
+        text_of(&self.content)
     }
+}
+
+/// The text of these blocks, without tool calls.
+pub fn text_of(content: &[Block]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
+        Block::Text { text } => Some(text.as_str()),
+        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
 }

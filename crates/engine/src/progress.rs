@@ -317,7 +317,7 @@ fn result_block(call: CallId, outcome: &Outcome) -> Block {
     match outcome {
         Outcome::Done(done) => Block::ToolResult { tool_use_id: call, content: done.output.clone(), is_error: false },
         Outcome::Failed(failure) => {
-            let content = serde_json::to_value(failure).expect("a failure is plain data");
+            let content = Arc::new(serde_json::to_value(failure).expect("a failure is plain data"));
             Block::ToolResult { tool_use_id: call, content, is_error: true }
         }
     }

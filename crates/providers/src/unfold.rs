@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn result(id: CallId, content: Value) -> Block {
-        Block::ToolResult { tool_use_id: id, content, is_error: false }
+        Block::ToolResult { tool_use_id: id, content: content.into(), is_error: false }
     }
 
     /// One line per entry.

@@ -1,6 +1,7 @@
 //! The journal of tool calls: a row before a tool runs, its outcome after, one truth about what happened.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -80,7 +81,7 @@ impl Row {
                 summary: self.summary.unwrap_or_default(),
                 count: self.result_count.and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
                 duration_ms: self.duration_ms.unwrap_or(0).unsigned_abs(),
-                output,
+                output: Arc::new(output),
                 timings: Default::default(),
                 was_retried: self.was_retried.unwrap_or(false),
             }))),
@@ -103,6 +104,7 @@ pub(super) fn outcome_of_effect(mut output: Value) -> Outcome {
         fields.insert("durationMs".into(), 0.into());
     }
     let (timings, was_retried) = (Default::default(), false);
+    let output = Arc::new(output);
     Outcome::Done(Arc::new(Done { summary: DONE.into(), count: 1, duration_ms: 0, output, timings, was_retried }))
 }
 
@@ -111,7 +113,7 @@ const DONE: &str = "Done";
 /// An outcome as the columns of its row.
 struct Columns<'a> {
     status: &'static str,
-    result: Value,
+    result: Cow<'a, Value>,
     summary: Option<&'a str>,
     count: Option<i64>,
     duration_ms: i64,
@@ -124,7 +126,7 @@ impl<'a> Columns<'a> {
         match outcome {
             Outcome::Done(done) => Self {
                 status: "done",
-                result: done.output.clone(),
+                result: Cow::Borrowed(&*done.output),
                 summary: Some(&done.summary),
                 count: i64::try_from(done.count).ok(),
                 duration_ms: i64::try_from(done.duration_ms).unwrap_or(i64::MAX),
@@ -133,7 +135,7 @@ impl<'a> Columns<'a> {
             },
             Outcome::Failed(failure) => Self {
                 status: "failed",
-                result: serde_json::to_value(failure).expect("a failure is plain data"),
+                result: Cow::Owned(serde_json::to_value(failure).expect("a failure is plain data")),
                 summary: None,
                 count: None,
                 duration_ms: i64::try_from(failure.duration_ms).unwrap_or(i64::MAX),

@@ -32,13 +32,13 @@ fn is_doubted(case: &Case) -> bool {
     let agent = agent(case.agent).expect("an agent");
     let claims = Claims {
         writers: vec!["add_task", "delete_task", "complete_task", "suggestPlaylist"],
-        ..Claims::of(agent, &prompt, &engine::Toolbox::default())
+        ..Claims::of(agent, &prompt)
     };
     let id = CallId::new();
     let mut answer = Vec::new();
     if !case.tool.is_empty() {
         answer.push(Block::ToolUse { id, name: case.tool.to_owned(), input: json!({}) });
-        answer.push(Block::ToolResult { tool_use_id: id, content: json!(case.result), is_error: false });
+        answer.push(Block::ToolResult { tool_use_id: id, content: json!(case.result).into(), is_error: false });
     }
     answer.push(Block::Text { text: case.answer.clone() });
     claims.doubt(&answer, 0).is_some()
@@ -69,11 +69,11 @@ fn a_failed_call_does_not_confirm_a_claim() {
     let agent = agent("tasks").expect("an agent");
     let prompt =
         Prompt { system: "".into(), tools: [].into(), messages: vec![Message::user("add milk")], may_call_tools: true };
-    let claims = Claims { writers: vec!["add_task"], ..Claims::of(agent, &prompt, &engine::Toolbox::default()) };
+    let claims = Claims { writers: vec!["add_task"], ..Claims::of(agent, &prompt) };
     let id = CallId::new();
     let call = Block::ToolUse { id, name: "add_task".into(), input: json!({}) };
     let text = Block::Text { text: "Done.".into() };
-    let result = |is_error| Block::ToolResult { tool_use_id: id, content: json!("x"), is_error };
+    let result = |is_error| Block::ToolResult { tool_use_id: id, content: json!("x").into(), is_error };
     assert!(claims.doubt(&[call.clone(), result(true), text.clone()], 0).is_some());
     assert!(claims.doubt(&[call, result(false), text], 0).is_none());
 }

@@ -9,7 +9,7 @@ mod changes;
 mod corpus;
 mod names;
 
-use engine::{Block, Doubt, Effect, Notice, Prompt, Reviewer, Role, Toolbox};
+use engine::{Block, Doubt, Effect, Notice, Prompt, Reviewer, Role};
 
 use crate::agents::Agent;
 
@@ -26,8 +26,8 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    pub(crate) fn of(agent: &Agent, prompt: &Prompt, toolbox: &Toolbox) -> Self {
-        let writers = toolbox.specs().into_iter().filter(|spec| spec.effect != Effect::Reads).map(|spec| spec.name);
+    pub(crate) fn of(agent: &Agent, prompt: &Prompt) -> Self {
+        let writers = prompt.tools.iter().filter(|spec| spec.effect != Effect::Reads).map(|spec| spec.name);
         let writers: Vec<_> = writers.collect();
         let mut known = String::new();
         let mut has_written = false;

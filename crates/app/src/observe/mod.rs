@@ -190,7 +190,7 @@ mod tests {
             summary: "Found 10 tracks".into(),
             count: 10,
             duration_ms: 12,
-            output: json!({"tracks": tracks}),
+            output: json!({"tracks": tracks}).into(),
             timings: BTreeMap::from([("searchDurationMs".to_owned(), 9)]),
             was_retried: false,
         };

@@ -1,6 +1,6 @@
 //! A tool without its types: one of Segue, or one of another server.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -40,7 +40,14 @@ impl Reported {
             fields.insert("summary".into(), json!(self.summary));
             fields.insert("durationMs".into(), json!(duration_ms));
         }
-        Done { summary: self.summary, count: self.count, duration_ms, output: self.output, timings, was_retried }
+        Done {
+            summary: self.summary,
+            count: self.count,
+            duration_ms,
+            output: Arc::new(self.output),
+            timings,
+            was_retried,
+        }
     }
 }
 

@@ -112,11 +112,15 @@ impl Toolbox {
             }
             Block::ToolResult { tool_use_id, content, is_error: false } => {
                 let name = names.get(tool_use_id).copied().unwrap_or_default();
-                Block::ToolResult { tool_use_id: *tool_use_id, content: self.for_model(name, content), is_error: false }
+                Block::ToolResult {
+                    tool_use_id: *tool_use_id,
+                    content: self.for_model(name, content).into(),
+                    is_error: false,
+                }
             }
             Block::ToolResult { tool_use_id, content, is_error: true } => {
                 let error = untrusted::clean(content.get("error").and_then(Value::as_str).unwrap_or("failed"));
-                Block::ToolResult { tool_use_id: *tool_use_id, content: Value::String(error), is_error: true }
+                Block::ToolResult { tool_use_id: *tool_use_id, content: Value::String(error).into(), is_error: true }
             }
             Block::Text { .. } => block.clone(),
         });

@@ -32,7 +32,7 @@ pub struct Done {
     pub count: usize,
     pub duration_ms: u64,
     /// The complete output, including `summary` and `durationMs`.
-    pub output: Value,
+    pub output: Arc<Value>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub timings: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

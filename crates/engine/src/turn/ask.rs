@@ -129,7 +129,7 @@ impl Run<'_, '_> {
         for block in &mut content {
             if let Block::ToolResult { tool_use_id, content, .. } = block {
                 let notes = self.notes.get(tool_use_id).map(Vec::as_slice).unwrap_or_default();
-                *content = with_notes(std::mem::take(content), notes);
+                add_notes(content, notes);
             }
         }
         if let Some((n_blocks, question)) = &self.question {
@@ -147,11 +147,10 @@ impl Run<'_, '_> {
 }
 
 /// Appends the notes after the result, so that the data mark stays at the start.
-fn with_notes(result: Value, notes: &[String]) -> Value {
-    match result {
-        Value::String(text) if !notes.is_empty() => {
-            Value::String(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))))
-        }
-        result => result,
+fn add_notes(result: &mut Arc<Value>, notes: &[String]) {
+    if let Value::String(text) = &**result
+        && !notes.is_empty()
+    {
+        *result = Arc::new(format!("{text}\n{}", untrusted::clean(&notes.join("\n"))).into());
     }
 }

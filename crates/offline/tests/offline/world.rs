@@ -136,7 +136,7 @@ impl World {
         };
         let blocks = content.iter().cloned().map(|block| match block {
             Block::ToolResult { tool_use_id, content, is_error: false } => {
-                let content = self.toolbox.for_model(name_of(tool_use_id).unwrap(), &content);
+                let content = self.toolbox.for_model(name_of(tool_use_id).unwrap(), &content).into();
                 Block::ToolResult { tool_use_id, content, is_error: false }
             }
             block => block,

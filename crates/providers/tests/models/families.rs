@@ -118,7 +118,7 @@ async fn a_server_without_tools_gets_them_in_the_prompt_and_calls_are_text() {
     let id = CallId::new();
     let answer = vec![
         Block::ToolUse { id, name: "list_tasks".into(), input: json!({"filter": "all"}) },
-        Block::ToolResult { tool_use_id: id, content: json!("nothing to do"), is_error: false },
+        Block::ToolResult { tool_use_id: id, content: json!("nothing to do").into(), is_error: false },
     ];
     let messages = vec![Message::user("What is left?"), Message::assistant(answer)];
     let prompt = Prompt { messages, ..with_tools() };

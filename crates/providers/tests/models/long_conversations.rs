@@ -73,7 +73,7 @@ async fn turn(model: &dyn engine::Model, history: &mut Vec<Message>, question: S
     let finished = run(turn, &mut |_| {}).await;
     let content = finished.content.into_iter().map(|block| match block {
         Block::ToolResult { tool_use_id, content, is_error } => {
-            let content = toolbox.for_model("semanticSearch", &content);
+            let content = toolbox.for_model("semanticSearch", &content).into();
             Block::ToolResult { tool_use_id, content, is_error }
         }
         other => other,

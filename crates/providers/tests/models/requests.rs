@@ -25,7 +25,7 @@ fn tool(name: &'static str) -> ToolSpec {
 fn conversation() -> Prompt {
     let [a, b, c] = [1, 2, 3].map(|n| CallId(Uuid::from_u128(n)));
     let call = |id, name: &str, input| Block::ToolUse { id, name: name.into(), input };
-    let result = |id, content, is_error| Block::ToolResult { tool_use_id: id, content, is_error };
+    let result = |id, content, is_error| Block::ToolResult { tool_use_id: id, content: Arc::new(content), is_error };
     let text = |text: &str| Block::Text { text: text.into() };
     let first_answer = vec![
         text("Let me look."),

@@ -133,7 +133,7 @@ fn any_block() -> impl Strategy<Value = Block> {
         2 => words.prop_map(|text| Block::Text { text }),
         2 => (id.clone(), name, value.clone()).prop_map(|(id, name, input)| Block::ToolUse { id, name, input }),
         2 => (id, value, any::<bool>())
-            .prop_map(|(id, content, is_error)| Block::ToolResult { tool_use_id: id, content, is_error }),
+            .prop_map(|(id, content, is_error)| Block::ToolResult { tool_use_id: id, content: content.into(), is_error }),
     ]
 }
 
@@ -196,7 +196,7 @@ fn real_history() -> impl Strategy<Value = Vec<Message>> {
                 content.push(Block::ToolUse { id, name: "list_tasks".into(), input: json!({"q": "x"}) });
                 content.push(Block::ToolResult {
                     tool_use_id: id,
-                    content: json!("r".repeat(n_chars)),
+                    content: json!("r".repeat(n_chars)).into(),
                     is_error: false,
                 });
             }

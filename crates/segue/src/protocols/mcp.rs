@@ -180,7 +180,7 @@ fn internal(error: &dyn std::fmt::Display) -> ErrorData {
 /// The output as data, without invisible characters, and, for clients that read only text, as text. A failure is text for the model to read.
 fn result(outcome: &Outcome) -> CallToolResult {
     match outcome {
-        Outcome::Done(done) => CallToolResult::structured(untrusted::cleaned(done.output.clone())),
+        Outcome::Done(done) => CallToolResult::structured(untrusted::cleaned(Value::clone(&done.output))),
         Outcome::Failed(failure) => CallToolResult::error(vec![ContentBlock::text(untrusted::clean(&failure.error))]),
     }
 }

@@ -176,7 +176,7 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
             summary: &done.summary,
             result_count: done.count,
             duration_ms: done.duration_ms,
-            output: (done.count > 0).then_some(&done.output),
+            output: (done.count > 0).then_some(&*done.output),
         },
         Kind::ToolFailed { call, failure, .. } => Frame::ToolCallError { seq, tool_call_id: *call, failure },
         Kind::Ended { usage, stop, notices, cost_usd } => {

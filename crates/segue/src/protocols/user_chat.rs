@@ -122,7 +122,7 @@ impl Answer {
                 parameters: input.as_ref().clone(),
                 result: Value::Null,
             }),
-            Kind::ToolDone { call, done, .. } => self.set_result(*call, done.output.clone()),
+            Kind::ToolDone { call, done, .. } => self.set_result(*call, Value::clone(&done.output)),
             Kind::ToolFailed { call, failure, .. } => {
                 self.set_result(*call, serde_json::to_value(failure).expect("a failure is plain data"));
             }

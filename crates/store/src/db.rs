@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 use sqlx::{
     Arguments, Encode, FromRow, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
     Type,
@@ -112,22 +113,73 @@ impl<'c> Query<'c> {
     }
 
     /// Runs the statement and returns how many rows it changed.
-    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
-        on_target!(self, |db, arguments| {
-            sqlx::query_with(self.sql, arguments).execute(db).await.map(|done| done.rows_affected())
+    pub(crate) fn execute(self) -> Asked<'c, u64> {
+        Box::pin(async move {
+            on_target!(self, |db, arguments| {
+                sqlx::query_with(self.sql, arguments).execute(db).await.map(|done| done.rows_affected())
+            })
         })
     }
 
     pub(crate) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
-        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_one(db).await)
+        self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
     }
 
     pub(crate) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
-        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_optional(db).await)
+        self.first_row().await?.map(|row| row.read()).transpose()
     }
 
     pub(crate) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
-        on_target!(self, |db, arguments| sqlx::query_as_with(self.sql, arguments).fetch_all(db).await)
+        self.rows().await?.iter().map(AnyRow::read).collect()
+    }
+
+    fn first_row(self) -> Asked<'c, Option<AnyRow>> {
+        Box::pin(async move {
+            on_target!(self, |db, arguments| {
+                let row = sqlx::query_with(self.sql, arguments).fetch_optional(db).await?;
+                Ok(row.map(AnyRow::from))
+            })
+        })
+    }
+
+    fn rows(self) -> Asked<'c, Vec<AnyRow>> {
+        Box::pin(async move {
+            on_target!(self, |db, arguments| {
+                let rows = sqlx::query_with(self.sql, arguments).fetch_all(db).await?;
+                Ok(rows.into_iter().map(AnyRow::from).collect())
+            })
+        })
+    }
+}
+
+/// A statement that runs. It is boxed where it begins: an `async fn` is compiled again in every crate that awaits it, with
+/// everything below it, and the drivers of two databases below each query are most of the program's build time.
+type Asked<'c, T> = BoxFuture<'c, Result<T, sqlx::Error>>;
+
+/// A row of either database.
+enum AnyRow {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+impl AnyRow {
+    fn read<T: Row>(&self) -> Result<T, sqlx::Error> {
+        match self {
+            Self::Sqlite(row) => T::from_row(row),
+            Self::Postgres(row) => T::from_row(row),
+        }
+    }
+}
+
+impl From<SqliteRow> for AnyRow {
+    fn from(row: SqliteRow) -> Self {
+        Self::Sqlite(row)
+    }
+}
+
+impl From<PgRow> for AnyRow {
+    fn from(row: PgRow) -> Self {
+        Self::Postgres(row)
     }
 }
 
@@ -145,16 +197,18 @@ impl Tx {
         self.clock.now()
     }
 
-    pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        #[cfg(debug_assertions)]
-        crate::failpoint::reached();
-        match self.open {
-            OpenTx::Sqlite(tx) => tx.commit().await?,
-            OpenTx::Postgres(tx) => tx.commit().await?,
-        }
-        #[cfg(debug_assertions)]
-        crate::failpoint::reached();
-        Ok(())
+    pub(crate) fn commit(self) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(async move {
+            #[cfg(debug_assertions)]
+            crate::failpoint::reached();
+            match self.open {
+                OpenTx::Sqlite(tx) => tx.commit().await?,
+                OpenTx::Postgres(tx) => tx.commit().await?,
+            }
+            #[cfg(debug_assertions)]
+            crate::failpoint::reached();
+            Ok(())
+        })
     }
 
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
@@ -166,15 +220,17 @@ impl Tx {
 }
 
 impl Store {
-    pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
-        #[cfg(debug_assertions)]
-        crate::failpoint::reached();
-        let open = match &self.db {
-            // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-            Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
-            Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
-        };
-        Ok(Tx { open, clock: self.clock.clone() })
+    pub(crate) fn begin(&self) -> BoxFuture<'_, Result<Tx, StoreError>> {
+        Box::pin(async move {
+            #[cfg(debug_assertions)]
+            crate::failpoint::reached();
+            let open = match &self.db {
+                // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
+                Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+                Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
+            };
+            Ok(Tx { open, clock: self.clock.clone() })
+        })
     }
 
     /// A query that reads, outside a transaction.

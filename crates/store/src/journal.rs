@@ -33,8 +33,13 @@ impl CallLeases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&call).copied().unwrap_or(NO_TURN)
     }
 
-    fn release(&self, call: CallId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&call);
+    /// Only the lease under which the call was closed: this node may have taken the turn over meanwhile, and begun the
+    /// call again under the next one.
+    fn release(&self, call: CallId, token: i64) {
+        let mut leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if leases.get(&call) == Some(&token) {
+            leases.remove(&call);
+        }
     }
 }
 
@@ -238,7 +243,7 @@ impl Store {
             Some(_) => None,
             None => self.read(ROW).bind(call.0).fetch_optional::<Row>().await?,
         };
-        self.call_leases.release(call);
+        self.call_leases.release(call, token);
         Ok(match row.map(Row::recorded) {
             Some(Recorded::Effect(recorded) | Recorded::Closed(recorded)) => recorded,
             Some(Recorded::Begun) | None => outcome,

@@ -56,8 +56,18 @@ enum Action {
     Token(token::Args),
 }
 
+/// The whole command. It is here and not in `main.rs`, because an `async fn` is compiled in every crate that awaits it.
+pub fn main() -> ExitCode {
+    let runtime = tokio::runtime::Runtime::new().expect("the system has threads and sockets");
+    let code = runtime.block_on(run(std::env::args_os()));
+    // The runtime is not dropped: that would wait for a running embedding, and a supervisor would kill the process.
+    // Unfinished work is repeated at the next start.
+    runtime.shutdown_background();
+    code
+}
+
 /// Runs a command. The exit code is 0 on success, 1 on failure, 2 on bad usage.
-pub async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+async fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let parsed =
         command().try_get_matches_from(args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {

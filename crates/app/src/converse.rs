@@ -1,4 +1,4 @@
-//! A message becomes a turn, and a tool is called without one: what a client asks for, stored before it is answered.
+//! Starts turns from messages, and calls tools without a turn. Requests are stored before they are answered.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,21 +25,21 @@ use crate::{
 
 pub use store::Again;
 
-/// What someone says to an agent.
+/// A message of a user to an agent.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
     pub text: String,
-    /// None: a new conversation.
+    /// `None`: a new conversation.
     pub conversation: Option<ConversationId>,
-    /// The id of a new conversation, for clients that name theirs before the first message; see `client_ids`.
+    /// The id of a new conversation, for clients that choose it before the first message; see `client_ids`.
     pub new_conversation_id: Option<ConversationId>,
-    /// An earlier question of this conversation, asked again in the words of `text`.
+    /// An earlier question of this conversation that is asked again with `text`.
     pub again: Option<Again>,
-    /// Only for a new conversation; an old one keeps its agent.
+    /// Only for a new conversation; an existing one keeps its agent.
     pub agent: Option<String>,
-    /// A model of `SEGUE_MODELS`, for this message and those after it.
+    /// A model of `SEGUE_MODELS`, for this message and later ones.
     pub model: Option<String>,
-    /// Makes sending twice harmless.
+    /// Makes a repeated request safe.
     pub client_message_id: Option<String>,
 }
 
@@ -54,13 +54,13 @@ pub const MAX_MESSAGE_CHARS: usize = 10_000;
 const MAX_CLIENT_ID_CHARS: usize = 200;
 
 impl App {
-    /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`.
-    /// A client that leaves meanwhile changes nothing: the message is stored and answered, or it is not stored.
+    /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`. If the
+    /// client disconnects, either the message is stored and answered, or it is not stored.
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
         self.converse_about(owner, ask, None).await
     }
 
-    /// The same. With a call that the user has decided on, the turn begins with it, whatever the model would say.
+    /// The same. If the user has allowed a call, the turn begins with that call instead of a reply of the model.
     pub(crate) async fn converse_about(
         self: &Arc<Self>,
         owner: &UserId,
@@ -127,10 +127,10 @@ impl App {
         Ok(started)
     }
 
-    /// An id that a client used for another message must not swallow this one.
+    /// Checks that a client message id was not used for another message, whose turn would be returned instead.
     async fn check_same_message(&self, ask: &Ask, text: &str, started: &StartedTurn) -> Result<(), Error> {
-        let is_elsewhere = ask.conversation.is_some_and(|conversation| conversation != started.conversation);
-        if is_elsewhere || self.store.question_of(started.message).await? != text {
+        let is_other_conversation = ask.conversation.is_some_and(|conversation| conversation != started.conversation);
+        if is_other_conversation || self.store.question_of(started.message).await? != text {
             return Err(Error::Conflict("this clientMessageId was used for another message"));
         }
         Ok(())
@@ -146,15 +146,14 @@ impl App {
 }
 
 impl App {
-    /// One tool call without an agent, journalled like any other.
-    /// A client that leaves meanwhile changes nothing.
+    /// One tool call without an agent, with a journal row like any other call. It continues if the client disconnects.
     pub async fn call_tool(self: &Arc<Self>, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
         let (app, owner, name) = (self.clone(), owner.clone(), name.to_owned());
         let cancel = self.shutdown.child_token();
         joined(self.spawned.spawn(async move { app.call_tool_until(&owner, &name, input, cancel).await })).await
     }
 
-    /// The same, for a caller who may change their mind.
+    /// The same, with a token that cancels the call.
     #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
         &self,
@@ -186,7 +185,7 @@ impl App {
     }
 }
 
-/// The result of a task that is never aborted. Its panic is ours.
+/// The result of a task that is never aborted. A panic of the task is propagated.
 async fn joined<T>(task: JoinHandle<T>) -> T {
     match task.await {
         Ok(result) => result,
@@ -214,7 +213,7 @@ fn checked_text(ask: &Ask) -> Result<&str, Error> {
     Ok(text)
 }
 
-/// A turn cannot start only because another one runs.
+/// The error of a start that failed because another turn is running.
 fn turn_running(error: StoreError) -> Error {
     match error.into() {
         Error::Conflict(why) => Error::TurnRunning(why),

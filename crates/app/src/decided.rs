@@ -1,4 +1,4 @@
-//! A model whose first reply is a call that its user has decided on; every later reply is the model's own.
+//! A model whose first reply is the call that the user has allowed; every later reply comes from the real model.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ pub(crate) type Call = (String, Value);
 
 pub(crate) struct Decided<M> {
     pub(crate) model: M,
-    /// Taken by the first reply.
+    /// Used by the first reply.
     pub(crate) call: Mutex<Option<Call>>,
 }
 

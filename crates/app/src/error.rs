@@ -1,4 +1,4 @@
-//! Why a service refused or failed: one error for every caller. The variants say who can act on it.
+//! Why a service rejected a request or failed: one error type for every caller. The variants tell who can act on it.
 
 use crate::text_limit::WrongLength;
 use music::TrackRef;
@@ -8,7 +8,7 @@ use store::{Limited, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not there, or another user's: the two are never told apart.
+    /// The item does not exist or belongs to another user. Callers cannot distinguish the two.
     #[error("not found")]
     NotFound,
     /// The request is valid, but the current state does not allow it.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The caller can correct the length of a text.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// The request asks for nothing.
+    /// The request contains no change.
     #[error("{0}")]
     Incomplete(&'static str),
     /// The caller must wait.
@@ -32,7 +32,7 @@ pub enum Error {
     #[error("the server is shutting down")]
     Closing,
     /// The turn ended so long ago that its events are deleted.
-    #[error("the turn has ended; the conversation is the record")]
+    #[error("the turn has ended; read the conversation instead")]
     Gone,
     /// No source knows the recording. The caller can search for it by name.
     #[error("no source knows a recording called {0}")]
@@ -41,7 +41,7 @@ pub enum Error {
     Catalogue(#[from] TidalError),
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The database does not answer or refuses; the operator must look.
+    /// The database does not answer or returns an error; the operator must act.
     #[error("database error: {0}")]
     Database(sqlx::Error),
 }

@@ -1,4 +1,4 @@
-//! Export: everything a user owns, in one document.
+//! Export: all data of a user in one document.
 
 use chrono::{DateTime, Utc};
 use engine::{ConversationId, MessageId, UserId};
@@ -23,12 +23,12 @@ pub struct Export {
     pub library: Vec<LibraryTrack>,
     pub albums: Vec<AlbumResult>,
     pub playlists: Vec<ExportedPlaylist>,
-    /// What your own files and exports say about your tracks.
+    /// The data of your own files and exports about your tracks.
     pub own_facts: Vec<Value>,
     /// Entries of imports that no catalogue has confirmed.
     pub open_entries: Vec<Value>,
     pub imports: Vec<ImportLine>,
-    /// Folders that are kept in step with the library.
+    /// Folders that are synchronised with the library.
     pub sources: Vec<FolderSource>,
     pub feedback: Vec<Opinion>,
 }
@@ -46,7 +46,7 @@ pub struct ExportedPlaylist {
 #[serde(rename_all = "camelCase")]
 pub struct ExportedChoice {
     pub track_id: TrackId,
-    /// Empty where the track has none.
+    /// Empty if the track has none.
     pub isrc: String,
     pub title: String,
     pub artist: String,
@@ -59,7 +59,7 @@ pub struct ExportedConversation {
     pub conversation: Conversation,
     /// The messages of the branch that is shown, oldest first.
     pub branch: Vec<MessageId>,
-    /// All branches, in the order they were written; `parentId` says which message one follows.
+    /// All branches, in the order they were written; `parentId` is the id of the parent message.
     pub messages: Vec<StoredMessage>,
 }
 

@@ -1,5 +1,5 @@
-//! One conversation to take away: JSON with every branch, Markdown of the branch that is shown. Piece by piece, as it may
-//! be long.
+//! Exports one conversation: JSON with every branch, or Markdown of the branch that is shown. It is written in pieces,
+//! because it may be long.
 
 use std::collections::HashSet;
 
@@ -80,7 +80,7 @@ fn markdown(message: &StoredMessage) -> String {
     text
 }
 
-/// What a call found: its summary, and the tracks as a list.
+/// The result of a call: its summary, and the tracks as a list.
 fn found(output: &Value) -> String {
     let mut text = output["summary"].as_str().map(|summary| format!("*{}*", escaped(summary))).unwrap_or_default();
     let tracks = output["tracks"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -93,7 +93,7 @@ fn found(output: &Value) -> String {
     text
 }
 
-/// Names come from files and catalogues: they are text, not marks.
+/// Names come from files and catalogues, so Markdown marks in them are escaped.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

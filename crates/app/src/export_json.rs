@@ -1,4 +1,4 @@
-//! An export as JSON, piece by piece: one conversation and one page of the library in memory at a time.
+//! An export as JSON, in pieces: one conversation and one page of the library are in memory at a time.
 
 use async_stream::try_stream;
 use chrono::Utc;

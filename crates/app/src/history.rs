@@ -1,14 +1,14 @@
-//! History: what a model reads of an earlier conversation, within its budget and never from the middle of a call.
+//! History: the earlier messages that a model reads, within its token budget and never from the middle of a call.
 
 use engine::{Block, Message, Model, Role, Toolbox, UserId};
 
 use crate::old_results;
 use store::{MessageStatus, StartedTurn, Store, StoreError, StoredMessage};
 
-/// More messages than any budget holds are not even read.
+/// No budget holds more messages, so more are not read.
 const MAX_MESSAGES: u32 = 400;
 
-/// The branch of a turn up to its question, whichever branch is shown meanwhile.
+/// The branch of a turn up to its question, independent of the branch that is shown.
 pub(crate) async fn load(
     store: &Store,
     owner: &UserId,
@@ -19,7 +19,7 @@ pub(crate) async fn load(
     let stored = store.branch(owner, turn.conversation, turn.message, MAX_MESSAGES).await?;
     let messages = stored.into_iter().filter(|message| message.status != MessageStatus::Running);
     let mut messages: Vec<_> = messages.map(|message| for_model(message, toolbox)).collect();
-    // A model without a window works by rules, which read whole results.
+    // A model without a window is rule-based and reads complete results.
     if model.window().is_some() {
         old_results::shorten(&mut messages);
     }
@@ -39,12 +39,12 @@ pub fn window(mut messages: Vec<Message>, budget: usize) -> Vec<Message> {
     messages
 }
 
-/// A model reads the compact form of tool results, the same in later turns as in the turn that made them.
+/// A model reads the compact form of tool results, which is the same in the turn of the call and in later turns.
 fn for_model(message: StoredMessage, toolbox: &Toolbox) -> Message {
     Message { role: message.role, content: toolbox.answer_for_model(&message.content) }
 }
 
-/// Four bytes a token: right for English, cautious for most other scripts.
+/// Estimates four bytes per token: right for English, too many tokens for most other scripts.
 fn estimated_tokens(message: &Message) -> usize {
     let n_bytes: usize = message
         .content

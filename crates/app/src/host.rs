@@ -1,6 +1,6 @@
-//! What a node does with a turn: run it, store its end before a client sees it, or release it to another node.
+//! Runs a turn on a node: stores its end before a client sees it, or releases it to another node.
 //!
-//! `App` is such a node. The simulation of the tests is another: the same code, over a store in memory.
+//! `App` is such a node. The simulation of the tests is another: the same code with an in-memory store.
 
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -22,31 +22,30 @@ use crate::{
     turns::{LiveTurn, Turns, pause},
 };
 
-/// The end of a turn is worth more than one try: it is all the user waited for. After that its lease has run out, and
-/// another node ends it.
-const END_PATIENCE: Duration = Duration::from_secs(15);
+/// How long storing the end of a turn is retried. After that the lease has expired, and another node ends the turn.
+const END_TIMEOUT: Duration = Duration::from_secs(15);
 const END_AGAIN_AFTER: Duration = Duration::from_millis(300);
-/// So often at least, however late it is: a node that stood still has spent its patience asleep.
+/// The minimum number of attempts: the time may have passed while the process was paused.
 const FEWEST_TRIES: u32 = 3;
 
-/// What running turns, and finishing those of others, needs of a node.
+/// The parts of a node that are needed to run turns and to finish turns of other nodes.
 pub(crate) trait Host: Send + Sync + 'static {
     fn turns(&self) -> &Arc<Turns>;
-    /// Cancelled when background work may go.
+    /// Cancelled when background work must end.
     fn background(&self) -> &CancellationToken;
     fn spawned(&self) -> &TaskTracker;
-    /// Whether it looks for turns of dead nodes at all.
+    /// Whether it searches for turns of dead nodes.
     fn takes_turns(&self) -> bool;
-    /// Whether it goes on with them; if not, it closes them.
+    /// Whether it continues them; otherwise it closes them.
     fn goes_on(&self) -> bool;
     fn answer<'a>(&'a self, job: &'a Job) -> BoxFuture<'a, Answer>;
-    /// What a person reads of a tool.
+    /// The title of a tool for users.
     fn title(&self, agent: &Agent, tool: &str) -> String;
-    /// Clears away what is old.
+    /// Deletes expired data.
     fn sweep(&self) -> BoxFuture<'_, Result<(), StoreError>>;
-    /// A title for the conversation, from what an answer found.
+    /// A title for the conversation, from the results in an answer.
     fn title_of(&self, content: &[Block]) -> Option<String>;
-    /// A turn has ended here; `answer` is what it says, unless it failed or was stopped.
+    /// A turn has ended here; `answer` is its content, unless it failed or was stopped.
     fn ended(&self, turn: EndedTurn, answer: Option<Vec<Block>>);
     /// A turn of a dead node was found.
     fn recovered(&self);
@@ -55,7 +54,7 @@ pub(crate) trait Host: Send + Sync + 'static {
 pub(crate) async fn run<H: Host>(host: &H, job: Job) {
     let live = job.live.clone();
     let work = AssertUnwindSafe(host.answer(&job)).catch_unwind();
-    // Dropped where it is when the turn is let go: what another node finds is what a crash would leave.
+    // The future is dropped when the turn is released, so another node finds the same state as after a crash.
     let answer = tokio::select! {
         biased;
         () = live.left() => None,
@@ -64,7 +63,7 @@ pub(crate) async fn run<H: Host>(host: &H, job: Job) {
     finish(host, job, answer).await;
 }
 
-/// Stores how a turn finished, or lets it go, and tells what it was.
+/// Stores the end of a turn, or releases the turn, and reports it to the observer.
 pub(crate) async fn finish<H: Host>(host: &H, job: Job, answer: Option<Answer>) {
     let live = job.live.clone();
     let said = answer.as_ref().and_then(said);
@@ -73,7 +72,7 @@ pub(crate) async fn finish<H: Host>(host: &H, job: Job, answer: Option<Answer>) 
         None => false,
     };
     if !is_ended {
-        let_go(host, &live).await;
+        release(host, &live).await;
     }
     host.turns().forget(&live);
     if is_ended {
@@ -85,23 +84,24 @@ pub(crate) async fn finish<H: Host>(host: &H, job: Job, answer: Option<Answer>) 
     }
 }
 
-/// Saves what can be saved and ends the lease, so that another node goes on at once. If the lease is lost already,
-/// neither has an effect.
-async fn let_go<H: Host>(host: &H, live: &LiveTurn) {
+/// Saves the remaining events and releases the lease, so that another node continues at once. If the lease is already
+/// lost, neither has an effect.
+async fn release<H: Host>(host: &H, live: &LiveTurn) {
     live.leave();
     let released = async {
         live.save(&*host.turns().store).await?;
         Ok::<_, crate::turns::SaveError>(host.turns().store.release(live.started.turn, live.token).await?)
     };
     match released.await {
-        Ok(()) => warn!(turn.id = %live.started.turn, "A turn was let go; another node finishes it"),
-        Err(error) => warn!(turn.id = %live.started.turn, "A turn was let go: {error}"),
+        Ok(()) => warn!(turn.id = %live.started.turn, "A turn was released; another node finishes it"),
+        Err(error) => warn!(turn.id = %live.started.turn, "A turn was released: {error}"),
     }
 }
 
-/// Stores the end and shows it. False when the turn is not this node's any more, or could not be stored.
+/// Stores the end and shows it to readers. False if this node no longer holds the turn, or if the end could not be
+/// stored.
 async fn record_end<H: Host>(host: &H, job: &Job, mut answer: Answer) -> bool {
-    let given_up = Instant::now() + END_PATIENCE;
+    let given_up = Instant::now() + END_TIMEOUT;
     let (turn, mut n_tries) = (job.live.started.turn, 0);
     loop {
         n_tries += 1;
@@ -118,7 +118,7 @@ async fn record_end<H: Host>(host: &H, job: &Job, mut answer: Answer) -> bool {
             }
             Err(error) if n_tries < FEWEST_TRIES || Instant::now() < given_up => {
                 warn!(turn.id = %turn, "The end of a turn could not be stored, trying again: {error}");
-                // Not while the process ends: there is no later attempt then.
+                // Not during the shutdown, because there is no later attempt then.
                 pause(END_AGAIN_AFTER, host.background()).await;
             }
             Err(error) => {
@@ -129,7 +129,7 @@ async fn record_end<H: Host>(host: &H, job: &Job, mut answer: Answer) -> bool {
     }
 }
 
-/// Calls are open when the journal could not be written, or when the turn panicked: it knows what became of them.
+/// Calls are open if the journal could not be written or the turn panicked. The journal contains their outcomes.
 async fn close_open<H: Host>(host: &H, job: &Job, finished: &mut Finished) -> Result<(), StoreError> {
     if !finished.progress.open_calls().is_empty() {
         finished.progress.recall(recorded(&*host.turns().store, job.live.started.message).await?);
@@ -173,7 +173,7 @@ async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Resu
     Ok(ended)
 }
 
-/// What the journal knows of the calls of a turn.
+/// The calls of a turn in the journal.
 pub(crate) async fn recorded(
     store: &dyn TurnStore,
     message: MessageId,
@@ -182,14 +182,14 @@ pub(crate) async fn recorded(
     Ok(rows.into_iter().map(|row| (row.id, row.recorded)).collect())
 }
 
-/// What was streamed stays.
+/// The end of a turn that panicked. The streamed text is kept.
 fn panicked(live: &LiveTurn) -> Finished {
     error!(turn.id = %live.started.turn, "A turn panicked");
     let progress = Progress::of(live.events().iter().map(AsRef::as_ref), HashMap::new());
     Finished::new(progress, failed(FailureCode::InternalError, "Something went wrong. Please try again."))
 }
 
-/// What an answer says, unless it failed or was stopped.
+/// The content of an answer, unless it failed or was stopped.
 fn said(answer: &Answer) -> Option<Vec<Block>> {
     let is_whole = matches!(answer.finished.end, End::Answered(StopReason::Complete | StopReason::MaxSteps));
     is_whole.then(|| answer.finished.progress.content())

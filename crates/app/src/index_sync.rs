@@ -1,4 +1,4 @@
-//! Indexing: which index there is, and how it keeps up with the database.
+//! Opens the search index and keeps it up to date with the database.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -19,22 +19,24 @@ use search::{
 };
 use store::{INDEX_LEASE, Store, StoreError, TrackChange};
 
-/// Other processes may write tracks too, without a notice: the table is read at this interval.
+/// Other processes may write tracks without a notice, so the table is read at this interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Several renewals may fail before a claim is lost.
 const RENEWALS_PER_LEASE: i32 = 5;
 
-/// The index of this process, and how it keeps up.
+/// The index of this process, and what is needed to update it.
 #[derive(Clone)]
 pub(crate) struct Indexing {
     index: Arc<LiveIndex>,
-    /// What a person does to have it made again.
+    /// What a user does to have the index rebuilt.
     remedy: Arc<str>,
-    /// What nodes that share the index call it: one of them fills it at a time. An embedded one belongs to its process.
+    /// The name under which nodes claim a shared index, so that one of them fills it at a time. An embedded index
+    /// belongs to its process.
     shared_as: Option<String>,
-    /// Held while the database is read, so that a waiting request and the background task do not read the same changes twice.
+    /// Held while the database is read, so that a waiting request and the background task do not read the same changes
+    /// twice.
     reading: Arc<Mutex<()>>,
-    /// The embeddings server, where one is set.
+    /// The embeddings server, if one is configured.
     remote_embedder: Option<Arc<dyn Embedder>>,
 }
 
@@ -52,7 +54,7 @@ impl Indexing {
         Ok(Self { remote_embedder, ..indexing })
     }
 
-    /// The embeddings server, where one is set; without a memory in front of it.
+    /// The embeddings server, if one is configured, without its cache.
     pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
         self.remote_embedder.clone()
     }
@@ -80,7 +82,7 @@ impl Indexing {
         let remedy = format!("delete the collection {} in Qdrant", wanted.collection()).into();
         let before = match wanted.prepare().await {
             Ok(()) => first_there(settings, earlier).await?,
-            // Conversations and tasks do not wait for the index: it is asked again while the server runs.
+            // Conversations and tasks do not wait for the index. The server connects to it again while it runs.
             Err(error) if error.is_passing() => {
                 warn!("Starting without the index: {error}");
                 None
@@ -95,7 +97,7 @@ impl Indexing {
         self.index.clone()
     }
 
-    /// Reads the database to its end. What another process writes is that process's to keep up.
+    /// Writes all changes of the database to the index. Returns 0 if another process writes this index.
     async fn follow(&self, store: &Store, node: &str) -> Result<usize, IndexError> {
         let _reading = self.reading.lock().await;
         self.check_that_it_is_behind(store).await?;
@@ -109,15 +111,15 @@ impl Indexing {
         }
     }
 
-    /// With an index that several nodes share, one of them reads the database for all. Where it stands is looked up
-    /// after claiming it, so that nothing is written twice.
+    /// If several nodes share the index, one of them reads the database for all. Its revision is read after the claim,
+    /// so that no change is written twice.
     async fn follow_alone(&self, store: &Store, name: &str, node: &str) -> Result<usize, IndexError> {
         let bug = |error: StoreError| IndexError::Bug(error.into());
         if !self.index.is_behind(&StoredTracks(store)).await? || !store.claim_index(name, node).await.map_err(bug)? {
             return Ok(0);
         }
         let source = LeasedTracks { store, name, node };
-        // A batch may take longer than the lease when the embedder is slow.
+        // A batch may take longer than the lease if the embedder is slow.
         let followed = tokio::select! {
             followed = self.index.follow(&source) => followed,
             lost = keep_claim(store, name, node) => Err(lost),
@@ -126,7 +128,7 @@ impl Indexing {
         followed
     }
 
-    /// A database that was put back to an earlier state has changes the index believes to have read.
+    /// After a restore of an older database, the index has read changes that the database does not contain.
     async fn check_that_it_is_behind(&self, store: &Store) -> Result<(), IndexError> {
         let read_to = self.index.info().await?.revision;
         let newest = store.track_revision().await.map_err(|error| IndexError::Bug(error.into()))?;
@@ -135,12 +137,12 @@ impl Indexing {
         }
         let Self { remedy, .. } = self;
         let why = format!(
-            "it has read further than this database goes; stop the server and {remedy}: it is made again from the database"
+            "the index is ahead of this database; stop the server and {remedy}, then it is rebuilt from the database"
         );
         Err(IndexError::WrongSchema(why))
     }
 
-    /// Keeps the index up with the database until the process ends.
+    /// Keeps the index up to date with the database until the process ends.
     pub(crate) async fn keep_up(self, store: Store, node: String, put: Arc<Notify>, shutdown: CancellationToken) {
         loop {
             let followed = tokio::select! {
@@ -161,12 +163,12 @@ impl Indexing {
         if let Some(name) = &self.shared_as
             && let Err(error) = store.release_index(name, &node).await
         {
-            warn!("Another node has to wait before it fills the index: {error}");
+            warn!("The claim of the index could not be released; other nodes wait until it expires: {error}");
         }
     }
 }
 
-/// Renews the claim until it cannot be renewed: then another node fills the index.
+/// Renews the claim until it is lost: then another node fills the index.
 async fn keep_claim(store: &Store, name: &str, node: &str) -> IndexError {
     let every = (INDEX_LEASE / RENEWALS_PER_LEASE).to_std().unwrap_or(LOOK_EVERY);
     loop {
@@ -179,7 +181,7 @@ async fn keep_claim(store: &Store, name: &str, node: &str) -> IndexError {
     }
 }
 
-/// The tracks of the database, as an index reads them.
+/// The tracks of the database, for an index.
 struct StoredTracks<'a>(&'a Store);
 
 impl TrackSource for StoredTracks<'_> {
@@ -193,7 +195,7 @@ impl TrackSource for StoredTracks<'_> {
     }
 }
 
-/// The database, as long as no other node is filling the index that we share.
+/// The tracks of the database, while this node holds the claim of the shared index.
 struct LeasedTracks<'a> {
     store: &'a Store,
     name: &'a str,
@@ -211,13 +213,13 @@ impl TrackSource for LeasedTracks<'_> {
 }
 
 impl App {
-    /// Waits until the index has read everything that is in the database now.
+    /// Waits until the index has read all changes that are in the database now.
     pub async fn catch_up(&self) -> Result<(), IndexError> {
         self.indexing.follow(&self.store, &self.node.name).await.map(drop)
     }
 }
 
-/// The first of these embedders' collections that the server has.
+/// The first of these embedders for which the server has a collection.
 async fn first_there(
     settings: QdrantSettings,
     embedders: Vec<Arc<dyn Embedder>>,
@@ -230,13 +232,13 @@ async fn first_there(
     Ok(None)
 }
 
-/// Several installations may use one server; each has collections of its own.
+/// Several installations may use one server; each has its own collections.
 async fn settings_of(qdrant: &Endpoint, store: &Store) -> anyhow::Result<QdrantSettings> {
     let settings = QdrantSettings::new(&qdrant.url, qdrant.key.as_ref().map(|key| key.expose().to_owned()));
     Ok(QdrantSettings { prefix: format!("segue-{}", store.installation_id().await?), ..settings })
 }
 
-/// What the settings lead to, for the doctor: opened, looked at, closed.
+/// Opens the index of the settings, reads its state and closes it, for `segue doctor`.
 pub async fn index_of(config: &Config, store: &Store) -> anyhow::Result<IndexOf> {
     let info = Indexing::open(config, store).await?.index().info().await?;
     let floor = StaticTable::built_in()?.id();
@@ -252,11 +254,11 @@ pub struct IndexOf {
     pub engine: &'static str,
     pub tracks: u64,
     pub embedder: String,
-    /// False while the one in the binary serves.
+    /// False if the embedder of the binary is used.
     pub has_better_embedder: bool,
 }
 
-/// The embedder, and the server behind it where there is one.
+/// The embedder, and the server behind it if there is one.
 async fn embedder(config: &Config) -> anyhow::Result<(Arc<dyn Embedder>, Option<Arc<dyn Embedder>>)> {
     let Some(remote) = &config.embeddings else {
         return Ok((embed::built_in(&config.data_dir.join("models"))?, None));
@@ -271,8 +273,8 @@ async fn embedder(config: &Config) -> anyhow::Result<(Arc<dyn Embedder>, Option<
     Ok((Arc::new(Cached::new(remote.clone())), Some(remote)))
 }
 
-/// Those that may have fed the index before this one and need no other server, the likeliest first: the index of one of
-/// them serves while another is made.
+/// Embedders that may have filled the index before this one and need no other server, the most probable first. The
+/// index of one of them is used while the new one is built.
 fn earlier_embedders(config: &Config, wanted: &EmbedderId) -> anyhow::Result<Vec<Arc<dyn Embedder>>> {
     let mut earlier: Vec<Arc<dyn Embedder>> = Vec::new();
     if config.embeddings.is_some() {

@@ -28,6 +28,7 @@ pub mod readiness;
 mod recovery;
 mod run_turn;
 pub mod sample;
+mod service_access;
 pub mod services;
 #[cfg(test)]
 mod simulation;
@@ -45,8 +46,6 @@ use engine::{
     Model, ToolSpec, Toolbox, UserId,
     mutants::{Mutant, planted},
 };
-use futures::Stream;
-use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -54,10 +53,8 @@ use crate::{
     config::{Config, MusicDir},
     connections::InUse,
     enrich::{Describer, Pipeline, Sources},
-    export::Export,
     index_sync::Indexing,
-    library::Library,
-    mcp_client::Outside,
+    mcp_client::McpTools,
     metered::Meter,
     models::Models,
     node::Node,
@@ -66,10 +63,7 @@ use crate::{
         metrics::{IndexReading, Reading},
     },
     readiness::Readiness,
-    services::{
-        Services, accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports,
-        playlists::Playlists, tasks::Tasks, trash::Trash, undo::Undo,
-    },
+    services::Services,
     turns::Turns,
     wordings::Wordings,
 };
@@ -84,7 +78,7 @@ pub use crate::{
     index_sync::IndexOf,
 };
 
-/// How long cancelled work may take to end: a turn to be stored, spans to be sent.
+/// The time limit for cancelled work: turns are stored, spans are sent.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The tools of each agent, by its id.
@@ -94,20 +88,20 @@ pub struct App {
     pub config: Config,
     store: Store,
     pub models: Models,
-    /// What a user may call without an agent.
+    /// The tools that a user may call without an agent.
     pub toolbox: Toolbox,
-    /// Segue's own tools: the only ones that public documents show.
+    /// Segue's own tools. Public documents contain only these.
     pub own_tools: Toolbox,
     services: Services,
     indexing: Indexing,
     pipeline: Arc<Pipeline>,
     pub turns: Arc<Turns>,
     pub observer: Arc<Observer>,
-    /// Everything spawned, so that stopping waits for it.
+    /// All spawned tasks. The shutdown waits for them.
     spawned: TaskTracker,
-    /// Cancelled when the process is to end: no new turns.
+    /// Cancelled at the start of the shutdown: no new turns.
     pub shutdown: CancellationToken,
-    /// Cancelled when the last turn has ended: background work may go.
+    /// Cancelled after the last turn: background work must end.
     background: CancellationToken,
     agents: AgentTools,
     node: Node,
@@ -142,17 +136,17 @@ impl App {
             config.shared_collection,
         ));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, &config.data_dir);
-        let outside = Outside::find(&config.mcp, &store).await;
+        let mcp_tools = McpTools::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);
-        let all_tools = outside.join(own_tools.clone());
+        let all_tools = mcp_tools.join(own_tools.clone());
         let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
         let observer = Arc::new(observer);
         asides.tell(&observer);
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
             observer,
-            agents: tools_by_agent(AGENTS, &all_tools, &outside, services.library.tidal.is_configured())?,
+            agents: tools_by_agent(AGENTS, &all_tools, &mcp_tools, services.library.tidal.is_configured())?,
             turns: Arc::new(Turns::new(Arc::new(store.clone()), node.name.clone(), shutdown.clone())),
             spawned,
             meter,
@@ -161,7 +155,7 @@ impl App {
             config,
             store,
             models,
-            toolbox: outside.join_direct(own_tools.clone()),
+            toolbox: mcp_tools.join_direct(own_tools.clone()),
             own_tools,
             services,
             indexing,
@@ -185,7 +179,8 @@ impl App {
         let (turns, token) = (self.turns.clone(), self.background.clone());
         self.spawned.spawn(async move { turns.keep_listening_for_stops(token).await });
         let (store, token) = (self.store.clone(), self.background.clone());
-        self.spawned.spawn(async move { tokio::join!(store.keep_telling(token.clone()), store.keep_hearing(token)) });
+        self.spawned
+            .spawn(async move { tokio::join!(store.send_notices(token.clone()), store.receive_notices(token)) });
         let (indexing, store, token) = (self.indexing.clone(), self.store.clone(), self.background.clone());
         let put = self.pipeline.put.clone();
         let node = self.node.name.clone();
@@ -196,12 +191,12 @@ impl App {
         self.observer.start(&self.spawned, self.background.clone());
     }
 
-    /// Starts the workers that lead tracks into the index: a server does, a command only if that is what it is for.
+    /// Starts the workers that enrich and index tracks. Servers start them, and the commands that need them.
     pub async fn start_ingestion(&self) -> Result<(), Error> {
         Ok(self.pipeline.start(self.node.is_reborn, &self.spawned, &self.background).await?)
     }
 
-    /// Keeps folders in step with libraries until the process ends: the configured ones, and those users added.
+    /// Synchronises folders with libraries until the process ends: the configured ones, and those that users added.
     pub async fn start_folders(&self) -> Result<(), Error> {
         for MusicDir { user, path } in &self.config.music_dirs {
             let owner = match user {
@@ -225,32 +220,33 @@ impl App {
         }
     }
 
-    /// Takes no new turns and lets running ones finish, up to the limit; what runs longer is handed over.
+    /// Accepts no new turns and waits for running ones, up to the time limit. The rest is handed over to other nodes.
     pub async fn drain(&self) {
         self.shutdown.cancel();
-        if self.quiet_within(self.config.drain).await {
+        if self.wait_until_idle(self.config.drain).await {
             return;
         }
-        let n_turns = self.let_turns_go();
-        tracing::warn!("{n_turns} turns ran longer than the server could wait");
-        if !self.quiet_within(STOP_TIMEOUT).await {
-            tracing::warn!("Left with turns still running; another node finishes them");
+        let n_turns = self.release_turns();
+        tracing::warn!("{n_turns} turns ran longer than the drain time");
+        if !self.wait_until_idle(STOP_TIMEOUT).await {
+            tracing::warn!("Shutdown with running turns; another node finishes them");
         }
     }
 
-    /// Does not wait for running turns any longer.
-    pub fn hurry(&self) {
+    /// Stops waiting for running turns.
+    pub fn skip_drain(&self) {
         self.shutdown.cancel();
-        self.let_turns_go();
+        self.release_turns();
     }
 
-    /// Another node finishes them, or this one after its restart; without takeovers they end as interrupted.
-    fn let_turns_go(&self) -> usize {
+    /// Releases the running turns: another node finishes them, or this one after its restart. Without takeovers they
+    /// end as interrupted.
+    fn release_turns(&self) -> usize {
         let hands_over = self.config.takeover && !planted(Mutant::DrainInterrupts);
         if hands_over { self.turns.hand_over_all() } else { self.turns.cut_all() }
     }
 
-    async fn quiet_within(&self, time: Duration) -> bool {
+    async fn wait_until_idle(&self, time: Duration) -> bool {
         let quiet = async {
             while !self.turns.is_quiet() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -259,19 +255,19 @@ impl App {
         tokio::time::timeout(time, quiet).await.is_ok()
     }
 
-    /// Ends: the turns first, then the background work and the database.
+    /// Stops everything: first the turns, then the background work and the database.
     pub async fn stop(&self) {
         self.drain().await;
         self.background.cancel();
         self.spawned.close();
         if tokio::time::timeout(STOP_TIMEOUT, self.spawned.wait()).await.is_err() {
-            tracing::warn!("Left with work still running");
+            tracing::warn!("Shutdown with unfinished background work");
         }
-        self.pipeline.let_go().await;
+        self.pipeline.release_steps().await;
         self.store.close().await;
     }
 
-    /// What Prometheus reads.
+    /// The metrics for Prometheus.
     pub async fn metrics(&self) -> String {
         let (unsaved_events, oldest_ms) = self.turns.unsaved();
         let age_ms = oldest_ms.map_or(0, |at_ms| chrono::Utc::now().timestamp_millis() - at_ms);
@@ -281,20 +277,20 @@ impl App {
             log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
             pools: self.store.pools(),
             background_write_longest: self.store.longest_background_write(),
-            index: soon(self.index_reading()).await.flatten(),
-            ingest: soon(self.store.step_counts()).await.and_then(Result::ok).unwrap_or_default(),
+            index: within_timeout(self.index_reading()).await.flatten(),
+            ingest: within_timeout(self.store.step_counts()).await.and_then(Result::ok).unwrap_or_default(),
         };
         self.observer.render(&reading)
     }
 
-    /// None while the index or the database does not answer.
+    /// `None` if the index or the database does not answer.
     async fn index_reading(&self) -> Option<IndexReading> {
         let info = self.services.library.index.info().await.ok()?;
         let newest = self.store.track_revision().await.ok()?;
         Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
     }
 
-    /// What a person reads of a tool that any agent may use.
+    /// The title of a tool for users.
     pub(crate) fn title_of<'a>(&'a self, tool: &'a str) -> &'a str {
         self.agents.values().find_map(|(toolbox, _)| toolbox.spec(tool)).map_or(tool, |spec| spec.title)
     }
@@ -303,7 +299,8 @@ impl App {
         &self.agents[agent.id].0
     }
 
-    /// What an agent is told. An index that does not answer counts as filled: the search will say that it is away.
+    /// The instructions of an agent. If the index does not answer, it counts as filled: the search then reports the
+    /// error.
     pub(crate) async fn instructions_of(&self, agent: &Agent) -> Arc<str> {
         let has_catalogue = self.has_catalogue();
         let has_tracks = match agent.usable_tools(has_catalogue).any(|tool| tool == "semanticSearch") {
@@ -318,103 +315,25 @@ impl App {
     }
 }
 
-/// Metrics are needed most while a part is slow: a part that does not answer soon is left out.
-async fn soon<T>(asked: impl Future<Output = T>) -> Option<T> {
+/// Metrics are most useful while a part is slow, so a part that does not answer in time is left out.
+async fn within_timeout<T>(asked: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::from_secs(2), asked).await.ok()
 }
 
-/// The tools of each agent. An agent that names a tool that does not exist is a mistake in its definition.
+/// The tools of each agent. An agent with an unknown tool name is an error in its definition.
 fn tools_by_agent(
     agents: &[Agent],
     toolbox: &Toolbox,
-    outside: &Outside,
+    mcp_tools: &McpTools,
     has_catalogue: bool,
 ) -> anyhow::Result<AgentTools> {
     let of = |agent: &Agent| {
-        let names: Vec<_> = agent.usable_tools(has_catalogue).chain(outside.names_for(agent.id)).collect();
+        let names: Vec<_> = agent.usable_tools(has_catalogue).chain(mcp_tools.names_for(agent.id)).collect();
         let toolbox = toolbox.only(&names).with_context(|| format!("the agent '{}' cannot be set up", agent.id))?;
         let specs = toolbox.specs().iter().map(tools::compact::spec_for_model).collect();
         Ok((agent.id, (toolbox, specs)))
     };
     agents.iter().map(of).collect()
-}
-
-/// The services, and what concerns the process as a whole.
-impl App {
-    pub fn tasks(&self) -> &Tasks {
-        &self.services.tasks
-    }
-
-    pub fn library(&self) -> &Library {
-        &self.services.library
-    }
-
-    pub fn playlists(&self) -> &Playlists {
-        &self.services.playlists
-    }
-
-    pub fn trash(&self) -> &Trash {
-        &self.services.trash
-    }
-
-    pub fn undo(&self) -> &Undo {
-        &self.services.undo
-    }
-
-    pub fn conversations(&self) -> &Conversations {
-        &self.services.conversations
-    }
-
-    pub fn imports(&self) -> &Imports {
-        &self.services.imports
-    }
-
-    /// Folders that are kept in step with libraries.
-    pub fn folders(&self) -> &Folders {
-        &self.services.folders
-    }
-
-    pub fn accounts(&self) -> &Accounts {
-        &self.services.accounts
-    }
-
-    /// Everything a user owns.
-    #[tracing::instrument(name = "export", skip_all, fields(user.id = %owner))]
-    pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
-        Ok(Export::of(&self.store, owner).await?)
-    }
-
-    /// The same as JSON, piece by piece: it may be larger than memory.
-    pub fn export_json(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
-        export_json::pieces(self.store.clone(), owner.clone())
-    }
-
-    /// Lets a server of this machine answer, or the built-in model; the chosen one is probed in the background.
-    pub async fn select_model(&self, choice: Option<models::Selected>) -> Result<(), Error> {
-        self.models.select(choice).await?;
-        let models = self.models.clone();
-        self.spawn(async move { models.probe_selected().await });
-        Ok(())
-    }
-
-    /// Whether the Tidal catalogue can be searched.
-    pub fn has_catalogue(&self) -> bool {
-        self.services.library.tidal.is_configured()
-    }
-
-    pub async fn ping_database(&self) -> Result<(), Error> {
-        Ok(self.store.ping().await?)
-    }
-
-    /// "sqlite" or "postgres".
-    pub fn database_kind(&self) -> &'static str {
-        self.store.kind()
-    }
-
-    /// Runs `work` to its end: stopping waits for it.
-    pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-        self.spawned.spawn(work)
-    }
 }
 
 fn token_limits(config: &Config) -> TokenLimits {
@@ -442,7 +361,7 @@ mod tests {
     #[test]
     fn an_agent_that_names_an_unknown_tool_cannot_start() {
         let agent = Agent { tools: &["add_tsak"], ..AGENTS[0] };
-        let error = tools_by_agent(&[agent], &Toolbox::default(), &Outside::default(), true).err().expect("refused");
+        let error = tools_by_agent(&[agent], &Toolbox::default(), &McpTools::default(), true).err().expect("refused");
         assert_eq!(
             format!("{error:#}"),
             "the agent 'discover' cannot be set up: there is no tool 'add_tsak'; the tools are: "

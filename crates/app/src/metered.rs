@@ -22,7 +22,7 @@ pub(crate) struct Meter {
     pub(crate) limits: TokenLimits,
     /// Pending charges of dropped replies.
     pub(crate) spawned: TaskTracker,
-    /// Where replies that are no part of an answer are told.
+    /// Receives replies that are not part of an answer.
     pub(crate) asides: Asides,
 }
 

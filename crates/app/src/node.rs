@@ -1,4 +1,4 @@
-//! The name under which a process leases its turns: kept in the data directory, held by a lock.
+//! The name under which a process leases its turns: stored in the data directory and protected by a lock.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -6,13 +6,13 @@ use std::{
     path::Path,
 };
 
-/// A process that comes back after a crash finds its old name free and knows at once which turns it left behind.
-/// A second process beside it (a command next to a server) gets a name of its own.
+/// A process that restarts after a crash finds its old name unlocked and knows which turns it left unfinished. A second
+/// process in the same data directory (a command next to a server) gets another name.
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// Whether an earlier life of this name may have left turns behind.
+    /// Whether an earlier process with this name may have left unfinished turns.
     pub(crate) is_reborn: bool,
-    /// Held, not used: the lock ends with the process, however it ends.
+    /// Never read: the lock ends with the process.
     _lock: Option<File>,
 }
 
@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// No server runs in the data directory, and none begins to while this is held.
+/// While this value exists, no server runs or starts in the data directory.
 pub(crate) struct Alone {
     _lock: File,
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::Node;
 
     #[test]
-    fn a_name_is_found_again_after_its_process_ended_and_never_held_twice() {
+    fn a_name_is_reused_after_its_process_ended_and_is_never_held_twice() {
         let folder = tempfile::tempdir().unwrap();
         let first = Node::claim(folder.path()).unwrap();
         let beside = Node::claim(folder.path()).unwrap();

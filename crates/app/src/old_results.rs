@@ -1,19 +1,19 @@
-//! Results of earlier exchanges: a model reads the newest whole, older ones as their beginning.
+//! Results of earlier exchanges: a model reads the newest completely, and only the beginning of older ones.
 //!
-//! A conversation of twenty searches would otherwise carry twenty lists of tracks that no one speaks about any more.
+//! Otherwise, a conversation with twenty searches would contain twenty lists of tracks in every prompt.
 
 use std::sync::Arc;
 
 use engine::{Block, Message, Role};
 
-/// At least this many exchanges before the running one keep their results whole.
+/// At least this many exchanges before the current one keep their complete results.
 const MIN_WHOLE: usize = 1;
-/// The border moves by this many exchanges at once, so that the beginning of the prompt stays the same for several turns
-/// and a provider's prefix cache goes on working.
+/// The border moves by this many exchanges at once. So the beginning of the prompt stays the same for several turns,
+/// and the prefix cache of a provider can be used.
 const STEP: usize = 2;
 const OLD_CHARS: usize = 240;
 
-/// Shortens results of exchanges that are long over. The last message is the user's newest.
+/// Shortens results of old exchanges. The last message is the user's newest.
 pub(crate) fn shorten(messages: &mut [Message]) {
     let starts: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].role == Role::User).collect();
     let n_earlier = starts.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! Which parts work: the index, the embedder and the model. Requests are served without them, so they never make a node
-//! unready; an operator reads here which of them is away.
+//! The state of the index, the embedder and the model. The server works without them, so they never make a node
+//! unready. Operators read here which of them does not work.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{App, index_sync::Indexing, turns::pause};
 
-/// Often enough for an operator; probes of proxies come much more often and are answered from the last look.
+/// Often enough for an operator. Proxies ask much more often and get the result of the last check.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// A part that needs longer counts as away.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A part that needs longer counts as unavailable.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// One part, as `/readyz` tells of it. No address and no word of another service's: everyone may ask.
+/// One part in `/readyz`. It contains no URL and no text of another service, because the endpoint is public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {
@@ -35,10 +35,10 @@ impl Part {
     }
 }
 
-/// What is known of the parts.
+/// The known state of the parts.
 pub(crate) struct Readiness {
     seen: watch::Sender<[Option<String>; 2]>,
-    /// Why the last answer failed, if it did. A model is not asked only to know whether it would answer.
+    /// The error of the last answer, if it failed. The model gets no extra request for this check.
     model: Mutex<Option<String>>,
 }
 
@@ -47,7 +47,7 @@ impl Readiness {
         Self { seen: watch::Sender::new([None, None]), model: Mutex::default() }
     }
 
-    /// What the end of a turn says about the model.
+    /// Updates the state of the model from the end of a turn.
     pub(crate) fn answered(&self, end: &End) {
         let cause = match end {
             End::Answered(_) => None,
@@ -66,7 +66,7 @@ impl Readiness {
         vec![Part::of("index", index), Part::of("embedder", embedder), Part::of("model", model)]
     }
 
-    /// Looks at what can be asked without cost until the process ends.
+    /// Checks the parts that can be asked without cost, until the process ends.
     pub(crate) async fn keep_looking(&self, indexing: &Indexing, ending: CancellationToken) {
         loop {
             let (index, embedder) = tokio::join!(look_at_index(indexing), look_at_embedder(indexing.embedder()));
@@ -79,27 +79,27 @@ impl Readiness {
 }
 
 async fn look_at_index(indexing: &Indexing) -> Option<String> {
-    match tokio::time::timeout(PATIENCE, indexing.index().info()).await {
+    match tokio::time::timeout(TIMEOUT, indexing.index().info()).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) if error.is_passing() => Some("the index does not answer".into()),
         Ok(Err(_)) => Some("the index cannot be used; `segue doctor` says why".into()),
-        Err(_) => Some(format!("the index did not answer within {} s", PATIENCE.as_secs())),
+        Err(_) => Some(format!("the index did not answer within {} s", TIMEOUT.as_secs())),
     }
 }
 
-/// The built-in one works without anything else.
+/// The built-in embedder needs no check.
 async fn look_at_embedder(remote: Option<Arc<dyn Embedder>>) -> Option<String> {
     let remote = remote?;
-    match tokio::time::timeout(PATIENCE, remote.embed(&["music".to_owned()], Kind::Query)).await {
+    match tokio::time::timeout(TIMEOUT, remote.embed(&["music".to_owned()], Kind::Query)).await {
         Ok(Ok(_)) => None,
         Ok(Err(EmbedError::Away(_))) => Some("the embeddings server does not answer".into()),
         Ok(Err(_)) => Some("the embeddings server cannot be used; `segue doctor` says why".into()),
-        Err(_) => Some(format!("the embeddings server did not answer within {} s", PATIENCE.as_secs())),
+        Err(_) => Some(format!("the embeddings server did not answer within {} s", TIMEOUT.as_secs())),
     }
 }
 
 impl App {
-    /// The parts that requests can be served without.
+    /// The parts that requests do not need.
     pub fn parts(&self) -> Vec<Part> {
         self.readiness.parts()
     }

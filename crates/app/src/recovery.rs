@@ -1,4 +1,4 @@
-//! Recovery: renews our leases, and finishes or closes turns whose node died.
+//! Recovery: renews the leases of this node, and finishes or closes turns whose node died.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -18,26 +18,26 @@ use crate::{
     turns::{from_rows, pause},
 };
 
-/// Leases are renewed so often in the time one lasts: several renewals may fail before one is lost.
+/// How often a lease is renewed before it expires: several renewals may fail before the lease is lost.
 const RENEWALS_PER_LEASE: u32 = 5;
-/// Old events, deleted conversations and expired keys are cleared away so often.
+/// The interval for the deletion of old events, deleted conversations and expired keys.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// A turn that fails its node this often is not tried again.
+/// After this many takeovers a turn is closed.
 const MAX_TAKEOVERS: i64 = 2;
 
-/// Whether this node has been in touch with the database for as long as a lease lasts. After an outage every lease has
-/// run out: no node takes a turn before its node had the time to renew it.
-struct Touch {
+/// Whether this node has been connected to the database for the duration of a lease. After an outage all leases have
+/// expired, so no node takes a turn over before the turn's own node had the time to renew it.
+struct Connectivity {
     last_renewed: Instant,
     since: Instant,
 }
 
-impl Touch {
+impl Connectivity {
     fn new() -> Self {
         Self { last_renewed: Instant::now(), since: Instant::now() }
     }
 
-    /// Leases were renewed by a request sent at `asked`.
+    /// Leases were renewed by a request that was sent at `asked`.
     fn renewed(&mut self, asked: Instant, every: Duration) {
         if asked.duration_since(self.last_renewed) > every * 2 || asked.elapsed() > every {
             self.since = Instant::now();
@@ -50,7 +50,7 @@ impl Touch {
     }
 }
 
-/// What a dead node has left of a turn.
+/// The part of a turn that a dead node has stored.
 struct Found {
     events: Vec<Arc<Event>>,
     journal: HashMap<CallId, Recorded>,
@@ -61,27 +61,27 @@ fn lease_of<H: Host>(host: &H) -> Duration {
     host.turns().store.lease().to_std().unwrap_or_default()
 }
 
-/// Renews leases, takes turns over whose lease ran out, and forgets what is old, until the process ends.
+/// Renews leases, takes over turns whose lease has expired, and deletes old data, until the process ends.
 pub(crate) async fn keep_leases<H: Host>(host: Arc<H>) {
     let every = lease_of(&*host) / RENEWALS_PER_LEASE;
-    let mut touch = Touch::new();
+    let mut connectivity = Connectivity::new();
     let mut swept = Instant::now();
     while pause(every, host.background()).await {
         let asked = Instant::now();
         match renew(&*host).await {
-            Ok(()) => touch.renewed(asked, every),
+            Ok(()) => connectivity.renewed(asked, every),
             Err(error) => {
                 warn!("Leases could not be renewed, trying again: {error}");
                 continue;
             }
         }
-        if host.takes_turns() && touch.is_steady(lease_of(&*host)) {
+        if host.takes_turns() && connectivity.is_steady(lease_of(&*host)) {
             take_dead_turns(&host, None).await;
         }
         if swept.elapsed() >= SWEEP_EVERY {
             swept = Instant::now();
             if let Err(error) = host.sweep().await {
-                warn!("What is old could not be cleared away, trying again: {error}");
+                warn!("Old data could not be deleted, trying again: {error}");
             }
         }
     }
@@ -93,7 +93,7 @@ async fn renew<H: Host>(host: &H) -> Result<(), StoreError> {
         if planted(Mutant::LostLeaseUnnoticed) {
             continue;
         }
-        // Unless it has ended here a moment ago: taken over while this node was paused or cut off.
+        // Unless it has just ended here, it was taken over while this node was paused or disconnected.
         if let Some(live) = host.turns().live_turn(lost).filter(|live| !live.is_ending()) {
             warn!(turn.id = %lost, "A turn lost its lease; another node has it");
             live.leave();
@@ -102,13 +102,13 @@ async fn renew<H: Host>(host: &H) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes over what dead nodes left running; with `reborn`, what an earlier life of this node left. One that cannot be
-/// read or closed does not keep the others from it.
+/// Takes over running turns of dead nodes; with `reborn`, those of an earlier process of this node. A turn that cannot
+/// be read or closed does not prevent the others.
 pub(crate) async fn take_dead_turns<H: Host>(host: &Arc<H>, reborn: Option<&str>) {
     let dead = match host.turns().store.dead_turns(reborn).await {
         Ok(dead) => dead,
         Err(error) => {
-            warn!("Turns of dead nodes could not be looked for, trying again: {error}");
+            warn!("Turns of dead nodes could not be read, trying again: {error}");
             return;
         }
     };
@@ -128,7 +128,7 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
     let found = match find(&**host, dead).await {
         Ok(found) => found,
         Err(error) => {
-            // Not held by a node that does nothing about it, nor counted against a turn that did not run.
+            // The takeover is released and not counted, because the turn could not be started here.
             match what {
                 Takeover::Continue => host.turns().store.release_unbegun(TurnId(dead.id), token).await?,
                 Takeover::Close => host.turns().store.release(TurnId(dead.id), token).await?,
@@ -141,7 +141,7 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
     let job = resume(&**host, dead, token, found, goes_on);
     let app = host.clone();
     if goes_on && is_whole {
-        info!(turn.id = %dead.id, "Goes on with a turn whose server died");
+        info!(turn.id = %dead.id, "Continues a turn whose server died");
         host.spawned().spawn(async move { run(&*app, job).await });
     } else {
         info!(turn.id = %dead.id, "Closes a turn whose server died");
@@ -180,7 +180,7 @@ fn resume<H: Host>(host: &H, dead: &DeadTurn, token: i64, found: Found, goes_on:
         owner: UserId::new(dead.user_id.as_str()),
         question: found.question,
         is_new: false,
-        // Where its user has decided on the first call and the log does not hold it, `run_turn` finds it.
+        // If the user has allowed the first call and the log does not contain it, `run_turn` finds it.
         decided: None,
         progress: Progress::of(live.events().iter().map(AsRef::as_ref).filter(is_remembered), found.journal),
         elapsed: (host.turns().store.time() - dead.created_at).to_std().unwrap_or_default(),

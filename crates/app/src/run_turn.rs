@@ -1,4 +1,4 @@
-//! Answers one turn: load what was said, run the agent from where the log ends. `host` stores the end.
+//! Answers one turn: loads the history and runs the agent from the end of the log. `host` stores the end.
 
 use std::{
     sync::{Arc, Mutex},
@@ -28,28 +28,28 @@ use crate::{
     turns::{LiveTurn, Turns},
 };
 
-/// A turn that is to run on this node.
+/// A turn that runs on this node.
 pub(crate) struct Job {
     pub(crate) agent: &'static Agent,
     pub(crate) owner: UserId,
     pub(crate) live: Arc<LiveTurn>,
     pub(crate) question: String,
-    /// Whether nothing was said before the question.
+    /// Whether the question is the first message of the conversation.
     pub(crate) is_new: bool,
-    /// The call that its user has decided on: the turn begins with it.
+    /// The call that the user has allowed: the turn begins with it.
     pub(crate) decided: Option<decided::Call>,
-    /// What an earlier node has done of it.
+    /// The progress of earlier nodes.
     pub(crate) progress: Progress,
     /// How long it has run on earlier nodes.
     pub(crate) elapsed: Duration,
-    /// What the model is sent, for the trace.
+    /// The prompts that are sent, for the trace.
     pub(crate) sent: Sent,
 }
 
-/// How a turn finished.
+/// The end of a turn.
 pub(crate) struct Answer {
     pub(crate) finished: Finished,
-    /// In US dollars, where the price of the model is known.
+    /// In US dollars, if the price of the model is known.
     pub(crate) cost_usd: Option<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Host for App {
     }
 
     fn title_of(&self, content: &[Block]) -> Option<String> {
-        // Where a model works in the background, it writes a better title after the end.
+        // If a background model is available, it writes a better title after the end.
         self.models.background().is_none().then(|| titles::from_found(content)).flatten()
     }
 
@@ -112,7 +112,7 @@ impl Host for App {
 }
 
 impl App {
-    /// In the background, where a model may: a title is no part of the turn.
+    /// Improves the title in the background, if a model is available. A title is not part of the turn.
     fn improve_title(&self, turn: &EndedTurn, answer: Option<Vec<Block>>) {
         let (Some(content), Some(model)) = (answer, self.models.background()) else { return };
         let request = TitleRequest {
@@ -127,7 +127,7 @@ impl App {
         self.spawned.spawn(request.run(self.background.clone()));
     }
 
-    /// The answer, and what it has cost in US dollars where that is known.
+    /// The answer, and its cost in US dollars if it is known.
     async fn answer_to(&self, job: &Job) -> Answer {
         let (live, toolbox) = (&job.live, self.toolbox_of(job.agent));
         let _running = self.models.run_turn();
@@ -162,9 +162,9 @@ impl App {
             cancel: live.cancel.clone(),
         };
         let claims = Claims::of(job.agent, &turn.prompt);
-        // The offline model says only what its rules have read from tools.
+        // The offline model needs no check of claims, because it only reports results of tools.
         let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
-        // A reply that an earlier node began goes on as the step that it began.
+        // A reply that an earlier node began continues as the same step.
         job.sent.begin_step(last_step(&live.events()));
         let mut emit = |kind| {
             if let Kind::StepStarted { step, .. } = &kind {
@@ -181,8 +181,8 @@ impl App {
         Answer { finished, cost_usd }
     }
 
-    /// The call that its user has decided on, if the turn is to begin with it. A node that died may have left no call in
-    /// the log.
+    /// The call that the user has allowed, if the turn begins with it. The log may not contain it, because a node that
+    /// died may not have saved it.
     async fn decided_call(&self, job: &Job) -> Result<Option<decided::Call>, StoreError> {
         if job.progress.n_takeovers() == 0 || job.progress.has_calls() {
             return Ok(job.decided.clone());
@@ -193,7 +193,7 @@ impl App {
         self.store.decided_call(&job.owner, job.live.started.turn).await
     }
 
-    /// The model of a conversation, and what it reads of it.
+    /// The model of a conversation, and the messages that it reads.
     async fn model_and_messages(
         &self,
         job: &Job,
@@ -225,7 +225,7 @@ pub(crate) fn failed(code: FailureCode, message: &str) -> End {
     End::Failed { code, message: message.into(), retryable: true }
 }
 
-/// How a turn ends that no node finishes.
+/// The end of a turn that no node finishes.
 pub(crate) fn cut_end() -> End {
     failed(FailureCode::Interrupted, "The server was restarted while it was answering. Please try again.")
 }

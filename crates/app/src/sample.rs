@@ -1,4 +1,4 @@
-//! The sample library: three hundred tracks of fiction, so that the first question finds an answer.
+//! The sample library: three hundred fictional tracks, so that the first search of a new user finds something.
 
 use engine::UserId;
 use serde::Deserialize;
@@ -20,18 +20,18 @@ struct SampleTrack {
     in_library: bool,
 }
 
-/// What loading did.
+/// The result of loading the sample.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Loaded {
     pub n_tracks: usize,
-    /// Tracks that were not there before, or changed since.
+    /// Tracks that are new or changed.
     pub n_new: u64,
-    /// Tracks now in the owner's library that were not.
+    /// Tracks that were added to the owner's library.
     pub n_added: u64,
 }
 
-/// Loads the sample once, into an installation that has never held a track. In one that several people share nobody's
-/// library is touched: everyone finds the sample until they remove it.
+/// Loads the sample once, into an installation that has never contained a track. In an installation with several users
+/// no library is changed: every user finds the sample until they remove it.
 pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Error> {
     if !library.take_sample_offer().await? {
         return Ok(false);
@@ -46,8 +46,8 @@ pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Er
     Ok(true)
 }
 
-/// Loads the sample tracks and puts a third of them into a library. A second time changes nothing: what the owner has
-/// removed since stays removed.
+/// Loads the sample tracks and adds a third of them to a library. A second call changes nothing: a track that the owner
+/// has removed since stays removed.
 pub async fn load(library: &Library, owner: &UserId) -> Result<Loaded, Error> {
     library.restore_sample(owner).await?;
     library.take_sample_offer().await?;
@@ -89,7 +89,11 @@ mod tests {
             assert!(track.isrc_text().starts_with("XSGUE26"), "{}", track.isrc_text());
             assert!(track.interpretation.is_some() && track.short_description.is_some() && track.tags.len() >= 5);
             assert!(track.audio_features.is_some() && track.duration.is_some());
-            assert!(track.language.is_some() && track.year().is_some(), "limits need them: {}", track.isrc_text());
+            assert!(
+                track.language.is_some() && track.year().is_some(),
+                "search limits need language and year: {}",
+                track.isrc_text()
+            );
         }
     }
 }

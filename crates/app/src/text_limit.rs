@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A text as a caller sent it, without white space around it. `checked` returns it if it has MIN to MAX characters.
+/// The text of a caller without surrounding white space. `checked` returns it if it has MIN to MAX characters.
 ///
-/// Reading does not fail on a wrong length: only the service knows the name of the field, and every protocol has its own
-/// form of a validation error.
+/// Deserialisation accepts any length, because only the service knows the name of the field, and every protocol has its
+/// own format of a validation error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Text<const MIN: usize, const MAX: usize>(String);
@@ -29,7 +29,7 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
         Self(text.trim().to_owned())
     }
 
-    /// The text if its length is right. `field` is what the caller calls it.
+    /// The text if its length is valid. `field` is the name of the field for the caller.
     pub fn checked(self, field: &'static str) -> Result<String, WrongLength> {
         let n_chars = self.0.chars().count();
         if (MIN..=MAX).contains(&n_chars) {
@@ -45,7 +45,7 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
 }
 
 impl WrongLength {
-    /// For an API body: the whole rule.
+    /// The complete rule, for an API response.
     pub fn rule(&self) -> String {
         match self.min {
             0 => format!("must have at most {} characters", self.max),
@@ -53,7 +53,7 @@ impl WrongLength {
         }
     }
 
-    /// For a model, after the name of the field: what is wrong with this text.
+    /// The problem with this text, for a model, after the name of the field.
     fn problem(&self) -> String {
         match self.n_chars {
             0 => "cannot be empty".to_owned(),

@@ -1,4 +1,4 @@
-//! The journals that tools are called with: of a turn, fenced by its lease, and of calls that no turn makes.
+//! The journals of tool calls: of a turn, fenced by its lease, and of calls without a turn.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use store::{NO_TURN, Store, TurnStore};
 
 use crate::turns::{LiveTurn, SaveError};
 
-/// A journal that cannot be written is tried for this long. Then the lease of the turn has run out.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a write to the journal is retried. After that the lease of the turn has expired.
+const RETRY_FOR: Duration = Duration::from_secs(10);
 
-/// The journal alone, for calls that no turn made.
+/// The journal for calls without a turn.
 pub(crate) struct StoreJournal<'a>(pub(crate) &'a Store);
 
 impl Journal for StoreJournal<'_> {
@@ -28,11 +28,11 @@ impl Journal for StoreJournal<'_> {
     }
 
     fn patience(&self) -> Duration {
-        PATIENCE
+        RETRY_FOR
     }
 }
 
-/// The journal of a turn: events that led to a call are saved before the call is.
+/// The journal of a turn: the events before a call are saved before the call.
 pub(crate) struct TurnJournal<'a> {
     pub(crate) store: &'a dyn TurnStore,
     pub(crate) live: &'a LiveTurn,
@@ -68,7 +68,7 @@ impl Journal for TurnJournal<'_> {
     }
 
     fn patience(&self) -> Duration {
-        PATIENCE
+        RETRY_FOR
     }
 }
 

@@ -40,7 +40,7 @@ impl ImportQueue {
 }
 
 impl ImportPlace {
-    /// Waits for this import's turn. The semaphore is fair.
+    /// Waits until this import may run. The semaphore is fair.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.running.clone().acquire_owned().await.map_err(|_| ApiError::internal())
     }

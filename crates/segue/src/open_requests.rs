@@ -139,7 +139,7 @@ mod tests {
         let first = response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(first.len(), PIECE_BYTES);
         assert!(open.enter(&1).is_err(), "most of it is not read yet");
-        assert!(open.enter(&2).is_ok(), "another key has places of its own");
+        assert!(open.enter(&2).is_ok(), "another key has its own places");
         let rest = response.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(first.len() + rest.len(), text.len());
         assert!(open.enter(&1).is_ok());

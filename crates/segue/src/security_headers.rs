@@ -22,7 +22,7 @@ const ALWAYS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// The policy of this server: where another issuer gives the tokens out, the page may ask that one for them.
+/// The policy of this server: if an external issuer creates the tokens, the page may contact that issuer.
 pub(crate) fn policy(config: &Config) -> HeaderValue {
     let page = config.jwt.as_ref().and_then(|jwt| jwt.page.as_ref());
     let own = HeaderValue::from_static(CONTENT_SECURITY_POLICY);

@@ -23,7 +23,7 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
@@ -93,21 +93,11 @@ pub async fn serve(
     let places = Arc::new(Semaphore::new(limits.connections));
     let by_address = OpenRequests::up_to(limits.per_address);
     let pace = Pace { grace: limits.body_time, bytes_per_second: limits.body_bytes_per_second };
-    let graceful = GracefulShutdown::new();
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time)
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(limits.head_bytes);
+    let (graceful, http) = (GracefulShutdown::new(), http_builder(&limits));
     tokio::pin!(ended);
     loop {
-        // A place is acquired first: if all are taken, new clients wait in the listen queue.
-        let accept = async {
-            let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
-            (listener.accept().await, place)
-        };
         let (accepted, place) = tokio::select! {
-            accepted = accept => accepted,
+            accepted = accept(&listener, &places) => accepted,
             () = &mut ended => break,
         };
         let (stream, peer) = match accepted {
@@ -143,6 +133,24 @@ pub async fn serve(
         tracing::warn!("Shutdown: some connections were still open after the drain time");
     }
     Ok(())
+}
+
+fn http_builder(limits: &ConnectionLimits) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(limits.head_bytes);
+    http
+}
+
+/// Acquires a place first: if all are taken, new clients wait in the listen queue.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> (std::io::Result<(TcpStream, SocketAddr)>, OwnedSemaphorePermit) {
+    let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
+    (listener.accept().await, place)
 }
 
 async fn answer(

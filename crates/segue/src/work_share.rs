@@ -1,5 +1,5 @@
-//! How many requests of one user are worked on at once. The others wait for their own user's, so that one user's burst does
-//! not take every database connection and every core from the others.
+//! Limits the concurrent requests of one user. Further requests wait for earlier ones of the same user, so that a burst
+//! of one user does not use every database connection and every core.
 
 use std::{
     collections::HashMap,
@@ -9,9 +9,9 @@ use std::{
 use engine::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Fewer than the connections to the database. Two imports and three answers as JSON leave room for a page.
+/// Fewer than the database connections. With two imports and three JSON answers, requests of the page can still run.
 const AT_ONCE: usize = 8;
-/// Users without work are forgotten when the list is longer than this.
+/// Users without requests are removed when the list is longer than this.
 const MOST_KNOWN: usize = 1000;
 
 pub(crate) struct WorkShare {
@@ -24,7 +24,8 @@ impl WorkShare {
         Self { is_on, users: Mutex::default() }
     }
 
-    /// Waits until this user has less work under way. Held until the response begins; an answer that streams holds none.
+    /// Waits until this user has fewer requests in progress. The permit is held until the response begins; a streamed
+    /// answer holds none.
     pub(crate) async fn enter(&self, user: &UserId) -> Option<OwnedSemaphorePermit> {
         if !self.is_on {
             return None;
@@ -48,17 +49,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_burst_waits_for_itself_and_no_other_user_waits() {
+    async fn a_burst_of_one_user_does_not_delay_other_users() {
         let (share, ann, bob) = (WorkShare::new(true), UserId::new("ann"), UserId::new("bob"));
         let mut working: Vec<_> = vec![];
         for _ in 0..AT_ONCE {
             working.push(share.enter(&ann).now_or_never().expect("there is room"));
         }
         assert!(share.enter(&ann).now_or_never().is_none(), "one more waits");
-        assert!(share.enter(&bob).now_or_never().is_some(), "another user does not");
+        assert!(share.enter(&bob).now_or_never().is_some(), "another user does not wait");
         working.pop();
-        assert!(share.enter(&ann).now_or_never().is_some(), "its turn has come");
-        assert!(WorkShare::new(false).enter(&ann).await.is_none(), "the one user of local mode has no share");
+        assert!(share.enter(&ann).now_or_never().is_some(), "a waiting request runs when another has ended");
+        assert!(WorkShare::new(false).enter(&ann).await.is_none(), "local mode has no limit");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Saved albums of the catalogue. The tracks on them are in the library too.
+//! Saved albums of the catalogue. Their tracks are in the library too.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ async fn recordings_of(tx: &mut Tx, owner: &UserId, album_id: &str) -> Result<Ve
 }
 
 impl Store {
-    /// Saves an album and the tracks on it.
+    /// Saves an album and its tracks.
     pub async fn add_album(
         &self,
         owner: &UserId,

@@ -1,21 +1,21 @@
-//! Attempts to sign in, counted in the database before a password is hashed, so that every node sees every guess.
+//! Sign-in attempts. The database counts them before a password is hashed, so that every node sees every attempt.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Hash, Store, StoreError};
 
-/// An attempt counts for this long after the first one of its window.
+/// How long an attempt counts, from the first attempt of its window.
 const WINDOW: TimeDelta = TimeDelta::minutes(15);
 
-/// What attempts are counted by, and how many are allowed within a window.
+/// A subject that attempts are counted for, and how many attempts a window allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptSubject {
-    /// A hash: people type passwords into the field for the name.
+    /// A hash, because users sometimes type a password into the name field.
     pub hash: Hash,
     pub limit: i64,
 }
 
-/// Reads first: an attempt that is refused anyway does not write, so a flood of them does not hold the writer.
+/// Reads first: an attempt that is rejected anyway writes nothing, so a flood of attempts does not block the writer.
 const READ: &str = "SELECT n_attempts, since FROM sign_in_attempts WHERE subject = $1 AND since > $2";
 const COUNT: &str = "INSERT INTO sign_in_attempts (subject, n_attempts, since) VALUES ($1, 1, $2)
     ON CONFLICT (subject) DO UPDATE SET
@@ -24,13 +24,13 @@ const COUNT: &str = "INSERT INTO sign_in_attempts (subject, n_attempts, since) V
     RETURNING n_attempts, since";
 
 impl Store {
-    /// Counts one attempt against every subject, or none: a refused attempt counts against no one. Returns how long to
-    /// wait when one subject has used up its attempts.
+    /// Counts one attempt for every subject, or for none: a rejected attempt is not counted. Returns how long to wait
+    /// if a subject has used up its attempts.
     pub async fn count_attempt(&self, subjects: &[AttemptSubject]) -> Result<Option<TimeDelta>, StoreError> {
         let at = self.clock.now();
         let begin = at - WINDOW;
         let mut subjects: Vec<_> = subjects.iter().collect();
-        // Two attempts lock the rows of their subjects in one order.
+        // All attempts lock the rows of their subjects in the same order, so that they cannot deadlock.
         subjects.sort_unstable_by_key(|subject| subject.hash);
         for subject in &subjects {
             let row: Option<(i64, DateTime<Utc>)> =
@@ -51,7 +51,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Takes one attempt back from every subject: it was no wrong guess.
+    /// Subtracts one attempt from every subject, because it was not a wrong guess.
     pub async fn take_attempt_back(&self, subjects: &[AttemptSubject]) -> Result<(), StoreError> {
         const SQL: &str =
             "UPDATE sign_in_attempts SET n_attempts = n_attempts - 1 WHERE subject = $1 AND n_attempts > 0";
@@ -64,14 +64,14 @@ impl Store {
         tx.commit().await
     }
 
-    /// Forgets what was counted against a subject.
+    /// Deletes the count of a subject.
     pub async fn forget_attempts(&self, subject: &AttemptSubject) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM sign_in_attempts WHERE subject = $1";
         self.write(SQL).bind(&subject.hash[..]).execute().await?;
         Ok(())
     }
 
-    /// Deletes windows that are over.
+    /// Deletes expired windows.
     pub(crate) async fn forget_old_attempts(&self) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM sign_in_attempts WHERE since <= $1";
         self.write(SQL).bind(self.clock.now() - WINDOW).execute().await?;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_subject_waits_after_its_last_attempt_until_its_window_is_over() {
+    async fn a_subject_without_attempts_left_waits_until_its_window_ends() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
         let (ann, everyone) = (subject(1, 2), subject(2, 100));
@@ -99,7 +99,7 @@ mod tests {
         for _ in 0..200 {
             assert!(store.count_attempt(&both).await.unwrap().is_some());
         }
-        assert_eq!(store.count_attempt(&[everyone]).await.unwrap(), None, "refused attempts count against no one");
+        assert_eq!(store.count_attempt(&[everyone]).await.unwrap(), None, "rejected attempts are not counted");
         store.take_attempt_back(&both).await.unwrap();
         assert_eq!(store.count_attempt(&both).await.unwrap(), None);
         store.advance_clock(WINDOW);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn flooding_other_subjects_resets_none() {
+    async fn attempts_for_other_subjects_do_not_reset_a_count() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
         let ann = [subject(1, 1)];

@@ -1,5 +1,5 @@
-//! Branches: a question that was asked in other words, and an answer that was asked for again, stand beside the earlier
-//! ones. A conversation shows one branch: the path from its first question to `active_leaf`.
+//! Branches: an edited question and a repeated answer are siblings of the earlier ones. A conversation shows one
+//! branch: the path from its first question to `active_leaf`.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use super::{
     conversations::{MessageRow, message_columns},
 };
 
-/// The messages that stand in one place of a conversation, one a branch.
+/// The messages with the same parent: one for each branch.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Siblings {
-    /// Which of them this message is, from 0.
+    /// The position of this message among them, from 0.
     pub index: usize,
     pub count: usize,
-    /// Oldest first, this message among them.
+    /// Oldest first, including this message.
     pub ids: Vec<MessageId>,
 }
 
-/// The path from the message `$from` up to the first question, as `path`.
+/// The path from the message `$from` to the first question, as the common table `path`.
 macro_rules! with_path {
     ($from:literal, $limit:literal) => {
         concat!(
@@ -56,8 +56,8 @@ const OLDEST_FIRST: &str = concat!(
 );
 
 impl Store {
-    /// At most `limit` messages of the branch that is shown, from `from` on, which is included. A page that goes back from
-    /// a message of another branch stays on that one.
+    /// At most `limit` messages of the branch that is shown, starting with `from`. If `from` is on another branch, the
+    /// page goes back on that branch.
     pub async fn message_page(
         &self,
         owner: &UserId,
@@ -105,18 +105,19 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| MessageId(id)).collect())
     }
 
-    /// Shows the branch of a message, to its newest end if it is not shown already. Refused while a turn runs: its readers would see two branches.
+    /// Shows the branch of a message, up to its newest message unless the message is already shown. Returns a conflict
+    /// while a turn runs, because its readers would see two branches.
     pub async fn choose_branch(
         &self,
         owner: &UserId,
         conversation: ConversationId,
         message: MessageId,
     ) -> Result<(), StoreError> {
-        // Locks the conversation, as the start of a turn does.
+        // Locks the conversation. The start of a turn takes the same lock.
         const OWN: &str = "UPDATE conversations SET active_leaf = active_leaf
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING id";
         const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
-        // A message comes after the one it follows, so the newest of a branch is an end of it.
+        // A message is newer than its parent, so the newest message of a branch is a leaf.
         const CHOOSE: &str = "WITH RECURSIVE below(id) AS (
                 SELECT id FROM messages WHERE id = $2 AND conversation_id = $1
                 UNION ALL
@@ -139,7 +140,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Tells each message which others stand in its place. Messages without any are told nothing.
+    /// Adds the siblings to each message. A message without siblings gets none.
     async fn add_siblings(
         &self,
         conversation: ConversationId,

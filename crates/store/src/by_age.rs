@@ -1,4 +1,4 @@
-//! Conversations in the order they were begun, for lists that page in either direction.
+//! Conversations in the order of their creation, for lists with pages in either direction.
 
 use engine::{ConversationId, UserId};
 

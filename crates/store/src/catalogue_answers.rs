@@ -1,4 +1,4 @@
-//! What external catalogues answered, so that the same question is not sent again within days.
+//! Answers of external catalogues. They are stored, so that the same question is not sent again for some days.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Serialize, de::DeserializeOwned};
@@ -7,7 +7,7 @@ use sqlx::types::Json;
 use super::{Store, StoreError};
 
 impl Store {
-    /// What a catalogue answered before, unless that is too long ago.
+    /// The stored answer of a catalogue, unless it is too old.
     pub async fn catalogue_answer<C: DeserializeOwned + Send + Unpin + 'static>(
         &self,
         catalogue: &str,

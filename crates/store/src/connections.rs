@@ -1,4 +1,4 @@
-//! Connections to other services that an operator made on the settings page. What is stored is sealed by the caller.
+//! Connections to other services that an operator created on the settings page. The caller encrypts their content.
 
 use chrono::{DateTime, Utc};
 
@@ -20,7 +20,7 @@ impl Store {
         Ok(rows.into_iter().map(connection).collect())
     }
 
-    /// Stores the connection of a service in place of an earlier one; returns when.
+    /// Stores the connection of a service and replaces an earlier one. Returns the time.
     pub async fn put_connection(&self, service: &str, sealed: &[u8]) -> Result<DateTime<Utc>, StoreError> {
         const SQL: &str = "INSERT INTO connections (service, sealed, updated_at) VALUES ($1, $2, $3)
             ON CONFLICT (service) DO UPDATE SET sealed = excluded.sealed, updated_at = excluded.updated_at";

@@ -1,5 +1,5 @@
-//! Consents: whether a user lets a tool of another server do what a model asked it to do. A question belongs to one call
-//! in one conversation; only the user's own decision answers it.
+//! Consents: whether a user allows a tool of another server to make a call that a model requested. A consent belongs to
+//! one call in one conversation; only the user decides.
 
 use engine::{CallId, ConversationId, MessageId, TurnId, UserId};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Tx};
 
-/// How far a decision reaches.
+/// The scope of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentScope {
@@ -33,32 +33,32 @@ impl ConsentScope {
     }
 }
 
-/// A call that waits, or waited, for its user.
+/// A call that waits, or waited, for the user's decision.
 #[derive(Clone, Debug)]
 pub struct Consent {
     pub id: Uuid,
     pub conversation: ConversationId,
-    /// The answer that ended with the question.
+    /// The answer in which the call was requested.
     pub answer: MessageId,
     pub tool_name: String,
     pub input: Value,
 }
 
-/// What became of a question.
+/// The state of a consent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentLine {
     pub id: Uuid,
     pub tool_call_id: CallId,
     pub tool_name: String,
-    /// False while it waits for a decision.
+    /// False while the user has not decided.
     pub decided: bool,
-    /// How far the consent reaches; absent while it waits, and when it was refused.
+    /// The scope of the consent; absent while the user has not decided, and after a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ConsentScope>,
 }
 
-/// A question about a call.
+/// A new consent for a call.
 pub struct NewConsent<'a> {
     pub owner: &'a UserId,
     pub answer: MessageId,
@@ -71,19 +71,19 @@ type OpenRow = (Uuid, Uuid, Uuid, String, Json<Value>, Option<String>);
 type Line = (Uuid, Uuid, String, Option<String>, Option<String>);
 
 const CLOSED: &str = "this question has been answered already";
-/// The turn that a consent starts has this and the consent's id as the id of its message, so that a node which takes the
-/// turn over finds the call.
+/// A consent starts a turn whose client message id is this prefix and the consent's id. A node that takes the turn over
+/// finds the call by that id.
 const CLIENT_ID: &str = "consent:";
 
 impl Consent {
-    /// The id of the message that says so.
+    /// The client message id of the turn that carries out the decision.
     pub fn client_message_id(&self) -> String {
         format!("{CLIENT_ID}{}", self.id)
     }
 }
 
 impl Store {
-    /// Keeps a question. The same call asked twice is one question.
+    /// Stores a consent that waits for a decision. The same call gets the same consent.
     pub async fn ask_consent(&self, new: &NewConsent<'_>) -> Result<Uuid, StoreError> {
         const SQL: &str =
             "INSERT INTO consents (id, conversation_id, message_id, call_id, user_id, tool_name, input, created_at)
@@ -103,7 +103,7 @@ impl Store {
         row.map(|(id,)| id).ok_or(StoreError::NotFound)
     }
 
-    /// A question that waits for its user's decision.
+    /// A consent that waits for the user's decision.
     pub async fn open_consent(&self, owner: &UserId, id: Uuid) -> Result<Consent, StoreError> {
         const SQL: &str = "SELECT id, conversation_id, message_id, tool_name, input, decision FROM consents
             WHERE id = $1 AND user_id = $2";
@@ -116,7 +116,7 @@ impl Store {
         Ok(Consent { id, conversation, answer, tool_name, input })
     }
 
-    /// Refuses, once. A consent is given with the start of its turn: see `NewTurn::decides`.
+    /// Refuses a call, once. A call is allowed together with the start of its turn: see `NewTurn::decides`.
     pub async fn refuse_consent(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         self.open_consent(owner, id).await?;
         let mut tx = self.begin().await?;
@@ -124,8 +124,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// The call with which a turn begins that a consent has started, unless the consent is used up. For a node that takes
-    /// over a turn whose log does not hold the call.
+    /// The call with which a turn begins, if a consent has started the turn and is not used up. For a node that takes
+    /// over a turn whose log does not contain the call.
     pub async fn decided_call(&self, owner: &UserId, turn: TurnId) -> Result<Option<(String, Value)>, StoreError> {
         const TURN: &str = "SELECT client_message_id FROM turns WHERE id = $1 AND user_id = $2";
         const CALL: &str =
@@ -138,7 +138,7 @@ impl Store {
         Ok(call.map(|(tool_name, Json(input))| (tool_name, input)))
     }
 
-    /// The questions of a conversation, oldest first.
+    /// The consents of a conversation, oldest first.
     pub async fn consents(&self, owner: &UserId, conversation: ConversationId) -> Result<Vec<ConsentLine>, StoreError> {
         const SQL: &str = "SELECT id, call_id, tool_name, decision, scope FROM consents
             WHERE conversation_id = $1 AND user_id = $2 ORDER BY created_at, id";
@@ -153,7 +153,7 @@ impl Store {
         Ok(rows.into_iter().map(line).collect())
     }
 
-    /// Whether a call may be made in the conversation of `answer`. A consent for one call is used up by it.
+    /// Whether a call may be made in the conversation of `answer`. The call uses up a consent for one call.
     pub async fn use_consent(
         &self,
         owner: &UserId,
@@ -185,8 +185,8 @@ impl Store {
     }
 }
 
-/// Answers a question, once; no scope refuses. In the transaction that starts the turn of the call, so that no node can die
-/// between the two.
+/// Stores a decision, once; without a scope the call is refused. Runs in the transaction that starts the turn of the
+/// call, so that both are stored or neither.
 pub(crate) async fn decide(
     tx: &mut Tx,
     owner: &UserId,

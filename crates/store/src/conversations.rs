@@ -1,4 +1,4 @@
-//! Conversations and their messages: what was said, in order, and to whom it belongs.
+//! Conversations and their messages.
 
 use chrono::{DateTime, Utc};
 use engine::{Block, ConversationId, FailureCode, MessageId, Role, TurnId, Usage, UserId};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Siblings, Store, StoreError, like_pattern, matching_line::matching_line};
 
-/// What is read of a conversation `c`.
+/// The columns of a conversation `c`.
 macro_rules! conversation_columns {
     () => {
         "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned, c.model,
@@ -18,7 +18,7 @@ macro_rules! conversation_columns {
 }
 pub(crate) use conversation_columns;
 
-/// What is read of a message `m` and the turn `t` that wrote it.
+/// The columns of a message `m` and of the turn `t` that wrote it.
 macro_rules! message_columns {
     () => {
         "m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, m.parent_id, t.id AS turn_id"
@@ -36,20 +36,20 @@ pub struct Conversation {
     pub preview: String,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// Pinned by its user: it comes first in the list.
+    /// Pinned by the user: pinned conversations are first in the list.
     pub pinned: bool,
-    /// The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+    /// The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active model answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether a turn runs in it now.
+    /// Whether a turn is running in it.
     pub running: bool,
-    /// The line with the words that were searched for, where a message has them.
+    /// The line that contains the searched words, if a message contains them.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<String>,
 }
 from_row!(Conversation { id, agent, title, preview, created_at, updated_at, pinned, model, running; matching });
 
-/// What to change; what is none stays.
+/// The fields to change; `None` keeps a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConversationChange<'a> {
     pub title: Option<&'a str>,
@@ -60,7 +60,7 @@ pub struct ConversationChange<'a> {
 
 pub struct ConversationPage {
     pub conversations: Vec<Conversation>,
-    /// Where the next page begins; none when there is none.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<Uuid>,
 }
 
@@ -72,13 +72,13 @@ pub struct StoredMessage {
     pub content: Vec<Block>,
     pub status: MessageStatus,
     pub created_at: DateTime<Utc>,
-    /// The message it follows; none for a first question.
+    /// The parent message; `None` for a first question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<MessageId>,
-    /// The branches that part here; absent where there is only one.
+    /// The siblings of the message; absent if there is only one branch here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub siblings: Option<Siblings>,
-    /// The turn that wrote it; answers only.
+    /// The turn that wrote it; only for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub enum MessageStatus {
     Error,
 }
 
-/// How a turn failed, as it was shown.
+/// The error of a failed turn, as it was shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnError {
     pub code: FailureCode,
@@ -128,7 +128,7 @@ impl MessageStatus {
 }
 
 impl Store {
-    /// Pinned ones first, then the newest. `query` looks into titles and texts.
+    /// Pinned conversations first, then the newest. `query` searches titles and texts.
     pub async fn conversations(
         &self,
         owner: &UserId,
@@ -176,7 +176,7 @@ impl Store {
         found.ok_or(StoreError::NotFound)
     }
 
-    /// Gives it the title its user wants, pins it or not, chooses its model. None changes nothing.
+    /// Sets the title, the pin and the model. `None` keeps a field.
     pub async fn change_conversation(
         &self,
         owner: &UserId,
@@ -195,7 +195,7 @@ impl Store {
         self.conversation(owner, id).await
     }
 
-    /// Refused while a turn runs: its answer would have nowhere to go.
+    /// Returns a conflict while a turn runs, because its answer could not be stored.
     pub async fn delete_conversation(&self, owner: &UserId, id: ConversationId) -> Result<(), StoreError> {
         const MARK: &str =
             "UPDATE conversations SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
@@ -224,7 +224,7 @@ impl Store {
 
 struct Found {
     conversation: Conversation,
-    /// Of the newest message that has the words.
+    /// The content of the newest message that contains the words.
     content: Option<Json<Vec<Block>>>,
 }
 

@@ -1,7 +1,7 @@
 //! The two databases behind one query builder and one transaction type.
 //!
-//! A query text is shared by SQLite and PostgreSQL. Where the databases differ, two constants `SQLITE` and `POSTGRES`
-//! stand next to each other and `in_dialect` picks one: search for `in_dialect` to find every such pair.
+//! SQLite and PostgreSQL share a query text. Where the databases differ, two constants `SQLITE` and `POSTGRES` are next
+//! to each other and `in_dialect` selects one. Search for `in_dialect` to find every such pair.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,21 +17,21 @@ use sqlx::{
 
 use super::{Store, StoreError, leases::Clock};
 
-/// SQLite allows one writer at a time; a write pool of one connection queues writers instead of failing them.
+/// SQLite allows one writer at a time. The write pool has one connection, so that writers wait instead of failing.
 #[derive(Clone)]
 pub(crate) enum Db {
     Sqlite {
         read: SqlitePool,
         write: SqlitePool,
     },
-    /// `log` does not wait for the disk.
+    /// Commits on `log` do not wait for the disk.
     Postgres {
         pool: PgPool,
         log: PgPool,
     },
 }
 
-/// A transaction. Dropping it without a commit rolls it back, so `?` leaves nothing half done.
+/// A transaction. Dropping it without a commit rolls it back, so that `?` leaves no partial change.
 pub(crate) struct Tx {
     open: OpenTx,
     clock: Arc<Clock>,
@@ -91,13 +91,13 @@ impl<'c> Query<'c> {
         Self { sql, target, clock, failed: None }
     }
 
-    /// Binds the database's time. What is stored never comes from a node's clock, which may be wrong.
+    /// Binds the database's time. Stored times never come from the clock of a node, which may be wrong.
     pub(crate) fn bind_now(self) -> Self {
         let now = self.clock.now();
         self.bind(now)
     }
 
-    /// Binds a time from now on: when a lease ends, when something is due.
+    /// Binds a time in the future: the end of a lease, or when something is due.
     pub(crate) fn bind_in(self, wait: Duration) -> Self {
         let then = self.clock.now() + wait;
         self.bind(then)
@@ -233,7 +233,7 @@ impl Store {
         })
     }
 
-    /// A query that reads, outside a transaction.
+    /// A read query outside a transaction.
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         let target = match &self.db {
             Db::Sqlite { read, .. } => Target::SqlitePool(read, SqliteArguments::default()),
@@ -242,7 +242,7 @@ impl Store {
         Query::new(sql, target, &self.clock)
     }
 
-    /// A single statement that writes, as a transaction of its own.
+    /// A single write statement, in its own transaction.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         let target = match &self.db {
             Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),

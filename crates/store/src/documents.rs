@@ -1,7 +1,7 @@
-//! Documents: what is searched about a recording, and who may read it. The only writer of `documents`.
+//! Documents: the searchable data of a recording, and who may read it. Only this module writes the table `documents`.
 //!
-//! A document is a projection of what enrichment knows and of who has the recording. Everything that changes either
-//! calls [`project`] at the end of its transaction, so that what is searched follows from what is owned.
+//! A document is computed from the enrichment results of a recording and from its owners. Every transaction that
+//! changes either calls [`project`] at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ const DOCUMENTS_SQLITE: &str = "SELECT id, recording_id, owner, is_sample, reade
 const DOCUMENTS_POSTGRES: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
     WHERE recording_id IN (SELECT jsonb_array_elements_text($1))";
 
-/// A document that is gone keeps no words: only its id, until every index has seen it go.
+/// A deleted document keeps no text. Its id is kept until every index has processed the deletion.
 const PUT: &str = "INSERT INTO documents
         (id, recording_id, owner, revision, name, is_sample, readers, track, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -65,7 +65,7 @@ const PUT_NAME: &str = "INSERT INTO recording_names (kind, value, recording_id) 
 
 const NEXT_REVISIONS: &str = "UPDATE track_revision SET value = value + $1 RETURNING value";
 
-/// Recordings of which documents are made at once.
+/// How many recordings are projected at once.
 const AT_ONCE: usize = 500;
 
 pub(crate) struct KnownRow {
@@ -94,7 +94,7 @@ from_row!(KnownRow {
 });
 
 impl KnownRow {
-    /// The track with everything that its steps found.
+    /// The track with the results of all its steps.
     pub(crate) fn track(self) -> Result<Track, sqlx::Error> {
         let found = Found {
             lyrics: read(self.lyrics)?.zip(self.lyrics_at),
@@ -109,7 +109,7 @@ fn read<T: DeserializeOwned>(json: Option<Json<Value>>) -> Result<Option<T>, sql
     json.map(|Json(value)| serde_json::from_value(value)).transpose().map_err(|error| sqlx::Error::Decode(error.into()))
 }
 
-/// A document as it is, or as it should be.
+/// A document as it is stored, or as it should be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Document {
     pub(crate) id: String,
@@ -118,7 +118,7 @@ pub(crate) struct Document {
     pub(crate) owner: String,
     pub(crate) is_sample: bool,
     pub(crate) readers: Vec<String>,
-    /// None: it is gone.
+    /// `None`: the document is deleted.
     pub(crate) track: Option<Track>,
 }
 
@@ -132,7 +132,7 @@ struct DocumentRow {
 }
 from_row!(DocumentRow { id, recording_id, owner, is_sample, readers, track });
 
-/// What enrichment knows about one recording for one reader.
+/// The enrichment data of one recording for one reader.
 struct Described {
     id: String,
     owner: String,
@@ -140,14 +140,15 @@ struct Described {
     track: Track,
 }
 
-/// Makes the documents of these recordings what they should be now.
+/// Updates the documents of these recordings.
 pub(crate) async fn project(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
     let recordings: BTreeSet<&str> = recordings.iter().map(String::as_str).collect();
     let recordings: Vec<&str> = recordings.into_iter().collect();
     if recordings.is_empty() {
         return Ok(());
     }
-    // Two transactions that change one recording come one after the other, and the second sees the first's owners.
+    // Locks the revision counter: transactions that change documents run one after the other, and the second sees
+    // the owners that the first wrote.
     reserve_revisions(tx, 0).await?;
     for part in recordings.chunks(AT_ONCE) {
         project_part(tx, part).await?;
@@ -215,7 +216,7 @@ pub(crate) async fn reserve_revisions(tx: &mut Tx, n: usize) -> Result<i64, Stor
     Ok(last - n + 1)
 }
 
-/// Everything about one recording.
+/// All data about one recording.
 #[derive(Default)]
 struct Parts {
     described: Vec<Described>,
@@ -269,7 +270,7 @@ impl Parts {
         wanted
     }
 
-    /// What is known publicly: by enrichment, or because it is part of the sample.
+    /// The public data: from enrichment, or from the sample.
     fn public(&self) -> Option<Public> {
         let described = self.described.iter().find(|described| described.owner.is_empty());
         let indexed = self.documents.iter().find(|document| document.owner.is_empty());
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_document_names_its_owners_and_leaves_out_those_with_words_of_their_own() {
+    fn a_public_document_lists_its_owners_except_those_with_their_own_document() {
         let parts = parts(vec![described("", "Title", false), described("ann", "Mine", true)], &["ann", "bob"], vec![]);
         let changes = parts.changes(R);
         assert_eq!(changes[0].readers, ["u:ann"]);
@@ -319,20 +320,20 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_file_says_is_read_by_its_owner_alone_and_goes_with_the_track() {
+    fn data_of_a_file_is_readable_only_by_its_owner_and_is_deleted_with_the_track() {
         let before = parts(vec![described("ann", "Memo", false)], &["ann", "bob"], vec![]).changes(R);
         assert_eq!((before.len(), &before[0].readers), (1, &vec!["u:ann".to_owned()]));
         let after = parts(vec![described("ann", "Memo", false)], &["bob"], before.clone()).changes(R);
         assert_eq!(after, [Document { readers: vec![], track: None, ..before[0].clone() }]);
-        assert!(parts(vec![], &["bob"], after).changes(R).is_empty(), "it is gone once");
+        assert!(parts(vec![], &["bob"], after).changes(R).is_empty(), "a deleted document is not deleted again");
     }
 
     #[test]
-    fn a_document_that_is_as_it_should_be_is_not_written_again() {
+    fn an_unchanged_document_is_not_written_again() {
         let known = || vec![described("", "Title", false)];
         let documents = parts(known(), &["ann"], vec![]).changes(R);
         assert!(parts(known(), &["ann"], documents.clone()).changes(R).is_empty());
         assert_eq!(parts(known(), &["ann", "bob"], documents.clone()).changes(R).len(), 1, "a new reader is a change");
-        assert_eq!(parts(known(), &[], documents).changes(R)[0].track, None, "nobody has it");
+        assert_eq!(parts(known(), &[], documents).changes(R)[0].track, None, "a document without owners is deleted");
     }
 }

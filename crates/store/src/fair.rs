@@ -1,16 +1,16 @@
-//! Fair claims: background work is divided between the users who wait for it, so that one user's 50,000 tracks do not
-//! delay another user's ten.
+//! Fair claims: background work is divided between the users who wait for it, so that the 50,000 tracks of one user do
+//! not delay the ten tracks of another.
 
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, PoisonError},
 };
 
-/// The user who was served last, by queue. In memory: after a restart the first user is simply served first.
+/// The user who was served last, for each queue. In memory: after a restart the round begins with the first user.
 #[derive(Default)]
 pub(crate) struct Served(Mutex<HashMap<&'static str, String>>);
 
-/// Divides `limit` pieces of work between users.
+/// Divides `limit` items of work between users.
 pub(crate) struct Round {
     users: VecDeque<String>,
     /// Users whose share was used up, for the next pass.
@@ -35,7 +35,7 @@ impl Served {
 }
 
 impl Round {
-    /// The next user, and how many pieces may be taken from that user's work.
+    /// The next user, and how many items may be taken from the queue of that user.
     pub(crate) fn next(&mut self) -> Option<(String, usize)> {
         if self.left == 0 {
             return None;
@@ -47,7 +47,7 @@ impl Round {
         Some((self.users.pop_front()?, share))
     }
 
-    /// A user whose share was used up may have what the others leave.
+    /// A user whose share was used up may get what the other users leave.
     pub(crate) fn took(&mut self, user: String, share: usize, n_taken: usize) {
         self.left = self.left.saturating_sub(n_taken);
         if n_taken >= share {
@@ -60,7 +60,7 @@ impl Round {
 mod tests {
     use super::*;
 
-    /// How many pieces each user gets in one round.
+    /// How many items each user gets in one round.
     fn divide(served: &Served, waiting: &mut HashMap<&str, usize>, limit: usize) -> Vec<(String, usize)> {
         let mut users: Vec<String> = waiting.keys().map(|user| (*user).to_owned()).collect();
         users.sort();
@@ -78,13 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_queue_gets_its_half_and_the_long_one_gets_the_rest() {
+    fn a_short_queue_gets_half_of_the_round_and_a_long_one_the_rest() {
         let taken = divide(&Served::default(), &mut [("ann", 50_000), ("bob", 10)].into(), 32);
         assert_eq!(taken, [("ann".to_owned(), 16), ("bob".to_owned(), 10), ("ann".to_owned(), 6)]);
     }
 
     #[test]
-    fn one_piece_at_a_time_goes_round() {
+    fn single_items_alternate_between_users() {
         let (served, mut waiting) = (Served::default(), [("ann", 9), ("bob", 9), ("cem", 9)].into());
         let order: Vec<String> = (0..5).map(|_| divide(&served, &mut waiting, 1).remove(0).0).collect();
         assert_eq!(order, ["ann", "bob", "cem", "ann", "bob"]);

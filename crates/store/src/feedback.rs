@@ -1,4 +1,4 @@
-//! Feedback: what someone thought of a part of an answer.
+//! Feedback of users on parts of an answer.
 
 use chrono::{DateTime, Utc};
 use engine::{ConversationId, UserId};
@@ -23,7 +23,7 @@ impl Feedback {
     }
 }
 
-/// An opinion as it was kept: on which part of which conversation.
+/// Stored feedback on one item of a conversation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Opinion {
@@ -41,7 +41,7 @@ impl Store {
         Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
     }
 
-    /// Keeps an opinion on each of `items`, in place of an earlier one. Whether the items are there is the caller's to know.
+    /// Stores feedback on each of `items` and replaces earlier feedback. The caller checks that the items exist.
     pub async fn give_feedback(
         &self,
         owner: &UserId,

@@ -1,4 +1,4 @@
-//! Folders that are kept in step with a library.
+//! Folders that are synchronised with a library.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{Store, StoreError};
 
-/// A folder that is kept in step.
+/// A synchronised folder.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FolderSource {
@@ -21,7 +21,7 @@ pub struct FolderSource {
     pub created_at: DateTime<Utc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced_at: Option<DateTime<Utc>>,
-    /// What the last scan found.
+    /// The report of the last scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
 }
@@ -54,7 +54,7 @@ macro_rules! sources {
 }
 
 impl Store {
-    /// A folder of a user; the same one twice is one.
+    /// Adds a folder of a user. Adding the same folder twice adds it once.
     pub async fn add_folder(&self, owner: &UserId, path: &str) -> Result<FolderSource, StoreError> {
         const SQL: &str = "INSERT INTO library_sources (id, user_id, kind, path, created_at)
             VALUES ($1, $2, 'folder', $3, $4) ON CONFLICT (user_id, path) DO UPDATE SET kind = excluded.kind
@@ -76,14 +76,14 @@ impl Store {
         row.map(FolderSource::from).ok_or(StoreError::NotFound)
     }
 
-    /// Of every user: for the process that keeps them in step.
+    /// The folders of all users, for the task that synchronises them.
     pub async fn all_folders(&self) -> Result<Vec<FolderSource>, StoreError> {
         const SQL: &str = sources!("kind = 'folder'");
         let rows: Vec<SourceRow> = self.read(SQL).fetch_all().await?;
         Ok(rows.into_iter().map(FolderSource::from).collect())
     }
 
-    /// A folder is kept in step no more; its tracks stay in the library.
+    /// Stops the synchronisation of a folder. Its tracks stay in the library.
     pub async fn remove_folder(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM library_sources WHERE user_id = $1 AND id = $2";
         const FILES: &str = "DELETE FROM library_files WHERE user_id = $1 AND source_id = $2";
@@ -97,7 +97,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Keeps what the last scan of a folder found.
+    /// Stores the report of a scan.
     pub async fn keep_scan(&self, source: Uuid, report: &Value) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE library_sources SET synced_at = $2, report = $3 WHERE id = $1";
         self.write(SQL).bind(source).bind_now().bind(Json(report)).execute().await?;

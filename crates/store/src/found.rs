@@ -1,11 +1,11 @@
-//! What the steps found about a track, and the track they make together.
+//! The results of the enrichment steps of a track, and the track that they form.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use music::{AudioFeatures, Track};
 
-/// The words, or the knowledge that there are none: an instrumental is an answer, not a failure.
+/// The lyrics, or the fact that there are none: an instrumental is a valid result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum LyricsFound {
@@ -25,14 +25,14 @@ pub struct FeaturesFound {
 pub struct Description {
     pub short_description: String,
     pub interpretation: String,
-    /// Words to find it by, beside those that came with it.
+    /// Search words in addition to the tags of the track.
     #[serde(default)]
     pub tags: Vec<String>,
     /// `extract v1`, or a model and the version of its prompt.
     pub made_by: String,
 }
 
-/// The results there are so far, each with its day.
+/// The results so far, each with its date.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub lyrics: Option<(LyricsFound, DateTime<Utc>)>,
@@ -40,7 +40,7 @@ pub struct Found {
     pub description: Option<Description>,
 }
 
-/// The track as the file or the catalogue gave it, with what the steps found. Every field says where it came from.
+/// The track of the file or catalogue with the results of its steps. Every field has its source.
 pub fn assembled(mut track: Track, found: Found) -> Track {
     let mut say = |field: &str, source: String| _ = track.provenance.insert(field.to_owned(), source);
     if let Some((lyrics, at)) = found.lyrics {
@@ -78,7 +78,7 @@ pub fn assembled(mut track: Track, found: Found) -> Track {
     track
 }
 
-/// What a second file adds to what is known: gaps are filled, nothing is replaced.
+/// Adds the data of a second file: it fills missing fields and replaces none.
 pub fn with_gaps_filled(mut known: Track, more: &Track) -> Track {
     let said = |field: &str| more.provenance.get(field).cloned();
     let mut filled = vec![];
@@ -112,7 +112,7 @@ pub fn with_gaps_filled(mut known: Track, more: &Track) -> Track {
     known
 }
 
-/// A user's own words over what is known publicly: for that user alone, what the file says wins.
+/// The user's own data over the public data, for that user only: where both have a field, the file's value is used.
 pub fn overlaid(own: &Track, public: &Track) -> Track {
     let mut track = public.clone();
     let mut say = |field: &str| {
@@ -145,7 +145,7 @@ pub fn overlaid(own: &Track, public: &Track) -> Track {
     track
 }
 
-/// Whether a search could tell a user's own words from what is known publicly.
+/// Whether a search could distinguish the user's own data from the public data.
 pub fn differs(own: &Track, public: &Track) -> bool {
     let seen = overlaid(own, public);
     let album = |track: &Track| music::identity::fold(&track.album);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn own_words_win_for_their_owner_and_public_ones_fill_the_rest() {
+    fn own_data_replaces_public_data_for_its_owner_and_missing_fields_are_filled() {
         let public = track(serde_json::json!({"album": "Public", "lyrics": "la", "tags": ["rock"], "duration": 100.0}));
         let own = track(serde_json::json!({"album": "Mine", "tags": ["live"]}));
         let seen = overlaid(&own, &public);
@@ -179,10 +179,10 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_says_the_same_in_other_letters_does_not_differ() {
+    fn a_copy_with_other_capital_letters_does_not_differ() {
         let public = track(serde_json::json!({"album": "Homogenic", "lyrics": "la"}));
         assert!(!differs(&track(serde_json::json!({"title": "TITLE", "album": "homogenic"})), &public));
-        assert!(!differs(&track(serde_json::json!({})), &public), "a gap is no difference");
+        assert!(!differs(&track(serde_json::json!({})), &public), "a missing field is no difference");
         for own in [serde_json::json!({"lyrics": "other"}), serde_json::json!({"title": "Title (Live)"})] {
             assert!(differs(&track(own.clone()), &public), "{own}");
         }

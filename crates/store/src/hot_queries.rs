@@ -1,4 +1,4 @@
-//! Queries whose cost must not grow with a user's library, and how a database runs them. For tests.
+//! Queries whose cost must not grow with the size of a library, and their query plans. For tests.
 
 use super::{
     LibrarySort, Store, StoreError,
@@ -14,7 +14,7 @@ pub struct HotQuery {
     postgres: &'static str,
     /// Values for $1, $2 and so on, as SQL.
     values: &'static [&'static str],
-    /// It sorts the few rows that it finds.
+    /// Whether it sorts the few rows that it finds.
     pub sorts: bool,
 }
 
@@ -31,7 +31,7 @@ pub fn hot_queries() -> Vec<HotQuery> {
         let page = both(format!("a page of few tracks by {by:?}"), statements.page, FILTERED);
         all.push(HotQuery { sorts: true, ..page });
         let count = both(format!("the number of few tracks by {by:?}"), statements.count, FILTERED);
-        // Names of two kinds are one set.
+        // Names of two kinds are combined to one set.
         all.push(HotQuery { sorts: by == By::Artist, ..count });
     }
     all.push(both("a page of artists".into(), ARTISTS, &["'u'", "NULL", "50", "0"]));
@@ -50,7 +50,7 @@ pub fn hot_queries() -> Vec<HotQuery> {
 }
 
 impl Store {
-    /// The database's own description of how it runs a query, one line a step.
+    /// The query plan of the database, one line for each step.
     pub async fn plan_of(&self, query: &HotQuery) -> Result<Vec<String>, StoreError> {
         let sql = self.in_dialect(query.sqlite, query.postgres);
         let filled = query.values.iter().enumerate().rev();
@@ -63,7 +63,8 @@ impl Store {
             }
             Db::Postgres { pool, .. } => {
                 let mut connection = pool.acquire().await?;
-                // Tables of a test are small, and a small table is read whole. What is asked is whether an index could serve.
+                // The tables of a test are small, and PostgreSQL reads small tables completely. The test checks whether
+                // an index could be used.
                 sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await?;
                 let sql = sqlx::AssertSqlSafe(format!("EXPLAIN {sql}"));
                 let rows: Vec<(String,)> = sqlx::query_as(sql).fetch_all(&mut *connection).await?;

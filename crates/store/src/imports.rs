@@ -1,4 +1,4 @@
-//! Imports: what a file brought, and the entries that no catalogue has confirmed.
+//! Imports: the tracks and playlists of a file, and the entries that no catalogue has confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use super::{
 };
 use music::{Track, TrackId};
 
-/// One file, ready to be kept.
+/// One file, ready to be stored.
 pub struct NewImport<'a> {
     pub file: &'a str,
     /// The id of its format.
@@ -28,15 +28,15 @@ pub struct NewImport<'a> {
     /// In playing order.
     pub playlists: &'a BTreeMap<String, Vec<TrackId>>,
     pub open: Vec<NewOpenEntry<'a>>,
-    /// Tracks that an earlier import could not match and this one does: the old id and the one it has now.
+    /// Tracks that an earlier import could not match and this one does: the old id and the new track.
     pub moves: &'a [(TrackId, TrackId)],
-    /// Recordings that are matched now: entries that an earlier import left open are settled.
+    /// Recordings that are matched now. Open entries of earlier imports for them are closed.
     pub settled: &'a [TrackId],
-    /// A folder is kept in step: what the owner removed by hand stays removed.
+    /// Whether the import is the scan of a synchronised folder: a track that the owner removed by hand stays removed.
     pub is_sync: bool,
 }
 
-/// An entry of a file that no catalogue has confirmed, and the track that it is meanwhile.
+/// An entry of a file that no catalogue has confirmed, and the track that represents it.
 pub struct NewOpenEntry<'a> {
     pub id: Uuid,
     pub recording: TrackId,
@@ -45,7 +45,7 @@ pub struct NewOpenEntry<'a> {
     pub playlists: &'a BTreeSet<String>,
 }
 
-/// A file that was imported, with its report.
+/// An imported file with its report.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportLine {
@@ -57,7 +57,7 @@ pub struct ImportLine {
 
 const INSERT_IMPORT: &str = "INSERT INTO imports (id, user_id, report, created_at) VALUES ($1, $2, $3, $4)";
 
-/// A dismissed entry stays dismissed; any other is looked for as if it were new.
+/// A dismissed entry stays dismissed. Any other entry is searched for as if it were new.
 const INSERT_OPEN: &str = "INSERT INTO open_entries
         (id, user_id, import_id, file, kind, entry, found, playlists, dismissed, tries, due_at, recording_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE, 0, $9, $10)
@@ -69,22 +69,22 @@ const CLOSE_SQLITE: &str = "DELETE FROM open_entries
     WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
 const CLOSE_POSTGRES: &str = "DELETE FROM open_entries
     WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
-/// Recordings whose entries are closed by one statement.
+/// How many recordings one statement closes entries for.
 const CLOSED_AT_ONCE: usize = 500;
 
 const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
 
-/// The same list of the same file is one playlist, however often it is imported. A deleted one stays deleted, and one
-/// that its owner has edited stays as it is.
+/// The same list of the same file is one playlist, also after several imports. A deleted playlist stays deleted, and
+/// one that its owner has edited is not changed.
 const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, revision = playlists.revision + 1
         WHERE playlists.deleted_at IS NULL AND playlists.edited_at IS NULL";
 
 impl Store {
-    /// Keeps an import with its report. Returns how many tracks are new in the library.
+    /// Stores an import with its report. Returns how many tracks are new in the library.
     ///
-    /// A file takes as many short transactions as it needs, so that other users can write in between. Its row says how many
-    /// tracks are kept; a second import of the same file adds what a crash left out.
+    /// A file takes several short transactions, so that other users can write in between. The row of the import says
+    /// how many tracks are stored. After a crash, a second import of the same file adds the rest.
     pub async fn keep_import(&self, owner: &UserId, import: &NewImport<'_>, report: &Value) -> Result<u64, StoreError> {
         let id = Uuid::now_v7();
         let mut report = report.clone();
@@ -150,7 +150,7 @@ impl Store {
         Ok(n_added)
     }
 
-    /// Entries that an earlier import left open and this one matched.
+    /// Closes entries that an earlier import left open and this one matched.
     async fn close_entries(&self, owner: &UserId, import: &NewImport<'_>) -> Result<(), StoreError> {
         let settled = import.settled.iter().chain(import.moves.iter().map(|(from, _)| from));
         let settled: Vec<String> = settled.map(TrackId::to_string).collect();
@@ -161,7 +161,7 @@ impl Store {
         Ok(())
     }
 
-    /// Files that were imported, newest first, from the one `from` on.
+    /// Imported files, newest first, starting with `from`.
     pub async fn imports(&self, owner: &UserId, limit: u32, from: Option<Uuid>) -> Result<Vec<ImportLine>, StoreError> {
         const SQL: &str = "SELECT id, created_at, report FROM imports WHERE user_id = $1 AND ($3 IS NULL OR id <= $3)
             ORDER BY id DESC LIMIT $2";
@@ -216,7 +216,7 @@ fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>
 }
 
 pub(crate) fn listed(track: &Track) -> PlaylistTrack {
-    // Lyrics and numbers are with the track itself; a list only needs to show it.
+    // A playlist stores only what it shows. Lyrics and audio features are stored with the track.
     let track = Track { lyrics: None, audio_features: None, provenance: Default::default(), ..track.clone() };
     PlaylistTrack { item_id: ItemId::new(), track, reasoning: String::new() }
 }

@@ -1,4 +1,4 @@
-//! The steps that lead a track into the index: leased to a node, settled by it, or given back.
+//! The steps that enrich and index a track: a node claims a step, then stores its result or releases it.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,12 +13,13 @@ use super::{
 };
 use music::DocumentId;
 
-/// A try ends before this, or another node may do the step.
+/// The lease of a step. After this time another node may run the step.
 pub const LEASE: Duration = Duration::from_secs(120);
-/// A source may ask for any time; a step comes back to it at the latest then.
+/// The maximum time after which a step is retried, also if its source asks for a longer pause.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Each user who waits for a step of this kind, sorted. Jumps from user to user in the index, however much each waits for.
+/// All users who wait for a step of this kind, sorted. The query jumps from user to user in the index, so it does not
+/// read all waiting steps.
 const WAITING_USERS: &str = "WITH RECURSIVE waiting (for_user) AS (
         SELECT MIN(for_user) FROM ingest_steps WHERE step = $1 AND state = 'waiting'
         UNION ALL
@@ -38,8 +39,8 @@ const CLAIM_POSTGRES: &str = "UPDATE ingest_steps SET state = 'running', tries =
     RETURNING document_id, tries";
 
 impl Store {
-    /// Takes up to `limit` steps that are due, divided between the users they are done for. Several nodes may ask at once;
-    /// none gets what another has.
+    /// Claims up to `limit` steps that are due, divided between the users they are for. Several nodes may claim at the
+    /// same time; each step is claimed by one node.
     pub async fn claim_steps(&self, step: Step, node: &str, limit: usize) -> Result<Vec<Claimed>, StoreError> {
         let users: Vec<(String,)> = self.read(WAITING_USERS).bind(step.name()).fetch_all().await?;
         if users.is_empty() {
@@ -75,15 +76,15 @@ impl Store {
         Ok(self.read(sql).bind(Json(ids)).fetch_all().await?)
     }
 
-    /// Keeps how tries ended and lets the next steps begin, each with its own, in short transactions. What this node no
-    /// longer holds is passed over: the node that holds the lease now settles it.
+    /// Stores the outcomes of attempts, each with its result, and starts the next steps, in short transactions. A step
+    /// that this node no longer holds is skipped: the node with the lease stores its outcome.
     pub async fn settle_steps(
         &self,
         step: Step,
         node: &str,
         mut endings: Vec<(DocumentId, Ending)>,
     ) -> Result<(), StoreError> {
-        // Everywhere in the same order, or two nodes could wait for each other.
+        // All nodes lock the rows in the same order, so that they cannot deadlock.
         endings.sort_by_key(|(id, _)| *id);
         let mut rest = endings.as_slice();
         while !rest.is_empty() {
@@ -98,7 +99,7 @@ impl Store {
         Ok(())
     }
 
-    /// The last step: what is known now is put where the index reads it.
+    /// The last step: writes the documents of the tracks, which the index reads.
     pub async fn put_in_index(&self, node: &str, ids: &[DocumentId]) -> Result<(), StoreError> {
         let mut ids: Vec<String> = ids.iter().map(DocumentId::to_string).collect();
         ids.sort_unstable();
@@ -113,7 +114,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives back the steps of one kind that this node took and could not settle.
+    /// Releases the steps of one kind that this node has claimed and could not finish.
     pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
             WHERE step = $1 AND node = $2 AND state = 'running'";
@@ -121,7 +122,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives back what a node left behind when it died, at once if it is back, else when its leases have run out.
+    /// Releases the steps of a dead node: at once if the node has restarted, otherwise when their leases have expired.
     pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
         const STEPS: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
             WHERE state = 'running' AND (lease_until < $1 OR node = $2)";
@@ -155,7 +156,7 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
     project(tx, &recordings).await
 }
 
-/// Keeps how one try ended and lets the next steps begin, unless this node no longer holds the step.
+/// Stores the outcome of one attempt and starts the next steps, unless this node no longer holds the step.
 async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &Ending) -> Result<(), StoreError> {
     const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
             result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
@@ -211,7 +212,8 @@ impl<'a> SettledRow<'a> {
     }
 }
 
-/// What may begin when a step has ended. Something new also begins again what was built without it.
+/// The statement that starts the next steps after a step has ended. A new result also repeats the steps that ran
+/// without it.
 fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
     macro_rules! begin {
         ($step:literal, $states:literal, $condition:literal) => {
@@ -254,7 +256,7 @@ mod tests {
     use music::Track;
 
     #[tokio::test]
-    async fn what_someone_waits_for_goes_before_an_import_and_both_before_what_is_only_made_better() {
+    async fn a_track_that_a_user_waits_for_comes_before_an_import_and_both_before_improvements() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
         let track = |isrc: &str| -> Track {

@@ -1,11 +1,13 @@
-//! Steps that are done again, or gone without: when a source comes and goes, a prompt changes, or someone asks for it.
+//! Steps that are repeated or skipped: when a source is enabled or unavailable, when a prompt changes, or when a user
+//! requests it.
 
 use std::time::Duration;
 
 use super::{Priority, Step, Store, StoreError};
 
 impl Store {
-    /// The source will be away for a while: tracks that wait for it go on without, and come back to it later.
+    /// The source is unavailable for a while: tracks that wait for it continue without it, and the step is retried
+    /// later.
     pub async fn go_on_without(&self, step: Step, wait: Duration, why: &str) -> Result<(), StoreError> {
         const SETTLE: &str = "UPDATE ingest_steps SET settled_at = $2, due_at = $3, error = $4
             WHERE step = $1 AND state = 'waiting' AND settled_at IS NULL";
@@ -20,7 +22,7 @@ impl Store {
         Ok(())
     }
 
-    /// A source that was off is on: what went without it is done after all.
+    /// A source was enabled: schedules the steps that were skipped while it was disabled.
     pub async fn switch_on(&self, step: Step) -> Result<u64, StoreError> {
         const SQL: &str =
             "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2 WHERE step = $1 AND state = 'off'";
@@ -28,7 +30,7 @@ impl Store {
         Ok(n_on)
     }
 
-    /// Descriptions of another version are made again, in the background and after everything else.
+    /// Schedules descriptions of another version again, in the background and with the lowest priority.
     pub async fn describe_again(&self, version: &str, replaces: &str) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $3, priority = $4
             WHERE step = 'describe' AND state = 'done' AND version <> $1 AND version LIKE $2";
@@ -37,14 +39,15 @@ impl Store {
         Ok(again)
     }
 
-    /// Gives steps that failed another chance; answers how many.
+    /// Retries steps that failed. Returns how many.
     pub async fn retry_failed_steps(&self) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $1 WHERE state = 'failed'";
         let n_again = self.write(SQL).bind_now().execute().await?;
         Ok(n_again)
     }
 
-    /// Asks every source again about every track; what came with a file stays. Old results serve meanwhile.
+    /// Requests data of every track from every source again. Data of the user's files is kept. The old results are used
+    /// until then.
     pub async fn force_steps(&self) -> Result<u64, StoreError> {
         const ASK: &str = "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $1, settled_at = NULL,
                 node = NULL, priority = $2

@@ -1,4 +1,4 @@
-//! How far ingestion is, and what needs a person.
+//! The progress of enrichment, and the steps that need a user's action.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::{Step, Store, StoreError};
 
-/// A step that needs a person.
+/// A step that needs a user's action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
-    /// Empty where the track has none.
+    /// Empty if the track has none.
     pub isrc: String,
     pub track_id: String,
     pub title: String,
@@ -25,17 +25,17 @@ pub struct Failure {
 }
 from_row!(Failure { isrc, track_id, title, artist, step, reason, at });
 
-/// How many tracks are in which state of each step.
+/// The number of tracks in each state of each step.
 pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;
 
 impl Store {
-    /// Of the whole installation: for its operator.
+    /// The counts of the whole installation, for its operator.
     pub async fn step_counts(&self) -> Result<StepCounts, StoreError> {
         const SQL: &str = "SELECT step, state, COUNT(*) FROM ingest_steps GROUP BY step, state";
         Ok(counts(self.read(SQL).fetch_all().await?))
     }
 
-    /// How many tracks of any user a step has not ended for.
+    /// The number of tracks, of all users, for which a step has not ended.
     pub async fn n_steps_left(&self, step: Step) -> Result<u64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM ingest_steps
             WHERE step = $1 AND state IN ('waiting', 'blocked', 'running')";
@@ -43,7 +43,7 @@ impl Store {
         Ok(n.unsigned_abs())
     }
 
-    /// Of the recordings that a user has.
+    /// The counts for the recordings of one user.
     pub async fn step_counts_of(&self, owner: &UserId) -> Result<StepCounts, StoreError> {
         const SQL: &str = "SELECT s.step, s.state, COUNT(*) FROM ingest_steps s
             JOIN ingested_tracks i ON i.id = s.document_id AND i.owner IN ('', $1)
@@ -53,8 +53,8 @@ impl Store {
         Ok(counts(self.read(SQL).bind(owner.as_str()).fetch_all().await?))
     }
 
-    /// The owner's tracks with a step that needs a person, newest first. SQLite reads the tables of a cross join in the
-    /// order given: failed steps, which are few, come first.
+    /// The owner's tracks with a step that needs an action, newest first. SQLite reads the tables of a cross join in
+    /// the given order: failed steps, which are few, come first.
     pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<Failure>, StoreError> {
         const SQL: &str = "SELECT COALESCE(o.isrc, '') AS isrc, o.recording_id AS track_id, o.title, o.artist, s.step,
                 COALESCE(s.error, '') AS reason, s.settled_at AS at

@@ -1,4 +1,4 @@
-//! The journal of tool calls: a row before a tool runs, its outcome after, one truth about what happened.
+//! The journal of tool calls: a row before a tool runs, and its outcome after it.
 
 use std::{
     borrow::Cow,
@@ -17,10 +17,10 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Tx};
 
-/// The token of calls that no turn makes.
+/// The lease token of calls without a turn.
 pub const NO_TURN: i64 = 0;
 
-/// The leases under which this process has begun its calls. An effect is committed under the same one or not at all.
+/// The lease tokens under which this process has begun its calls. An effect commits only under the same token.
 #[derive(Default)]
 pub(super) struct CallLeases(Mutex<HashMap<CallId, i64>>);
 
@@ -43,14 +43,14 @@ impl CallLeases {
     }
 }
 
-/// The turn is looked at too: a node that was paused before it opened the row has the token of the row, and not the turn.
+/// Also checks the turn: a node that was paused before it opened the row has the token of the row, but not of the turn.
 const CLAIM: &str = "UPDATE tool_calls SET status = 'settled'
     WHERE id = $1 AND status = 'running' AND lease_token = $2
       AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message_id = tool_calls.message_id
         AND NOT (turns.lease_token = $2 AND turns.status = 'running')) RETURNING id";
 const RECORD_EFFECT: &str = "UPDATE tool_calls SET result = $2 WHERE id = $1";
 
-/// A row as it is read.
+/// A journal row as it is read.
 struct Row {
     id: Uuid,
     status: String,
@@ -69,7 +69,7 @@ const ROWS: &str = "SELECT id, status, result, summary, result_count, duration_m
     FROM tool_calls WHERE message_id = $1
         AND NOT (status = 'running' AND EXISTS (SELECT 1 FROM consents WHERE call_id = tool_calls.id))";
 
-/// What the journal knows of a call, for exports and takeovers.
+/// A call in the journal, for exports and takeovers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalRow {
     pub id: CallId,
@@ -102,7 +102,7 @@ impl Row {
     }
 }
 
-/// What was committed, as an outcome. An effect whose tool was cut off afterwards is done all the same.
+/// The committed effect as an outcome. An effect counts as done even if the tool was interrupted after it.
 pub(super) fn outcome_of_effect(mut output: Value) -> Outcome {
     if let Value::Object(fields) = &mut output {
         fields.insert("summary".into(), DONE.into());
@@ -115,7 +115,7 @@ pub(super) fn outcome_of_effect(mut output: Value) -> Outcome {
 
 const DONE: &str = "Done";
 
-/// An outcome as the columns of its row.
+/// The columns of an outcome.
 struct Columns<'a> {
     status: &'static str,
     result: Cow<'a, Value>,
@@ -153,8 +153,8 @@ impl<'a> Columns<'a> {
 
 impl Store {
     /// Performs `effect` and settles the journal row of `call` in the same transaction. The row is claimed first, which
-    /// also locks it: a second attempt at the same call waits, finds it settled, and returns what the first one
-    /// returned. A row whose lease is not ours any more cannot be claimed.
+    /// also locks it: a second attempt at the same call waits, finds the row settled, and returns the output of the
+    /// first. A row cannot be claimed if this node no longer holds its lease.
     pub(super) async fn settle<T, E, F>(&self, tx: &mut Tx, call: Option<CallId>, effect: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
@@ -166,7 +166,7 @@ impl Store {
         settle_under(tx, call, self.call_leases.of(call), effect).await
     }
 
-    /// Opens a row, or takes over one that another node has opened: the turn's lease is this node's now.
+    /// Opens a row, or takes over a row that another node has opened: this node holds the lease of the turn now.
     pub async fn begin_call(&self, call: &Call, title: &str, token: i64) -> Result<(), StoreError> {
         const SQL: &str =
             "INSERT INTO tool_calls (id, message_id, user_id, tool_name, title, parameters, status, lease_token, created_at)
@@ -188,7 +188,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a call down that was refused before it ran.
+    /// Stores a call that was refused before it ran.
     pub async fn refuse_call(&self, call: &Call, failure: &Failure) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO tool_calls
                 (id, message_id, user_id, tool_name, parameters, status, result, duration_ms, retryable, was_retried,
@@ -210,7 +210,7 @@ impl Store {
         Ok(())
     }
 
-    /// Settles a call whose whole effect is its output. Returns the output that counts: that of the first attempt.
+    /// Settles a call whose only effect is its output. Returns the output of the first attempt.
     pub async fn settle_call(&self, call: CallId, token: i64, output: Value) -> Result<Value, StoreError> {
         let mut tx = self.begin().await?;
         let output = settle_under(&mut tx, call, token, async |_| Ok::<_, StoreError>(output)).await?;
@@ -218,7 +218,7 @@ impl Store {
         Ok(output)
     }
 
-    /// Closes a row. What is committed already wins over an outcome that only says the call was cut off.
+    /// Closes a row. A committed effect takes precedence over an outcome that says the call was interrupted.
     pub async fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Result<Outcome, StoreError> {
         const SQL: &str = "UPDATE tool_calls SET status = $2, result = $3, summary = $4, result_count = $5,
                 duration_ms = $6, retryable = $7, was_retried = $8, finished_at = $9
@@ -250,8 +250,8 @@ impl Store {
         })
     }
 
-    /// The calls of an answer. One that has only asked for its user's consent has not run: it is left out, so that a node
-    /// which takes the turn over asks the same question again.
+    /// The calls of an answer. A call that waits for consent has not run and is left out, so that a node that takes the
+    /// turn over asks for the same consent again.
     pub async fn calls_of(&self, message: MessageId) -> Result<Vec<JournalRow>, StoreError> {
         let rows: Vec<Row> = self.read(ROWS).bind(message.0).fetch_all().await?;
         Ok(rows.into_iter().map(|row| JournalRow { id: CallId(row.id), recorded: row.recorded() }).collect())
@@ -278,7 +278,7 @@ where
     Ok(output)
 }
 
-/// What the first attempt at a call answered, for a second one.
+/// The output of the first attempt at a call, for a second one.
 fn earlier_effect<T: DeserializeOwned>(row: Option<Row>) -> Result<T, StoreError> {
     match row {
         Some(Row { status, result: Some(Json(output)), .. }) if status == "settled" => {
@@ -288,7 +288,7 @@ fn earlier_effect<T: DeserializeOwned>(row: Option<Row>) -> Result<T, StoreError
     }
 }
 
-/// Closes what a turn leaves open when it ends: no row stays open after its turn, so no effect can follow its end.
+/// Closes the open calls of a turn when it ends. No row stays open after its turn, so no effect can follow the end.
 pub(super) async fn close_calls(
     tx: &mut Tx,
     message: MessageId,

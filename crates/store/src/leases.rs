@@ -17,7 +17,7 @@ use super::{Store, StoreError, db::Db};
 
 /// A node that has not renewed its leases for this long is considered dead.
 pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
-/// The token of a turn that no other node has taken over.
+/// The token of a turn that was never taken over.
 pub const FIRST_TOKEN: i64 = 1;
 
 /// A running turn whose lease has expired.
@@ -61,8 +61,8 @@ pub enum Takeover {
 /// The database's time. Lease expiry uses it, so node clocks may be skewed or jump.
 pub(crate) struct Clock(Mutex<(DateTime<Utc>, Instant)>);
 
-/// This node's time, as precise as both databases keep it. Only for a database that has no clock of its own, and until
-/// the database was asked.
+/// The time of this node, with the precision of both databases. Used only if the database has no clock, and before the
+/// database was asked for its time.
 fn now() -> DateTime<Utc> {
     Utc::now().trunc_subsecs(6)
 }
@@ -97,7 +97,7 @@ impl Store {
         self.clock.now()
     }
 
-    /// Reads the time from the database. SQLite has no clock of its own, so the node's clock is used.
+    /// Reads the time from the database. SQLite has no clock, so the node's clock is used.
     pub async fn set_clock(&self) -> Result<(), StoreError> {
         let asked = Instant::now();
         let told = match &self.db {
@@ -144,13 +144,13 @@ impl Store {
                 stop_requested, turns.created_at, turns.user_id, agent
             FROM turns JOIN conversations ON conversations.id = conversation_id
             WHERE status = 'running' AND (lease_until < $1 OR holder = $2) ORDER BY turns.created_at";
-        let (at, reborn) = (self.looks_at(), reborn.unwrap_or_default());
+        let (at, reborn) = (self.expiry_time(), reborn.unwrap_or_default());
         Ok(self.read(SQL).bind(at).bind(reborn).fetch_all().await?)
     }
 
-    /// Takes over a dead node's turn and returns its new token. `None` if another node was faster, the lease is valid
-    /// again, or the turn has gone on since it was found: its node lives, and `dead` does not say what its log holds. Running tool calls get the new token too, so that the old node can no longer commit their
-    /// effects.
+    /// Takes over a dead node's turn and returns its new token. Returns `None` if another node was faster, the lease is
+    /// valid again, or the turn has saved events since `dead` was read: then its node is alive. Running tool calls get
+    /// the new token too, so that the old node can no longer commit their effects.
     pub async fn take_over(&self, dead: &DeadTurn, node: &str, what: Takeover) -> Result<Option<i64>, StoreError> {
         const SQL: &str = "UPDATE turns SET holder = $3, lease_token = lease_token + 1, lease_until = $4,
                 n_takeovers = n_takeovers + $6
@@ -167,7 +167,7 @@ impl Store {
             .bind(dead.lease_token)
             .bind(node)
             .bind(at + self.lease)
-            .bind(self.looks_at())
+            .bind(self.expiry_time())
             .bind(i64::from(what == Takeover::Continue))
             .bind(dead.n_events)
             .fetch_optional()
@@ -180,8 +180,8 @@ impl Store {
         Ok(Some(token))
     }
 
-    /// The time by which leases have run out.
-    fn looks_at(&self) -> DateTime<Utc> {
+    /// The time at which expired leases are determined.
+    fn expiry_time(&self) -> DateTime<Utc> {
         let early = if planted(Mutant::LeaseIgnored) { TimeDelta::hours(1) } else { TimeDelta::zero() };
         self.clock.now() + early
     }
@@ -195,7 +195,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a turn back that was taken over and could not be begun: the takeover is not counted.
+    /// Releases a turn that was taken over and could not be started. The takeover is not counted.
     pub async fn release_unbegun(&self, turn: TurnId, token: i64) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE turns SET lease_until = $3, holder = '', n_takeovers = n_takeovers - 1
             WHERE id = $1 AND lease_token = $2 AND status = 'running' AND n_takeovers > 0";

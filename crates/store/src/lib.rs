@@ -1,4 +1,4 @@
-//! The store: one query text for SQLite and PostgreSQL, every query with its owner.
+//! The store: one query text for SQLite and PostgreSQL. Every query takes the owner of the data.
 
 #[macro_use]
 mod row;
@@ -18,7 +18,6 @@ pub mod failpoint;
 mod fair;
 mod feedback;
 mod folders;
-mod forgotten;
 mod found;
 #[cfg(feature = "test-util")]
 mod hot_queries;
@@ -72,6 +71,7 @@ mod turns;
 mod undo;
 mod users;
 mod views;
+mod without_document;
 
 use std::{
     fs::File,
@@ -161,13 +161,13 @@ pub struct PoolReading {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Not there, or not this owner's: the two are never told apart.
+    /// The row does not exist, or belongs to another owner. Callers cannot distinguish the two.
     #[error("not found")]
     NotFound,
-    /// The request was fine, but not now.
+    /// The request is valid, but the current state does not allow it.
     #[error("{0}")]
     Conflict(&'static str),
-    /// The database does not answer or refuses; the operator must look.
+    /// The database does not answer or returns an error; the operator must act.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
 }
@@ -216,7 +216,7 @@ impl Store {
         }
     }
 
-    /// "sqlite" or "postgres", for people.
+    /// "sqlite" or "postgres", for messages.
     pub fn kind(&self) -> &'static str {
         match self.db {
             Db::Sqlite { .. } => "sqlite",
@@ -243,16 +243,17 @@ impl Store {
     }
 }
 
-const RESTED: Duration = Duration::from_secs(2);
+const TESTED_AFTER_IDLE: Duration = Duration::from_secs(2);
 
-/// A node that is paused inside a transaction must not hold its locks for longer than a lease; a statement that waits
-/// for one gives up rather than wait for ever.
+/// A node that is paused inside a transaction must not hold its locks for longer than a lease. A statement that waits
+/// for a lock fails after some seconds.
 const SESSION: [(&str, &str); 2] = [("idle_in_transaction_session_timeout", "5s"), ("lock_timeout", "8s")];
 
 async fn open_postgres(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let options = PgConnectOptions::from_str(url)?.application_name("segue").options(SESSION);
     let pool = postgres_pool(pool_size).connect_with(options.clone()).await?;
-    // Text that people read while it is written: a power cut may take its last moments, so the commit does not wait for the disk.
+    // The pool for the text of running turns. A power cut may lose the last moments of such text, so the commit does
+    // not wait for the disk.
     let log = postgres_pool(1).connect_lazy_with(options.options([("synchronous_commit", "off")]));
     Ok(Db::Postgres { pool, log })
 }
@@ -262,10 +263,11 @@ fn postgres_pool(size: u32) -> PgPoolOptions {
         .max_connections(size)
         .acquire_timeout(Duration::from_secs(5))
         .test_before_acquire(false)
-        // A busy connection shows by itself that it is well; one that has rested may have been cut meanwhile.
+        // A connection in regular use is known to work. A connection that was idle for a while may be broken, so it is
+        // tested.
         .before_acquire(|connection, about| {
             Box::pin(async move {
-                if about.idle_for > RESTED {
+                if about.idle_for > TESTED_AFTER_IDLE {
                     connection.ping().await?;
                 }
                 Ok(true)
@@ -273,7 +275,7 @@ fn postgres_pool(size: u32) -> PgPoolOptions {
         })
 }
 
-/// The migrator's own words for a database of a newer version do not say what to do.
+/// The migrator's own message for a database of a newer version does not say what to do.
 fn migration_error(error: MigrateError) -> StoreError {
     let error = match error {
         MigrateError::VersionMissing(found) => {
@@ -294,7 +296,7 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     if let Some(folder) = Path::new(path).parent() {
         make_folder(folder).map_err(sqlx::Error::Io)?;
     }
-    // SQLite gives its log and its shared memory the mode of the database.
+    // SQLite creates its log and its shared memory with the permissions of the database file.
     for ending in ["", "-wal", "-shm"] {
         let file = PathBuf::from(format!("{path}{ending}"));
         if ending.is_empty() || file.exists() {
@@ -306,7 +308,7 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .create_if_missing(true)
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
-        // Every commit survives a power cut, but for those of `Durability::Process`.
+        // Every commit survives a power cut, except commits with `Durability::Process`.
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(5))
         .statement_cache_capacity(200);
@@ -314,7 +316,8 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(timeout)
-        // A commit that failed (a full disk) leaves the connection believing that it is still inside: take another.
+        // After a failed commit (full disk) the connection still considers itself inside a transaction. It is closed,
+        // and another one is used.
         .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
         .connect_with(options.clone())
         .await?;
@@ -323,12 +326,13 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     Ok(Db::Sqlite { read, write })
 }
 
-/// A folder that is made for the database is private; one that exists may be shared with other things.
+/// A folder that is created for the database is private. An existing folder is not changed, because other programs may
+/// use it.
 fn make_folder(folder: &Path) -> std::io::Result<()> {
     if folder.as_os_str().is_empty() || folder.exists() { Ok(()) } else { private_folder(folder) }
 }
 
-/// Waits until no other process holds this file. The migrator takes turns by itself on PostgreSQL, not on SQLite.
+/// Waits until no other process holds this file. The migrator has its own lock on PostgreSQL, but not on SQLite.
 async fn alone(path: PathBuf) -> std::io::Result<File> {
     let wait = move || {
         let file = File::options().create(true).truncate(false).write(true).open(path)?;
@@ -338,18 +342,18 @@ async fn alone(path: PathBuf) -> std::io::Result<File> {
     tokio::task::spawn_blocking(wait).await?
 }
 
-/// The file a `sqlite:` address names.
+/// The file path of a `sqlite:` URL.
 pub fn sqlite_path(url: &str) -> &str {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
     path.strip_prefix("//").unwrap_or(path)
 }
 
-/// The newest schema this program knows.
+/// The newest schema version of this program.
 pub fn newest_schema() -> Option<i64> {
     migrations::newest()
 }
 
-/// A pattern for LIKE that finds these words anywhere, whatever characters they hold.
+/// A LIKE pattern that finds these words anywhere in a text. Special characters are escaped.
 fn like_pattern(words: &str) -> String {
     let escaped = words.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
     format!("%{escaped}%")

@@ -1,4 +1,4 @@
-//! The library: tracks a user owns, listed, added, removed and restored.
+//! The library: the tracks of a user, and how they are listed, added, removed and restored.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -28,13 +28,13 @@ pub struct LibraryTrack {
     pub year: Option<i32>,
     pub track_number: Option<i32>,
     pub is_sample: bool,
-    /// How often a history says it was played.
+    /// The number of plays in the imported listening history.
     pub n_plays: i32,
     pub first_played_at: Option<DateTime<Utc>>,
     pub last_played_at: Option<DateTime<Utc>>,
-    /// Where the audio is: a file of this server, or what an import said.
+    /// The location of the audio: a file of this server, or the location in an import.
     pub location: Option<String>,
-    /// How sure it is which recording this is: `ambiguous` and `unmatched` are still looked for.
+    /// How certain the match to a recording is: Segue still searches for `ambiguous` and `unmatched` entries.
     #[serde(rename = "match")]
     pub match_quality: String,
     pub added_at: DateTime<Utc>,
@@ -59,7 +59,7 @@ from_row!(LibraryTrack {
     added_at
 });
 
-/// What is read of a track, of the table or of what a statement calls its rows.
+/// The columns of a library track, for the table or for a row alias.
 macro_rules! columns {
     () => {
         columns!("library_tracks")
@@ -83,7 +83,7 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-/// A track by its id, its code, or a further code that a file of the user gives it.
+/// A track by its id, its code, or a further code in a file of the user.
 macro_rules! one_track {
     () => {
         "WHERE user_id = $1 AND (recording_id = $2 OR isrc = $2 OR recording_id IN (SELECT n.recording_id
@@ -92,12 +92,12 @@ macro_rules! one_track {
 }
 
 impl Store {
-    /// Adds tracks. What is there already stays where it is; what was removed comes back.
+    /// Adds tracks. A track that is in the library is not changed; a removed one is restored.
     pub async fn add_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
         self.insert(owner, tracks, Removed::ComesBack).await
     }
 
-    /// Adds tracks that were never there. What the owner removed stays removed.
+    /// Adds tracks that were never in the library. A track that the owner removed stays removed.
     pub async fn add_new_to_library(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, StoreError> {
         self.insert(owner, tracks, Removed::StaysAway).await
     }

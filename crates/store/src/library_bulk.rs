@@ -1,4 +1,4 @@
-//! Several tracks leave a library in one step, with one way back.
+//! Removes several tracks of a library in one step, with one undo.
 
 use engine::UserId;
 use sqlx::types::Json;
@@ -13,8 +13,8 @@ use super::{
 use music::TrackRef;
 
 impl Store {
-    /// Removes these tracks, and answers how many there were. What is not in the library is left out; when nothing is,
-    /// nothing is found.
+    /// Removes these tracks and returns how many were removed. Tracks that are not in the library are ignored;
+    /// `NotFound` if none is.
     pub async fn remove_all_from_library(
         &self,
         owner: &UserId,
@@ -43,7 +43,7 @@ impl Store {
     }
 }
 
-/// Brings removed tracks back. What came back meanwhile stays as it is.
+/// Restores removed tracks. A track that is already in the library is not changed.
 pub(crate) async fn bring_back(tx: &mut Tx, owner: &UserId, ids: &[String]) -> Result<(), StoreError> {
     const SQLITE: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
         WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL

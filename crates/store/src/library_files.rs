@@ -1,4 +1,4 @@
-//! The files a user has in folders that are kept in step, and what their coming and going does to tracks.
+//! The files of synchronised folders, and the tracks that are removed or restored with them.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ use super::{
     schedule::{park, wake},
 };
 
-/// A file, or one track of a file that a CUE sheet cuts, as the last scan saw it.
+/// A file, or one track of a file with a CUE sheet, as the last scan found it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LibraryFile {
     pub path: String,
-    /// 0 for a whole file; tracks of a sheet count from 1.
+    /// 0 for a whole file; the tracks of a CUE sheet count from 1.
     pub part: i32,
     pub size: i64,
     pub modified_ms: i64,
-    /// What lay beside it: lyrics, a sheet, a picture.
+    /// The files that belong to it: lyrics, a CUE sheet, a picture.
     pub beside: String,
     pub content_hash: Option<String>,
-    /// Empty where the file cannot be read.
+    /// Empty if the file cannot be read.
     pub recording_id: String,
     /// `embedded`, or the path of a picture in the same folder.
     pub artwork: Option<String>,
     /// Why it cannot be read.
     pub problem: Option<String>,
-    /// The user has said which track it is.
+    /// Whether the user has decided which track it is.
     pub is_pinned: bool,
     pub is_missing: bool,
 }
@@ -48,7 +48,7 @@ from_row!(LibraryFile {
     is_missing
 });
 
-/// Where a file was, and where and what it is now.
+/// The old path of a moved file, and its current data.
 #[derive(Clone, Debug)]
 pub struct MovedFile {
     pub from: String,
@@ -58,22 +58,22 @@ pub struct MovedFile {
     pub beside: String,
 }
 
-/// What a scan changes.
+/// The changes of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct FileChanges {
-    /// Files that are new or have changed, each with all its parts.
+    /// New and changed files, each with all its parts.
     pub put: Vec<LibraryFile>,
     pub moved: Vec<MovedFile>,
     pub gone: Vec<String>,
 }
 
-/// A picture of a track: in its file, or beside it.
+/// The picture of a track: in its file, or beside it.
 #[derive(Clone, Debug)]
 pub struct ArtworkFile {
     pub path: String,
     /// `embedded`, or the path of a picture in the same folder.
     pub artwork: String,
-    /// The folder that is kept in step.
+    /// The synchronised folder.
     pub root: String,
 }
 from_row!(ArtworkFile { path, artwork, root });
@@ -94,7 +94,7 @@ impl Store {
         Ok(self.read(SQL).bind(source).fetch_all().await?)
     }
 
-    /// The picture of a track that the user has.
+    /// The picture of a track in the user's library.
     pub async fn artwork_of(&self, owner: &UserId, track: &str) -> Result<ArtworkFile, StoreError> {
         const SQL: &str = "SELECT f.path, f.artwork, s.path AS root FROM library_files f
             JOIN library_sources s ON s.id = f.source_id AND s.user_id = f.user_id
@@ -105,7 +105,7 @@ impl Store {
         row.ok_or(StoreError::NotFound)
     }
 
-    /// Which of these tracks of the user have a picture.
+    /// The tracks of the user, among these, that have a picture.
     pub async fn with_artwork(&self, owner: &UserId, tracks: &[String]) -> Result<BTreeSet<String>, StoreError> {
         const SQLITE: &str = "SELECT DISTINCT recording_id FROM library_files WHERE user_id = $1
             AND missing_at IS NULL AND artwork IS NOT NULL AND recording_id IN (SELECT value FROM json_each($2))";
@@ -119,8 +119,8 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
-    /// Keeps what a scan found. A track whose last file is gone leaves the library, softly; one whose file is back
-    /// returns.
+    /// Stores the result of a scan. A track without files is removed from the library and can be restored; it is
+    /// restored when its file is back.
     pub async fn keep_files(&self, owner: &UserId, source: Uuid, changes: &FileChanges) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let mut touched = BTreeSet::new();
@@ -142,7 +142,7 @@ impl Store {
             let rows: Vec<(String,)> = tx.query(GONE).bind(owner.as_str()).bind(path).bind_now().fetch_all().await?;
             touched.extend(rows.into_iter().map(|(recording,)| recording));
         }
-        // Files that cannot be read have no track.
+        // Unreadable files have no track.
         touched.remove("");
         keep_tracks_in_step(&mut tx, owner, &touched.into_iter().collect::<Vec<_>>()).await?;
         tx.commit().await
@@ -173,7 +173,8 @@ async fn put(tx: &mut Tx, owner: &UserId, source: Uuid, file: &LibraryFile) -> R
     Ok(())
 }
 
-/// Tracks without a file leave, tracks that left with their file are back with it. What the user removed by hand stays so.
+/// Removes tracks whose files are gone, and restores tracks whose files are back. A track that the user removed by hand
+/// stays removed.
 pub(crate) async fn keep_tracks_in_step(tx: &mut Tx, owner: &UserId, recordings: &[String]) -> Result<(), StoreError> {
     const LEAVE: &str = "UPDATE library_tracks SET removed_at = $3, left_with_file = TRUE
         WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL AND NOT EXISTS (SELECT 1 FROM library_files f

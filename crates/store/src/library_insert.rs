@@ -1,4 +1,4 @@
-//! Tracks enter a library: what the owner's file says stays with the owner, what a catalogue says is shared.
+//! Adds tracks to a library: data of the owner's file belongs to the owner, data of a catalogue is public.
 
 use std::collections::HashMap;
 
@@ -17,30 +17,30 @@ use super::{
 };
 use music::{Track, identity::same_length};
 
-/// A track on its way into a library.
+/// A track to be added to a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewLibraryTrack {
-    /// As its owner calls it.
+    /// The track with the owner's names.
     pub track: Track,
-    /// What a catalogue says about the recording, if one was asked and knows it.
+    /// The data of a catalogue about the recording, if a catalogue was asked and has it.
     pub public: Option<Track>,
-    /// Whether `track` is what a file or export of the owner says.
+    /// Whether `track` comes from a file or export of the owner.
     pub is_own: bool,
-    /// Whose album it is, where the tracks on it are by several artists.
+    /// The artist of the album, if its tracks are by several artists.
     pub album_artist: Option<String>,
     pub disc_number: Option<u32>,
     pub n_plays: u32,
     pub first_played_at: Option<DateTime<Utc>>,
     pub played_at: Option<DateTime<Utc>>,
     pub added_at: Option<DateTime<Utc>>,
-    /// Path or address of the audio.
+    /// The path or URL of the audio.
     pub location: Option<String>,
-    /// What the owner's file calls the recording beyond its first ISRC: `("mbid", …)`, `("isrc", …)`.
+    /// Further ids of the recording in the owner's file, besides its first ISRC: `("mbid", …)`, `("isrc", …)`.
     pub names: Vec<(&'static str, String)>,
 }
 
 impl NewLibraryTrack {
-    /// A track as a catalogue knows it.
+    /// A track with the data of a catalogue.
     pub fn catalogued(track: Track) -> Self {
         let public = Some(track.clone());
         Self {
@@ -59,12 +59,12 @@ impl NewLibraryTrack {
     }
 }
 
-/// What becomes of a track that the owner had and removed.
+/// What happens to a track that the owner had and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     ComesBack,
     StaysAway,
-    /// Only if it left because its file was gone.
+    /// Restored only if it was removed because its file was gone.
     ComesBackWithFile,
 }
 
@@ -73,7 +73,7 @@ const EXISTING_SQLITE: &str = "SELECT recording_id, removed_at, left_with_file F
 const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
     WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
 
-/// The owner's newest file says it best. Plays are counted by the history that counts most of them.
+/// The owner's newest file replaces older data. The play count is the largest count of any imported history.
 const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tidal_id, name, duration, title, artist,
         album, searchable, genre, year, track_number, own, is_sample, n_plays, last_played_at, added_at,
         album_artist, disc_number, first_played_at, location)
@@ -120,7 +120,7 @@ pub(crate) async fn insert_tracks(
     let sql = tx.in_dialect(EXISTING_SQLITE, EXISTING_POSTGRES);
     let existing: Vec<(String, Option<DateTime<Utc>>, bool)> =
         tx.query(sql).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;
-    // Whether it was removed, and whether it left with its file.
+    // Whether it was removed by the owner, and whether it was removed with its file.
     let mut existing: HashMap<String, (bool, bool)> = existing
         .into_iter()
         .map(|(id, removed_at, left_with_file)| (id, (removed_at.is_some(), left_with_file)))
@@ -149,7 +149,7 @@ pub(crate) async fn insert_tracks(
     Ok(n_added)
 }
 
-/// What only this owner reads, if their file says anything that is not known publicly.
+/// The owner's private document, if the file contains data that is not public.
 fn own_document(owner: &UserId, new: &NewLibraryTrack, known: &HashMap<Key, Known>) -> Option<NewDocument> {
     if !new.is_own {
         return None;

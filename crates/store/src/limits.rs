@@ -82,9 +82,9 @@ impl TurnLimits {
     }
 }
 
-/// Why another turn of this user must wait; `None` if it may start. It blocks other starts of the same user until the
-/// transaction ends. Otherwise two concurrent starts could both pass as the last one allowed. SQLite has one writer,
-/// so there the transaction itself is the lock.
+/// Why another turn of this user must wait; `None` if it may start. Blocks other starts of the same user until the
+/// transaction ends, so that two concurrent starts cannot both be the last one allowed. SQLite has one writer, so the
+/// transaction itself is the lock.
 pub(crate) async fn exceeded(
     tx: &mut Tx,
     owner: &UserId,
@@ -103,7 +103,7 @@ pub(crate) async fn exceeded(
     Ok(limited)
 }
 
-/// No other transaction counts events of this user until this one ends.
+/// Prevents other transactions from counting events of this user until this one ends.
 async fn lock_user(tx: &mut Tx, owner: &UserId) -> Result<(), StoreError> {
     const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
     const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
@@ -119,8 +119,8 @@ async fn count_event(tx: &mut Tx, owner: &UserId, kind: &str, at: DateTime<Utc>)
 }
 
 impl Store {
-    /// The same check without a transaction, so that a user over a limit does not hold the writer. A turn that passes
-    /// is counted by `exceeded`.
+    /// The same check without a transaction, so that a user over a limit does not block the writer. `exceeded` counts a
+    /// turn that passes this check.
     pub(crate) async fn is_over(&self, owner: &UserId, limits: TurnLimits) -> Result<Option<Limited>, StoreError> {
         if !limits.are_set() {
             return Ok(None);
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_reached_at_its_number_and_says_when_to_come_back() {
+    fn a_limit_is_reached_at_its_number_and_returns_when_to_retry() {
         let at: DateTime<Utc> = "2026-03-01T23:59:00Z".parse().unwrap();
         let limits = TurnLimits { per_minute: 20, at_once: 3, tokens_per_day: 1000 };
         let counts = |n_running, n_recent, tokens| Counts {

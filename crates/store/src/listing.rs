@@ -1,7 +1,8 @@
-//! A page of a library, and how many tracks there are: which rows are read for which filter.
+//! A page of a library and the number of its tracks: which rows are read for which filter.
 //!
-//! No statement counts a user's rows: `library_groups` has the numbers (migration 0017). A filter that many tracks pass is
-//! applied while the index of the order is read; one that few pass finds them by its own index, and they are sorted.
+//! No statement counts the rows of a user: `library_groups` has the numbers (migration 0017). A filter that many tracks
+//! match is applied while the index of the sort order is read. If few tracks match, the index of the filter finds them,
+//! and then they are sorted.
 
 use engine::UserId;
 use schemars::JsonSchema;
@@ -28,7 +29,7 @@ pub enum LibrarySort {
     Plays,
 }
 
-/// What to list: words to look for, what must be exactly so, in which order, and which part.
+/// What to list: search words, exact filters, the order, and the page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Listing<'a> {
     pub words: Option<&'a str>,
@@ -36,7 +37,7 @@ pub struct Listing<'a> {
     pub album: Option<&'a str>,
     pub genre: Option<&'a str>,
     pub year: Option<i32>,
-    /// Only tracks with their year in the ten from this one on.
+    /// Only tracks of the ten years that begin with this one.
     pub decade: Option<i32>,
     pub sort: LibrarySort,
     pub offset: u32,
@@ -50,14 +51,14 @@ impl Listing<'_> {
         texts + [year, decade].into_iter().filter(|number| number.is_some()).count()
     }
 
-    /// Arguments of every statement with filters.
+    /// Binds the arguments of every statement with filters.
     fn bound<'c>(&self, query: Query<'c>, owner: &UserId, pattern: Option<&str>) -> Query<'c> {
         let named = query.bind(owner.as_str()).bind(pattern).bind(self.artist).bind(self.album);
         named.bind(self.genre).bind(self.year).bind(self.decade)
     }
 }
 
-/// So many tracks are sorted rather than looked for in the order of the page.
+/// Up to this number of tracks, they are found by the filter and sorted, instead of searched in the order of the page.
 const FEW: i64 = 2_000;
 
 macro_rules! filters {
@@ -69,8 +70,8 @@ macro_rules! filters {
     };
 }
 
-/// The orders of a listing. Each has an index (migration 0015), so that a page without filters reads its own rows only.
-/// Names are compared by their first hundred letters: an entry of an index has a largest size.
+/// The sort orders. Each has an index (migration 0015), so that a page without filters reads only its own rows. Names
+/// are compared by their first hundred letters, because the size of an index entry is limited.
 macro_rules! in_order {
     ($select:ident, $sort:expr) => {
         match $sort {
@@ -102,7 +103,7 @@ macro_rules! every_track {
     };
 }
 
-/// Rows in the order of the page, each looked at.
+/// Reads the rows in the order of the page and applies the filters to each.
 macro_rules! many {
     ($order:literal) => {
         concat!(
@@ -149,7 +150,7 @@ macro_rules! found_by {
     };
 }
 
-/// The inner limit keeps SQLite from reading the whole library in the order of the page.
+/// The inner limit prevents SQLite from reading the whole library in the order of the page.
 macro_rules! of_found {
     ($filter:tt) => {
         concat!(
@@ -162,7 +163,7 @@ macro_rules! of_found {
     };
 }
 
-/// Statements that read the few rows that a filter finds.
+/// Statements that read only the rows that a filter finds.
 macro_rules! few {
     ($filter:tt, $sort:expr) => {{
         macro_rules! page {
@@ -185,7 +186,7 @@ pub(crate) struct Statements {
     pub(crate) count: &'static str,
 }
 
-/// A filter that has an index, or a number of its tracks that is known.
+/// A filter with an index, or with a stored number of tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Artist,
@@ -217,7 +218,7 @@ const COUNT_WORDS: &str = r"SELECT COUNT(*) FROM library_tracks WHERE user_id = 
     AND searchable LIKE $2 ESCAPE '\'";
 
 impl Store {
-    /// A page of the tracks that pass the filters, and how many pass them.
+    /// A page of the tracks that match the filters, and how many match.
     pub async fn library_tracks(
         &self,
         owner: &UserId,
@@ -243,7 +244,7 @@ impl Store {
         Ok((tracks, n))
     }
 
-    /// The filter that fewest tracks pass, and how many do; an artist and an album are always few.
+    /// The filter that matches the fewest tracks, and how many it matches. An artist and an album always count as few.
     async fn narrowest(
         &self,
         owner: &UserId,

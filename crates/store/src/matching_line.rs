@@ -1,12 +1,12 @@
-//! The line of a message that has the words a user searched for.
+//! The line of a message that contains the searched words.
 
 use engine::{Block, Message, Role};
 
 const MOST_CHARS: usize = 120;
-/// At most so much of the line stands before the words: a list is narrow, and the words must be seen.
+/// How many characters of the line come before the words: the list is narrow, and the words must be visible.
 const BEFORE: usize = 16;
 
-/// None when the words stand on no single line.
+/// `None` if no single line contains the words.
 pub(crate) fn matching_line(content: Vec<Block>, words: &str) -> Option<String> {
     let words = words.to_lowercase();
     let text = Message { role: Role::User, content }.text();
@@ -18,14 +18,14 @@ pub(crate) fn matching_line(content: Vec<Block>, words: &str) -> Option<String> 
     let start = word_start(line, at.saturating_sub(BEFORE), at);
     let shown: String = line.chars().skip(start).take(MOST_CHARS).collect();
     let is_cut = line.chars().count() > start + MOST_CHARS;
-    // The marks of Markdown are not what the user reads in the answer.
+    // Markdown marks are removed, because the user does not see them in the answer.
     let plain = shown.replace("**", "").replace('`', "");
     let plain = plain.trim().trim_start_matches(['#', '>', '-', ' ']);
     let (head, tail) = (if start > 0 { "…" } else { "" }, if is_cut { "…" } else { "" });
     Some(format!("{head}{plain}{tail}"))
 }
 
-/// The first beginning of a word from `from` on, or `at`.
+/// The first start of a word at or after `from`, or `at`.
 fn word_start(line: &str, from: usize, at: usize) -> usize {
     let letters: Vec<char> = line.chars().take(at).collect();
     (from..at).find(|n| *n == 0 || letters[n - 1].is_whitespace()).unwrap_or(at)

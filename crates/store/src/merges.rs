@@ -1,6 +1,6 @@
-//! One user says that two recordings are one, or that files of one recording are several: done, logged, and undone.
+//! A user merges two recordings, or splits the files of one recording. Both are stored and can be undone.
 //!
-//! Rows of both recordings stay, so that undoing loses nothing and no other user notices.
+//! The rows of both recordings are kept, so that an undo loses no data and other users are not affected.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -25,10 +25,10 @@ pub struct FilePart {
 }
 from_row!(FilePart { path, part });
 
-/// What must be known to undo it.
+/// The state before the change, for its undo.
 #[derive(Serialize, Deserialize)]
 struct Before {
-    /// Files that went along.
+    /// Files that were moved.
     files: Vec<FilePart>,
     n_plays: i32,
     first_played_at: Option<DateTime<Utc>>,
@@ -56,7 +56,7 @@ const TAKE_FILE: &str = "UPDATE library_files SET recording_id = $4, is_pinned =
     WHERE user_id = $1 AND path = $2 AND part = $3";
 
 impl Store {
-    /// The user's track becomes part of another one of theirs: its files and plays go along. Returns the id to undo it by.
+    /// Merges a track of the user into another one, with its files and plays. Returns the id for the undo.
     pub async fn merge_tracks(&self, owner: &UserId, from: TrackId, into: TrackId) -> Result<Uuid, StoreError> {
         const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
             RETURNING path, part";
@@ -82,14 +82,14 @@ impl Store {
         Ok(id)
     }
 
-    /// The files that a track of the user has now, in the order of their paths.
+    /// The current files of a track of the user, ordered by path.
     pub async fn files_of_track(&self, owner: &UserId, track: TrackId) -> Result<Vec<FilePart>, StoreError> {
         const SQL: &str = "SELECT path, part FROM library_files
             WHERE user_id = $1 AND recording_id = $2 AND missing_at IS NULL ORDER BY path, part";
         Ok(self.read(SQL).bind(owner.as_str()).bind(track.to_string()).fetch_all().await?)
     }
 
-    /// A file of a track becomes a track of its own, and stays one in later scans. Returns the id to undo it by.
+    /// Makes a file of a track a separate track, also for later scans. Returns the id for the undo.
     pub async fn split_track(
         &self,
         owner: &UserId,
@@ -109,7 +109,7 @@ impl Store {
         Ok(id)
     }
 
-    /// Takes a merge or a split back. Not found: it is another user's, or undone already.
+    /// Undoes a merge or a split. `NotFound` if it belongs to another user or was already undone.
     pub async fn undo_merge(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         const TAKE: &str = "UPDATE track_merges SET undone_at = $3 WHERE id = $1 AND user_id = $2 AND undone_at IS NULL
             RETURNING recording_id, into_id, kind, before";
@@ -136,7 +136,7 @@ impl Store {
     }
 }
 
-/// Of a track that is in the library.
+/// The plays of a track in the library.
 async fn plays_of(tx: &mut Tx, user: &str, track: &str) -> Result<Plays, StoreError> {
     let row: Option<Plays> = tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
     row.ok_or(StoreError::NotFound)

@@ -1,4 +1,4 @@
-//! Messages of every branch: all of them for an export, and the one that holds a call.
+//! Messages of all branches: all of them for an export, and the one that contains a call.
 
 use engine::{ConversationId, MessageId, UserId};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use super::{
 
 pub struct MessagePage {
     pub messages: Vec<StoredMessage>,
-    /// The first message of the next page; none when this is the last one.
+    /// The first message of the next page; `None` on the last page.
     pub next: Option<MessageId>,
 }
 
@@ -44,7 +44,8 @@ impl Store {
         Ok(rows.into_iter().map(StoredMessage::from).collect())
     }
 
-    /// The answer whose content holds this call. Calls that were refused have no journal row, so the text is searched.
+    /// The answer that contains this call. Refused calls of older versions have no journal row, so the text is
+    /// searched.
     pub async fn message_of_call(
         &self,
         owner: &UserId,

@@ -1,4 +1,4 @@
-//! One user's track turns out to be another recording: the track, its files, its playlists and its words move along.
+//! A track of one user is identified as another recording: the track, its files, its playlists and its data are moved.
 
 use engine::UserId;
 use sqlx::types::Json;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{PlaylistTrack, StoreError, db::Tx, documents::project, imports::listed};
 use music::Track;
 
-/// Takes a track of one user from one recording to another. Other users keep what they have.
+/// Moves a track of one user from one recording to another. Other users are not affected.
 pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
     const MERGE: &str = "UPDATE library_tracks SET
             n_plays = n_plays + COALESCE((SELECT n_plays FROM library_tracks o

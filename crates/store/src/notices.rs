@@ -1,7 +1,7 @@
 //! Notices between nodes: which turns have new events, and which must stop. PostgreSQL `NOTIFY` transports them.
 //!
-//! A notice only says where to look: a lost notice causes a delay, never a lost event. SQLite has no notices. There,
-//! and while the notice connection is down, waiting tasks poll at a short interval.
+//! A notice contains no data, only the id of a turn: a lost notice causes a delay, never a lost event. SQLite has no
+//! notices. There, and while the notice connection is down, waiting tasks poll at a short interval.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -30,27 +30,27 @@ const CHANNEL: &str = "segue_turns";
 /// Sent in place of a turn id: check for stop requests.
 pub(crate) const STOP: &str = "stop";
 /// Notices are collected and sent at this interval, because sending takes a lock that all senders share.
-const TELL_EVERY: Duration = Duration::from_millis(20);
+const SEND_EVERY: Duration = Duration::from_millis(20);
 /// A notice holds 8,000 bytes; an id and a comma are 37.
 const IDS_AT_ONCE: usize = 200;
 /// The delay before reconnecting after the connection was lost.
-const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
+const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 /// The polling interval without notices.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_EVERY: Duration = Duration::from_millis(100);
 /// The polling interval with notices, in case one was lost.
-const LOOK_ANYWAY_EVERY: Duration = Duration::from_secs(2);
+const POLL_WITH_NOTICES_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 pub(crate) struct Notices {
     /// False if the database has no notices.
-    are_carried: bool,
+    are_transported: bool,
     /// Notices that are not sent yet.
-    untold: Mutex<BTreeSet<String>>,
-    has_untold: Notify,
+    unsent: Mutex<BTreeSet<String>>,
+    has_unsent: Notify,
     /// Which tasks wait for which turn.
     followers: Mutex<HashMap<TurnId, watch::Sender<()>>>,
     stops: Notify,
-    is_heard: AtomicBool,
+    is_connected: AtomicBool,
 }
 
 /// Waits for news of one turn.
@@ -61,29 +61,29 @@ pub struct News<'a> {
 
 impl Notices {
     pub(crate) fn new(db: &Db) -> Self {
-        Self { are_carried: matches!(db, Db::Postgres { .. }), ..Self::default() }
+        Self { are_transported: matches!(db, Db::Postgres { .. }), ..Self::default() }
     }
 
-    /// Of a node that hears notices without a database that carries them.
+    /// The notices of a node without a database that transports them, for simulations.
     #[cfg(feature = "test-util")]
-    pub(crate) fn heard() -> Self {
-        Self { is_heard: AtomicBool::new(true), ..Self::default() }
+    pub(crate) fn connected() -> Self {
+        Self { is_connected: AtomicBool::new(true), ..Self::default() }
     }
 
-    pub fn tell_events(&self, turn: TurnId) {
-        self.tell(turn.to_string());
+    pub fn notify_events(&self, turn: TurnId) {
+        self.queue(turn.to_string());
     }
 
-    pub fn tell_stop(&self) {
-        self.tell(STOP.to_owned());
+    pub fn notify_stop(&self) {
+        self.queue(STOP.to_owned());
     }
 
-    fn tell(&self, what: String) {
-        if !self.are_carried || planted(Mutant::NoticeLost) {
+    fn queue(&self, what: String) {
+        if !self.are_transported || planted(Mutant::NoticeLost) {
             return;
         }
-        lock(&self.untold).insert(what);
-        self.has_untold.notify_one();
+        lock(&self.unsent).insert(what);
+        self.has_unsent.notify_one();
     }
 
     pub fn news_of(&self, turn: TurnId) -> News<'_> {
@@ -98,15 +98,15 @@ impl Notices {
         tokio::select! {
             biased;
             () = self.stops.notified() => {}
-            () = tokio::time::sleep(self.patience() * 2) => {}
+            () = tokio::time::sleep(self.poll_interval() * 2) => {}
         }
     }
 
-    fn patience(&self) -> Duration {
-        if self.is_heard.load(Ordering::Relaxed) { LOOK_ANYWAY_EVERY } else { LOOK_EVERY }
+    fn poll_interval(&self) -> Duration {
+        if self.is_connected.load(Ordering::Relaxed) { POLL_WITH_NOTICES_EVERY } else { POLL_EVERY }
     }
 
-    pub(crate) fn hear(&self, payload: &str) {
+    pub(crate) fn receive(&self, payload: &str) {
         for word in payload.split(',') {
             if word == STOP {
                 self.stops.notify_one();
@@ -119,17 +119,17 @@ impl Notices {
     }
 
     /// Notices may have been missed: wakes every waiting task.
-    fn hear_everything(&self) {
+    fn wake_all(&self) {
         self.stops.notify_one();
         lock(&self.followers).values().for_each(|follower| follower.send_replace(()));
     }
 
-    fn take_untold(&self) -> Vec<String> {
-        let mut untold = lock(&self.untold);
-        let rest = untold.iter().nth(IDS_AT_ONCE).cloned().map(|first| untold.split_off(&first)).unwrap_or_default();
-        let taken = std::mem::replace(&mut *untold, rest).into_iter().collect();
-        if !untold.is_empty() {
-            self.has_untold.notify_one();
+    fn take_unsent(&self) -> Vec<String> {
+        let mut unsent = lock(&self.unsent);
+        let rest = unsent.iter().nth(IDS_AT_ONCE).cloned().map(|first| unsent.split_off(&first)).unwrap_or_default();
+        let taken = std::mem::replace(&mut *unsent, rest).into_iter().collect();
+        if !unsent.is_empty() {
+            self.has_unsent.notify_one();
         }
         taken
     }
@@ -138,9 +138,9 @@ impl Notices {
 impl News<'_> {
     /// Returns when there may be new events.
     pub async fn wait(&mut self) {
-        let patience = self.notices.patience();
+        let poll_interval = self.notices.poll_interval();
         // The sender cannot be gone: it exists as long as a receiver exists.
-        let _ = tokio::time::timeout(patience, self.receiver.changed()).await;
+        let _ = tokio::time::timeout(poll_interval, self.receiver.changed()).await;
     }
 }
 
@@ -156,57 +156,57 @@ impl Store {
     }
 
     /// Sends notices until the process ends.
-    pub async fn keep_telling(&self, shutdown: CancellationToken) {
+    pub async fn send_notices(&self, shutdown: CancellationToken) {
         let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
             tokio::select! {
-                () = self.notices.has_untold.notified() => {}
+                () = self.notices.has_unsent.notified() => {}
                 () = shutdown.cancelled() => return,
             }
-            let told = self.notices.take_untold();
-            let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(told.join(",")).execute(pool).await;
+            let sent = self.notices.take_unsent();
+            let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(sent.join(",")).execute(pool).await;
             if let Err(error) = sent {
                 // Readers on other nodes poll as well, so nothing is lost.
                 warn!("Notices could not be sent: {error}");
             }
-            if shutdown.run_until_cancelled(tokio::time::sleep(TELL_EVERY)).await.is_none() {
+            if shutdown.run_until_cancelled(tokio::time::sleep(SEND_EVERY)).await.is_none() {
                 return;
             }
         }
     }
 
     /// Receives notices of other nodes until the process ends.
-    pub async fn keep_hearing(&self, shutdown: CancellationToken) {
+    pub async fn receive_notices(&self, shutdown: CancellationToken) {
         let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
             tokio::select! {
-                ended = self.hear_until_cut(pool) => {
+                ended = self.receive_until_closed(pool) => {
                     if let Err(error) = ended {
-                        warn!("Notices of other nodes cannot be heard, trying again: {error}");
+                        warn!("Notices of other nodes cannot be received, trying again: {error}");
                     }
                 }
                 () = shutdown.cancelled() => return,
             }
-            self.notices.is_heard.store(false, Ordering::Relaxed);
-            self.notices.hear_everything();
-            if shutdown.run_until_cancelled(tokio::time::sleep(LISTEN_AGAIN_AFTER)).await.is_none() {
+            self.notices.is_connected.store(false, Ordering::Relaxed);
+            self.notices.wake_all();
+            if shutdown.run_until_cancelled(tokio::time::sleep(RECONNECT_AFTER)).await.is_none() {
                 return;
             }
         }
     }
 
-    async fn hear_until_cut(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
+    async fn receive_until_closed(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
         // A separate connection, because it is never returned to the pool.
         let own = PgPoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
         let own = own.connect_with(pool.connect_options().as_ref().clone()).await?;
         let mut listener = PgListener::connect_with(&own).await?;
         listener.listen(CHANNEL).await?;
-        self.notices.is_heard.store(true, Ordering::Relaxed);
-        self.notices.hear_everything();
+        self.notices.is_connected.store(true, Ordering::Relaxed);
+        self.notices.wake_all();
         while let Some(notice) = listener.try_recv().await? {
-            self.notices.hear(notice.payload());
+            self.notices.receive(notice.payload());
         }
-        info!("The connection for notices was cut");
+        info!("The connection for notices was closed");
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of imports that are still open: listed, chosen, dismissed, and looked for again.
+//! Entries of imports without a confirmed match: listed, matched by the user, dismissed, and searched for again.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use music::{Track, TrackId};
 
-/// An entry that is still open, as its owner sees it. How an entry and its matches look is the caller's to know.
+/// An open entry of a user. The caller defines the types of an entry and its matches.
 #[derive(Clone, Debug)]
 pub struct OpenEntry<E, F> {
     pub id: Uuid,
@@ -27,11 +27,11 @@ pub struct OpenEntry<E, F> {
     pub kind: String,
     pub entry: E,
     pub found: F,
-    /// The track that it is meanwhile.
+    /// The track that represents it until it is matched.
     pub track_id: Option<String>,
 }
 
-/// An open entry that this node looks for now.
+/// An open entry that this node has claimed for a search.
 #[derive(Clone, Debug)]
 pub struct OpenClaim<E> {
     pub id: Uuid,
@@ -42,11 +42,11 @@ pub struct OpenClaim<E> {
     pub entry: E,
 }
 
-/// How looking for an open entry ended.
+/// The result of a search for an open entry.
 #[derive(Clone, Debug)]
 pub enum Resolution {
     Matched(Box<NewLibraryTrack>),
-    /// Still open; to be looked for again after this time.
+    /// Still open; the search is repeated after this time.
     Open {
         found: Value,
         after: TimeDelta,
@@ -89,7 +89,7 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
 }
 
 const QUEUE: &str = "open entries";
-/// Each user with open entries, sorted. Jumps from user to user in the index.
+/// All users with open entries, sorted. The query jumps from user to user in the index.
 const OWNERS: &str = "WITH RECURSIVE owners (user_id) AS (
         SELECT MIN(user_id) FROM open_entries WHERE NOT dismissed
         UNION ALL
@@ -107,13 +107,13 @@ const CLAIM_POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $
         FOR UPDATE SKIP LOCKED)
     RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
 
-/// Read by a write, which locks the row: an edit by its owner at the same time loses nothing.
+/// Read by an UPDATE, which locks the row, so that a concurrent edit by the owner is not lost.
 const PLAYLIST: &str = "UPDATE playlists SET revision = revision + 1 WHERE id = $1 AND user_id = $2
     AND deleted_at IS NULL RETURNING tracks";
 const PUT_TRACKS: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
 
 impl Store {
-    /// A page of the entries that are still open, in the order of their files and lines, dismissed ones left out.
+    /// A page of the open entries, in the order of their files and lines, without dismissed ones.
     pub async fn open_entries<E, F>(
         &self,
         owner: &UserId,
@@ -141,7 +141,7 @@ impl Store {
         row.ok_or(StoreError::NotFound)?.entry()
     }
 
-    /// The listener does not want to be asked about it again, or changed their mind.
+    /// Dismisses an entry, or restores a dismissed one.
     pub async fn dismiss_entry(&self, owner: &UserId, id: Uuid, dismissed: bool) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE open_entries SET dismissed = $3
             WHERE user_id = $1 AND id = $2 AND NOT (dismissed AND $3)";
@@ -149,14 +149,14 @@ impl Store {
         if done == 0 { Err(StoreError::NotFound) } else { Ok(()) }
     }
 
-    /// Everything open is looked for again as soon as possible; answers how many entries.
+    /// Schedules a search for every open entry now. Returns how many.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
         const SQL: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
         let again = self.write(SQL).bind(owner.as_str()).bind_now().execute().await?;
         Ok(again)
     }
 
-    /// Takes open entries that are due, divided between their owners, so that no other node looks for them.
+    /// Claims open entries that are due, divided between their owners, so that no other node searches for them.
     pub async fn claim_entries<E: DeserializeOwned>(
         &self,
         node: &str,
@@ -184,8 +184,8 @@ impl Store {
         rows.into_iter().map(OpenRow::claim).collect()
     }
 
-    /// Keeps what became of an entry. A match enters the library and the playlists the entry belongs to, and the entry
-    /// is gone, in one transaction.
+    /// Stores the result of a search. A match is added to the library and to the playlists of the entry, and the entry
+    /// is deleted, in one transaction.
     pub async fn resolve_entry(&self, owner: &UserId, id: Uuid, resolution: &Resolution) -> Result<(), StoreError> {
         const STILL_OPEN: &str = "UPDATE open_entries SET found = $3, due_at = $4, node = NULL, lease_until = NULL
             WHERE user_id = $1 AND id = $2";
@@ -201,7 +201,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Entries of a user that are looked for now or about to be.
+    /// The number of entries of a user that are being searched for or are due.
     pub async fn n_open_entries(&self, owner: &UserId) -> Result<i64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM open_entries
             WHERE user_id = $2 AND NOT dismissed AND (due_at <= $1 OR node IS NOT NULL)";
@@ -209,7 +209,7 @@ impl Store {
         Ok(n)
     }
 
-    /// Entries from before every entry was a track.
+    /// Entries without a track, from versions in which an entry was not a track.
     pub async fn entries_without_tracks<E: DeserializeOwned>(
         &self,
         limit: u32,
@@ -220,7 +220,7 @@ impl Store {
         rows.into_iter().map(OpenRow::claim).collect()
     }
 
-    /// An entry becomes a track of its owner's library and of the playlists it belongs to.
+    /// Adds the track of an entry to its owner's library and to the playlists of the entry.
     pub async fn give_track(&self, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE open_entries SET recording_id = $3 WHERE user_id = $1 AND id = $2
             RETURNING kind, playlists";
@@ -241,10 +241,10 @@ async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
     let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;
     let removed = match meanwhile {
-        // A track that a code names is a track of its own right: only what stood for the entry moves.
+        // A track that a code refers to is an independent track. Only the track that represented the entry is moved.
         Some(meanwhile) if meanwhile.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()) => {
             move_recording(tx, owner, &meanwhile, &new.track).await?;
-            // Its owner may have removed it since.
+            // The owner may have removed it since.
             Removed::StaysAway
         }
         Some(_) | None => Removed::ComesBack,

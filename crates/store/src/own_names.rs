@@ -1,4 +1,4 @@
-//! What one user's files call a recording, and which recordings the user merged.
+//! The ids that a user's files give a recording, and the recordings that the user merged.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{Store, StoreError};
 use music::TrackId;
 
 impl Store {
-    /// The user's recordings with these names, by name.
+    /// The user's recordings with these ids, by id.
     pub async fn own_named(
         &self,
         owner: &UserId,
@@ -26,7 +26,7 @@ impl Store {
         rows.into_iter().map(|(value, id)| Ok((value, parsed(&id)?))).collect()
     }
 
-    /// Recordings that the user merged, and into which.
+    /// The recordings that the user merged, and the recording each was merged into.
     pub async fn merged(&self, owner: &UserId) -> Result<HashMap<TrackId, TrackId>, StoreError> {
         const SQL: &str = "SELECT recording_id, into_id FROM track_merges
             WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NULL";
@@ -36,11 +36,11 @@ impl Store {
     }
 }
 
-/// What was merged into something that was merged later is the last of them.
+/// Follows merges of merged recordings to the last recording.
 fn followed(merged: &HashMap<TrackId, TrackId>) -> HashMap<TrackId, TrackId> {
     let last = |from: &TrackId| {
         let mut at = *from;
-        // A circle cannot come about: a merged track is not in the library. The bound is for rows from elsewhere.
+        // There can be no cycle, because a merged track is not in the library. The bound protects against damaged rows.
         for _ in 0..merged.len() {
             match merged.get(&at) {
                 Some(next) => at = *next,

@@ -1,4 +1,4 @@
-//! The one question every tool asks: is this in the library?
+//! Whether a track is in the library. Every tool asks this.
 
 use engine::UserId;
 use sqlx::types::Json;
@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use super::{Store, StoreError};
 use music::{Isrc, Track, TrackId, identity::same_length};
 
-/// Something that may be in a library. A recording is recognised by its id, its code, its catalogue id, or its name and
+/// A track that may be in a library. A recording is identified by its id, its code, its catalogue id, or its name and
 /// length.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -29,7 +29,7 @@ impl From<&Track> for Candidate {
     }
 }
 
-/// One index lookup for each kind of name. `OR` over the kinds would read every row of the user.
+/// One index lookup for each kind of id. A query with `OR` would read every row of the user.
 macro_rules! owned {
     ($open:literal, $close:literal) => {
         concat!(
@@ -86,7 +86,7 @@ pub(crate) const OWNED_SQLITE: &str = owned!("SELECT value FROM json_each(", ")"
 pub(crate) const OWNED_POSTGRES: &str = owned!("SELECT jsonb_array_elements_text(", ")");
 
 impl Store {
-    /// Which of these are in the library, by themselves or on a saved album: one query, whatever their number.
+    /// Which of these are in the library, directly or on a saved album: one query for any number.
     pub async fn owned(&self, owner: &UserId, candidates: &[Candidate]) -> Result<Vec<bool>, StoreError> {
         if candidates.is_empty() {
             return Ok(Vec::new());
@@ -109,25 +109,25 @@ impl Store {
     }
 }
 
-/// A track that a user has or had.
+/// A track that is or was in the user's library.
 #[derive(Clone, Debug)]
 pub struct OwnTrack {
     pub id: TrackId,
     pub name: String,
     pub duration: Option<f64>,
-    /// No catalogue has confirmed it yet.
+    /// Whether no catalogue has confirmed it yet.
     pub is_open: bool,
 }
 
 impl Store {
-    /// What a user's own files and exports say, for the user to take away.
+    /// The data of the user's own files and exports, for the user's export.
     pub async fn own_facts(&self, owner: &UserId) -> Result<Vec<serde_json::Value>, StoreError> {
         const SQL: &str = "SELECT own FROM library_tracks WHERE user_id = $1 AND own IS NOT NULL ORDER BY recording_id";
         let rows: Vec<(Json<serde_json::Value>,)> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
         Ok(rows.into_iter().map(|(Json(own),)| own).collect())
     }
 
-    /// The user's tracks with these codes or names, removed ones too.
+    /// The user's tracks with these codes or names, including removed ones.
     pub async fn own_tracks(
         &self,
         owner: &UserId,
@@ -168,7 +168,7 @@ impl OwnedRow {
         let same_code = candidate.isrc.as_ref().is_some_and(|isrc| Some(isrc.as_str()) == self.isrc.as_deref());
         let same_id = candidate.tidal_id.is_some() && candidate.tidal_id == self.tidal_id;
         let same_name = candidate.name == self.name;
-        // Movements of one work share a code: the code alone decides only where the names do not contradict it.
+        // Movements of one work share a code, so the code decides only if the names do not contradict it.
         is_it
             || same_id
             || (same_name && (same_code || same_length(candidate.duration, self.duration)))

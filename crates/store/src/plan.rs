@@ -1,17 +1,17 @@
-//! The enrichment plan: what must change when tracks enter a library. Pure: `schedule` reads what is known and writes
-//! what is planned.
+//! The enrichment plan: the changes that are needed when tracks are added to a library. Pure: `schedule` reads the
+//! known data and writes the planned changes.
 
 use std::{borrow::Cow, collections::HashMap};
 
 use super::found::with_gaps_filled;
 use music::Track;
 
-/// A description that a library needs: a public one, or one user's own.
+/// A document that a library needs: public, or private to one user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NewDocument {
     /// Empty: it is public.
     pub(crate) owner: String,
-    /// The owner's words over a public document: it learns what that one learns.
+    /// Whether it is the owner's data over a public document. It gets the enrichment results of the public one.
     pub(crate) is_overlay: bool,
     pub(crate) track: Track,
 }
@@ -29,10 +29,10 @@ impl NewDocument {
 /// Recording and owner.
 pub(crate) type Key = (String, String);
 
-/// What the database knows about a document.
+/// The stored state of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Known {
-    /// It is in the index and was not enriched here (the sample library): it is left alone.
+    /// It is indexed and was not enriched here (the sample library). It is not changed.
     Indexed,
     /// It is being enriched, or was.
     Enriched { is_overlay: bool, track: Box<Track> },
@@ -41,18 +41,18 @@ pub(crate) enum Known {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a change is written and dropped before the next one is planned")]
 pub(crate) enum Change<'t> {
-    /// Steps that were parked when the last owner removed the track go on.
+    /// Resumes the steps that were parked when the last owner removed the track.
     Wake { document: &'t NewDocument },
-    /// The description is kept with these steps. Steps that exist learn what the file brought.
+    /// Stores the document with these steps. Existing steps get the data of the file.
     Put { document: Cow<'t, NewDocument>, steps: Steps },
 }
 
-/// The first states of the steps of a track.
+/// The initial states of the steps of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// The file brought the lyrics: no source is asked.
+    /// The file has lyrics, so no source is asked.
     pub(crate) has_lyrics: bool,
-    /// The file brought the audio features: no source is asked.
+    /// The file has audio features, so no source is asked.
     pub(crate) has_features: bool,
 }
 
@@ -69,7 +69,7 @@ impl Steps {
         if self.has_features { "done" } else { "waiting" }
     }
 
-    /// A description needs the answers of both sources.
+    /// A description needs the results of both sources.
     pub(crate) fn describe_state(self) -> &'static str {
         if self.has_lyrics && self.has_features { "waiting" } else { "blocked" }
     }
@@ -82,8 +82,8 @@ impl Steps {
     }
 }
 
-/// What must change so that these documents are enriched, in the order of their keys: transactions that change several
-/// documents lock them in one order, so that two nodes cannot wait for each other.
+/// The changes that enrich these documents, in the order of their keys. Transactions that change several documents lock
+/// them in the same order, so that two nodes cannot deadlock.
 pub(crate) fn plan<'t>(
     known: &'t HashMap<Key, Known>,
     documents: &'t [NewDocument],
@@ -97,10 +97,10 @@ fn plan_one<'t>(known: Option<&Known>, new: &'t NewDocument) -> Vec<Change<'t>> 
     match known {
         Some(Known::Indexed) => vec![],
         None => vec![put(Cow::Borrowed(new))],
-        // What a catalogue confirmed stays as it is.
+        // Data that a catalogue confirmed is not changed.
         Some(Known::Enriched { .. }) if new.owner.is_empty() => vec![Change::Wake { document: new }],
         Some(Known::Enriched { is_overlay, track: old }) => {
-            // The owner's newest file says it best; what only an older one said is kept.
+            // The owner's newest file replaces older data. Fields that only an older file has are kept.
             let track = with_gaps_filled(new.track.clone(), old);
             let wake = Change::Wake { document: new };
             if track == **old && *is_overlay == new.is_overlay {
@@ -145,7 +145,7 @@ mod tests {
     const B: &str = "XSGUE2690002";
 
     #[test]
-    fn a_new_track_is_put_with_the_steps_its_file_leaves_open() {
+    fn a_new_track_is_stored_with_the_steps_that_its_file_does_not_answer() {
         let features = serde_json::from_value(json!({"energy": 0.5})).unwrap();
         let whole = Track { audio_features: Some(features), ..with_lyrics(A) };
         let cases = [
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn public_words_are_never_replaced() {
+    fn public_data_is_never_replaced() {
         let new = NewDocument::public(Track { lyrics: Some("other".into()), title: "Other".into(), ..track(A) });
         assert_eq!(planned(&known(&new, track(A)), &new), [Change::Wake { document: &new }]);
     }
 
     #[test]
-    fn an_owners_newer_file_replaces_an_older_one_and_fills_its_gaps_from_it() {
+    fn a_newer_file_of_the_owner_replaces_an_older_one_and_keeps_its_other_fields() {
         let same = own(track(A));
         assert_eq!(planned(&known(&same, with_lyrics(A)), &same), [Change::Wake { document: &same }]);
         let corrected = own(Track { title: "Corrected".into(), ..track(A) });
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn a_track_that_was_indexed_without_enrichment_is_left_alone() {
+    fn a_track_that_was_indexed_without_enrichment_is_not_changed() {
         let new = NewDocument::public(with_lyrics(A));
         assert_eq!(planned(&[(new.key(), Known::Indexed)].into(), &new), []);
     }
 
     #[test]
-    fn changes_come_in_the_order_of_the_recordings() {
+    fn changes_are_in_the_order_of_the_recordings() {
         let (known, documents) = (HashMap::new(), [own(track(B)), own(track(A))]);
         let ids = plan(&known, &documents).map(|change| match change {
             Change::Put { document, .. } => document.track.isrc_text().to_owned(),

@@ -1,4 +1,4 @@
-//! What an edit changed in a playlist, and how it is taken back from what the playlist has become since. Pure.
+//! The changes of a playlist edit, and the undo of an edit on the current playlist. Pure.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{ItemId, PlaylistContent, PlaylistTrack, StoreError};
 
-/// Only what changed, so that an edit of a long list costs no copy of it.
+/// Only the changed parts, so that an edit of a long list stores no copy of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlaylistDiff {
     /// Before and after.
     title: Option<(String, String)>,
     description: Option<(String, String)>,
     added: Vec<ItemId>,
-    /// With the places they had.
+    /// With their old positions.
     removed: Vec<(usize, PlaylistTrack)>,
-    /// The order of what stayed, before and after, where it changed.
+    /// The order of the tracks that stayed, before and after, if it changed.
     order: Option<(Vec<ItemId>, Vec<ItemId>)>,
 }
 
@@ -35,7 +35,7 @@ impl PlaylistDiff {
         }
     }
 
-    /// The playlist without this edit. Later edits stay; one that contradicts this edit is an error.
+    /// The playlist without this edit. Later edits are kept; an edit that contradicts this one is an error.
     pub(crate) fn take_back(&self, mut now: PlaylistContent) -> Result<PlaylistContent, StoreError> {
         if *self == Self::default() {
             return Err(StoreError::Conflict("This changed nothing, so there is nothing to take back."));
@@ -77,7 +77,7 @@ fn restore(now: &mut String, changed: Option<&(String, String)>, why_not: &'stat
     Ok(())
 }
 
-/// Gives the items of an old order their places back, among themselves: what was added since stays where it is.
+/// Restores the old order of these items. Items that were added later keep their positions.
 fn reorder(tracks: &mut [PlaylistTrack], before: &[ItemId], after: &[ItemId]) -> Result<(), StoreError> {
     let present: BTreeSet<ItemId> = tracks.iter().map(|item| item.item_id).collect();
     let of_then: BTreeSet<&ItemId> = after.iter().collect();
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// A list written as letters, each an item: "abc".
+    /// A list whose items are letters: "abc".
     fn list(letters: &str) -> PlaylistContent {
         let items = letters.bytes().map(|letter| {
             let id = uuid::Uuid::from_bytes([letter; 16]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_nothing_followed_is_taken_back_exactly() {
+    fn an_edit_without_later_edits_is_undone_exactly() {
         let edits = ["abcd", "dcba", "ab", "", "abxcd", "xdyb", "bcda", "xyz"];
         for before in edits {
             for after in edits.into_iter().filter(|after| *after != before) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn later_edits_stay_or_contradict() {
+    fn an_undo_keeps_later_edits_or_fails() {
         let table = [
             ("added, then another one", "ab", "abc", "abcd", Ok("abd")),
             ("added, then moved", "ab", "abc", "cab", Ok("ab")),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_that_was_changed_again_stays() {
+    fn an_undo_does_not_change_a_title_that_was_changed_again() {
         let named = |title: &str| PlaylistContent { title: title.into(), ..list("a") };
         let diff = PlaylistDiff::between(&named("One"), &named("Two"));
         assert_eq!(diff.take_back(named("Two")).unwrap().title, "One");

@@ -1,4 +1,4 @@
-//! Edits of playlists: one transaction each, on a locked row, with what is needed to take it back.
+//! Edits of playlists: each is one transaction on a locked row, and stores what its undo needs.
 
 use engine::{CallId, UserId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::{
     undo::{Change, remember},
 };
 
-/// A playlist after an edit, and the name of the edit.
+/// A playlist after an edit, and the id of the edit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EditedPlaylist {
     pub playlist: Playlist,
@@ -56,7 +56,7 @@ impl Store {
         Ok(made)
     }
 
-    /// Edits a playlist. `edit` sees it as it is now and while no other edit can run, so that none is lost.
+    /// Edits a playlist. `edit` gets the current playlist while no other edit can run, so that no edit is lost.
     pub async fn edit_playlist<E: From<StoreError>>(
         &self,
         owner: &UserId,
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// A playlist that no other transaction changes until this one ends. SQLite has one writer anyway.
+/// Locks a playlist: no other transaction changes it until this one ends. SQLite has one writer, so it needs no lock.
 pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: PlaylistId) -> Result<Option<Playlist>, StoreError> {
     let sql = tx.in_dialect(LOCKED_SQLITE, LOCKED_POSTGRES);
     let row: Option<PlaylistRow> = tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?;

@@ -1,4 +1,4 @@
-//! Playlist files of folders that are kept in step: each is a playlist of its owner.
+//! Playlist files of synchronised folders: each is a playlist of its owner.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use super::{
 };
 use music::Track;
 
-/// A playlist file as the last scan saw it.
+/// A playlist file as the last scan found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaylistFile {
     pub path: String,
     pub size: i64,
     pub modified_ms: i64,
-    /// Entries whose file was not there.
+    /// The number of entries whose file was missing.
     pub n_missing: i32,
 }
 from_row!(PlaylistFile { path, size, modified_ms, n_missing });
@@ -47,7 +47,7 @@ impl Store {
         Ok(self.read(SQL).bind(source).fetch_all().await?)
     }
 
-    /// Keeps a playlist file and what it lists, in its order. A playlist that its owner deleted stays deleted.
+    /// Stores a playlist file and its tracks in their order. A playlist that its owner deleted stays deleted.
     pub async fn keep_playlist_file(
         &self,
         owner: &UserId,
@@ -77,7 +77,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// The file is gone; its playlist stays, for it may hold more than the file by now.
+    /// Forgets a deleted playlist file. Its playlist is kept, because the user may have added tracks to it.
     pub async fn forget_playlist_file(&self, owner: &UserId, path: &str) -> Result<(), StoreError> {
         const SQL: &str = "DELETE FROM library_playlist_files WHERE user_id = $1 AND path = $2";
         self.write(SQL).bind(owner.as_str()).bind(path).execute().await?;
@@ -85,7 +85,7 @@ impl Store {
     }
 }
 
-/// Two files of one name in different folders are two playlists.
+/// Two files with the same name in different folders are two playlists.
 fn kind_of(path: &str) -> String {
     format!("file {path}")
 }

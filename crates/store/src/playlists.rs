@@ -1,4 +1,4 @@
-//! Playlists as they are read: whole, or a line of each. `playlist_edits.rs` changes them.
+//! Reads playlists: complete, or one line of each. `playlist_edits.rs` changes them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use music::{Track, TrackId};
 
 engine::uuid_id!(PlaylistId);
 engine::uuid_id!(
-    /// One entry of one playlist.
+    /// The id of one entry of a playlist.
     ItemId
 );
 
@@ -22,15 +22,15 @@ engine::uuid_id!(
 pub struct Playlist {
     pub id: PlaylistId,
     pub created_at: DateTime<Utc>,
-    /// None while the playlist is as it was made.
+    /// `None` if the playlist was never edited.
     pub edited_at: Option<DateTime<Utc>>,
-    /// Goes up with every edit.
+    /// Increases with every edit.
     pub revision: i64,
     #[serde(flatten)]
     pub content: PlaylistContent,
 }
 
-/// What its owner may change about a playlist.
+/// The parts of a playlist that its owner may change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaylistContent {
     pub title: String,
@@ -38,7 +38,7 @@ pub struct PlaylistContent {
     pub tracks: Vec<PlaylistTrack>,
 }
 
-/// A track as it was when it was chosen, and why.
+/// A track as it was when it was added, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaylistTrack {
     #[serde(rename = "itemId")]
@@ -61,7 +61,7 @@ pub struct PlaylistLine {
 
 pub struct PlaylistPage {
     pub playlists: Vec<PlaylistLine>,
-    /// Where the next page begins; none when there is none.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<PlaylistId>,
 }
 
@@ -138,7 +138,7 @@ impl Store {
         Ok(PlaylistPage { playlists: rows.into_iter().map(PlaylistLine::from).collect(), next })
     }
 
-    /// Newest first, with all tracks.
+    /// All playlists, newest first, with all tracks.
     pub async fn playlists(&self, owner: &UserId) -> Result<Vec<Playlist>, StoreError> {
         const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
             WHERE user_id = $1 AND deleted_at IS NULL ORDER BY created_at DESC, id DESC";
@@ -153,7 +153,7 @@ impl Store {
         row.map(Playlist::from).ok_or(StoreError::NotFound)
     }
 
-    /// Where the user's files of these recordings are; a recording without a file is left out.
+    /// The paths of the user's files of these recordings. A recording without a file is left out.
     pub async fn file_paths(
         &self,
         owner: &UserId,

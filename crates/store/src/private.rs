@@ -7,19 +7,19 @@ use std::{
     path::Path,
 };
 
-/// Makes a folder with mode 0700, and takes everyone else out of one that exists.
+/// Creates a folder with mode 0700, and removes the permissions of other users from an existing one.
 pub fn private_folder(path: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     tighten(path, 0o700)
 }
 
-/// Makes a file with mode 0600 unless it exists, and takes everyone else out of one that exists.
+/// Creates a file with mode 0600 if it does not exist, and removes the permissions of other users from an existing one.
 pub fn private_file(path: &Path) -> Result<()> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     tighten(path, 0o600)
 }
 
-/// A folder of another user is left as it is: its owner decides.
+/// A folder that belongs to another user is not changed: its owner decides.
 fn tighten(path: &Path, mode: u32) -> Result<()> {
     let now = path.metadata()?.permissions().mode() & 0o777;
     if now & !mode == 0 {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_owner_can_read_what_is_made_and_what_was_there() {
+    fn only_the_owner_can_read_new_and_existing_files() {
         let folder = tempfile::tempdir().unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         let (new, old) = (folder.path().join("new"), folder.path().join("old"));

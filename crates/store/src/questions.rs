@@ -1,4 +1,4 @@
-//! Questions of a conversation: found by their answers, and where one that is asked again stands.
+//! Questions of a conversation: found by id or by answer, and the position of a question that is asked again.
 
 use engine::{Block, ConversationId, Message, MessageId, Role, UserId};
 use sqlx::types::Json;
@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Tx};
 
-/// Where a question that is asked again leads.
+/// The position of a question that is asked again.
 pub(crate) enum Place {
-    /// The same words: another answer beside the earlier ones.
+    /// The same text: another answer to the same question.
     AnswerTo(MessageId),
-    /// Other words: a question beside it, after the same message.
+    /// Another text: a sibling question with the same parent.
     QuestionAfter(Option<MessageId>),
 }
 
@@ -36,14 +36,14 @@ fn words(content: Vec<Block>) -> String {
 }
 
 impl Store {
-    /// The text of the question that belongs to an answer, of any user.
+    /// The text of the question of an answer, for any user.
     pub async fn question_of(&self, answer: MessageId) -> Result<String, StoreError> {
         const SQL: &str = "SELECT q.content FROM messages a JOIN messages q ON q.id = a.parent_id WHERE a.id = $1";
         let row: Option<(Json<Vec<Block>>,)> = self.read(SQL).bind(answer.0).fetch_optional().await?;
         Ok(row.map(|(Json(content),)| words(content)).unwrap_or_default())
     }
 
-    /// The question with this id or with this answer; without an id the newest question of the branch that is shown.
+    /// The question with this id or with this answer. Without an id, the newest question of the branch that is shown.
     pub async fn question(
         &self,
         owner: &UserId,

@@ -1,4 +1,4 @@
-//! The sample library: offered once to an empty installation, removed by each user for themselves.
+//! The sample library: loaded once into an empty installation, and removed by each user separately.
 
 use engine::UserId;
 
@@ -9,8 +9,8 @@ use super::{
 };
 
 impl Store {
-    /// Whether this installation has never held anything, so that the sample may be loaded. True once: the answer is
-    /// remembered.
+    /// Whether this installation has never contained a track, so that the sample may be loaded. Returns true once,
+    /// because the answer is stored.
     pub async fn take_sample_offer(&self) -> Result<bool, StoreError> {
         const SQL: &str = "INSERT INTO sample_offers (one, offered_at)
             SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM library_tracks)
@@ -18,13 +18,14 @@ impl Store {
         Ok(self.write(SQL).bind_now().execute().await? == 1)
     }
 
-    /// Removes the sample for one user: it is found no more, and its tracks leave the library. Returns how many did.
+    /// Removes the sample for one user: searches no longer find it, and its tracks are removed from the library.
+    /// Returns how many.
     pub async fn remove_sample(&self, owner: &UserId) -> Result<u64, StoreError> {
         const MARK: &str = "INSERT INTO sample_removals (user_id, removed_at) VALUES ($1, $2)
             ON CONFLICT (user_id) DO NOTHING";
         const TRACKS: &str = "UPDATE library_tracks SET removed_at = $2
             WHERE user_id = $1 AND is_sample AND own IS NULL AND removed_at IS NULL RETURNING recording_id";
-        // By the clock of every removal: the trash compares the times.
+        // Uses the clock of all removals, because the trash compares the times.
         let (mut tx, at) = (self.begin().await?, self.clock.now());
         tx.query(MARK).bind(owner.as_str()).bind(at).execute().await?;
         let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(at).fetch_all().await?;
@@ -35,7 +36,7 @@ impl Store {
         Ok(recordings.len() as u64)
     }
 
-    /// The user wants the sample back, as it was when it was removed.
+    /// Restores the sample for a user, in its state before the removal.
     pub async fn restore_sample(&self, owner: &UserId) -> Result<(), StoreError> {
         const UNMARK: &str = "DELETE FROM sample_removals WHERE user_id = $1 RETURNING removed_at";
         const TRACKS: &str = "UPDATE library_tracks SET removed_at = NULL
@@ -51,7 +52,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Whether there is a sample that this user sees.
+    /// Whether this user sees a sample.
     pub async fn has_sample(&self, owner: &UserId) -> Result<bool, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM documents WHERE is_sample AND track IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM sample_removals WHERE user_id = $1)";

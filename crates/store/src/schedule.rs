@@ -1,4 +1,4 @@
-//! Which documents are on their way: scheduled with what puts tracks into a library, in its transaction.
+//! Schedules the enrichment of documents, in the transaction that adds tracks to a library.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use music::{DocumentId, Track};
 
-/// What is known about recordings. One that is indexed and was not enriched here (the sample) has no description.
+/// The known data of recordings. A recording that is indexed and was not enriched here (the sample) has no description.
 const KNOWN_SQLITE: &str = "SELECT recording_id, owner, is_overlay, track FROM ingested_tracks
         WHERE recording_id IN (SELECT value FROM json_each($1))
     UNION ALL SELECT d.recording_id, d.owner, FALSE, NULL FROM documents d
@@ -29,21 +29,21 @@ const INSERT_TRACK: &str = "INSERT INTO ingested_tracks (id, recording_id, owner
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (recording_id, owner) DO UPDATE SET name = excluded.name,
         track = excluded.track, is_overlay = excluded.is_overlay, updated_at = excluded.updated_at
     RETURNING id";
-/// All four steps at once. What the file brought along needs no source; the last two wait for the first two.
+/// All four steps in one statement. Data of the file needs no source. The last two steps wait for the first two.
 const INSERT_STEPS: &str = "INSERT INTO ingest_steps
         (document_id, step, state, priority, tries, due_at, version, settled_at, for_user) VALUES
     ($1, 'lyrics', $4, $2, 0, $3, $5, $6, $11), ($1, 'features', $7, $2, 0, $3, $8, $9, $11),
     ($1, 'describe', $10, $2, 0, $3, NULL, NULL, $11), ($1, 'index', 'blocked', $2, 0, $3, NULL, NULL, $11)
     ON CONFLICT (document_id, step) DO NOTHING";
-/// The owner's file brought what was to be looked up.
+/// The owner's file has the data that a source would have provided.
 const BROUGHT: &str = "UPDATE ingest_steps SET state = 'done', version = 'file', result = NULL, error = NULL,
         settled_at = $3, node = NULL, lease_until = NULL WHERE document_id = $1 AND step = $2";
 const DESCRIBE_AGAIN: &str =
     "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
     WHERE document_id = $1 AND step = 'describe' AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
         AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
-/// Another user asks for a public document that waits in a longer queue: it waits in this user's queue from now on. Queues
-/// are compared up to a thousand. A user with a long queue takes no document out of a shorter one.
+/// Moves the steps of a public document to the queue of this user, if it waits in a longer queue of another user. Queue
+/// lengths are compared up to a thousand. A user with a long queue takes no document from a shorter one.
 const HAND_OVER: &str = "UPDATE ingest_steps SET for_user = $2
     WHERE document_id = $1 AND state IN ('waiting', 'blocked') AND for_user <> $2
     AND (SELECT COUNT(*) FROM (SELECT 1 FROM ingest_steps q WHERE q.step = ingest_steps.step
@@ -51,7 +51,7 @@ const HAND_OVER: &str = "UPDATE ingest_steps SET for_user = $2
         > (SELECT COUNT(*) FROM (SELECT 1 FROM ingest_steps q WHERE q.step = ingest_steps.step
             AND q.state = ingest_steps.state AND q.for_user = $2 LIMIT 1000) own)";
 const NO_STEPS: &str = "DELETE FROM ingest_steps WHERE document_id = $1";
-/// It is in a library (again): what was put aside goes on.
+/// The recording is in a library (again): resumes its parked steps.
 const WAKE: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_until = NULL,
         state = CASE
             WHEN step = 'index' AND EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = ingest_steps.document_id
@@ -61,7 +61,7 @@ const WAKE: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_unti
                 AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL) THEN 'blocked'
             ELSE 'waiting' END
     WHERE state = 'parked' AND document_id IN (SELECT id FROM ingested_tracks WHERE recording_id = $1)";
-/// It left a library: a document that no owner is left for asks no source any more.
+/// The recording was removed from a library: a document without owners requests no more data.
 const PARK: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_until = NULL, state = 'parked'
     WHERE state IN ('waiting', 'blocked') AND document_id IN (SELECT i.id FROM ingested_tracks i
         WHERE i.recording_id = $1
@@ -71,8 +71,8 @@ const PARK: &str = "UPDATE ingest_steps SET due_at = $2, node = NULL, lease_unti
             AND a.album_id = o.album_id AND a.removed_at IS NULL WHERE o.recording_id = $1
             AND (i.owner = '' OR o.user_id = i.owner)))";
 
-/// Schedules the enrichment of documents for a user, inside the transaction that puts their tracks into a library. Without
-/// a user, each is done for its owner.
+/// Schedules the enrichment of documents for a user, in the transaction that adds their tracks to a library. Without a
+/// user, each is done for its owner.
 pub(crate) async fn schedule(
     tx: &mut Tx,
     documents: &[NewDocument],
@@ -104,7 +104,7 @@ pub(crate) async fn known(tx: &mut Tx, documents: &[NewDocument]) -> Result<Hash
     known_of(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
-/// What is known about these recordings, for every owner.
+/// The known data of these recordings, for every owner.
 pub(crate) async fn known_of(tx: &mut Tx, recordings: &[String]) -> Result<HashMap<Key, Known>, StoreError> {
     let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
     let rows: Vec<(String, String, bool, Option<Json<Track>>)> =
@@ -175,13 +175,13 @@ async fn put_steps(
     Ok(())
 }
 
-/// Serialises what two nodes do to one document: the row is locked to the end of the transaction.
+/// Locks a document until the end of the transaction, so that two nodes change it one after the other.
 pub(crate) async fn lock(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
     tx.query(LOCK).bind(id).bind_now().execute().await?;
     Ok(())
 }
 
-/// Parks the enrichment of recordings, inside the transaction that takes them out of a library.
+/// Parks the enrichment of recordings, in the transaction that removes them from a library.
 pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
     for recording in recordings {
         tx.query(PARK).bind(recording).bind_now().execute().await?;
@@ -189,7 +189,7 @@ pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), Store
     Ok(())
 }
 
-/// Goes on with the enrichment of recordings, inside the transaction that brings them back into a library.
+/// Resumes the enrichment of recordings, in the transaction that adds them to a library again.
 pub(crate) async fn wake(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
     for recording in recordings {
         tx.query(WAKE).bind(recording).bind_now().execute().await?;

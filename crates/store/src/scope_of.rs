@@ -1,4 +1,4 @@
-//! What a caller may see, and the documents behind the names a caller uses.
+//! The scope of a caller, and the documents that the caller's names refer to.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ macro_rules! visible_postgres {
 }
 
 impl Store {
-    /// What a user may see. `shared`: what a catalogue confirmed is seen by every user of the installation.
+    /// The scope of a user. `shared`: tracks that a catalogue confirmed are visible to every user of the installation.
     pub async fn scope_of(&self, owner: &UserId, shared: bool) -> Result<Scope, StoreError> {
         const SQL: &str = "SELECT removed_at FROM sample_removals WHERE user_id = $1";
         let removed: Option<(chrono::DateTime<chrono::Utc>,)> =
@@ -53,7 +53,7 @@ impl Store {
         Ok(Scope::of(owner.as_str(), removed.is_none(), shared))
     }
 
-    /// The documents in scope that these names mean, by name. A code may mean several recordings.
+    /// The documents in scope that these names refer to, by name. A code may refer to several recordings.
     pub async fn visible(
         &self,
         scope: &Scope,
@@ -96,7 +96,7 @@ impl Store {
         Ok(visible)
     }
 
-    /// Tracks in scope of this title by this artist, whatever their version. The artist may be empty.
+    /// Tracks in scope with this title by this artist, in any version. The artist may be empty.
     pub async fn visible_named(&self, scope: &Scope, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
         const SQLITE: &str = visible_sqlite!(
             "d.name >= json_extract($1, '$[0]') AND d.name < json_extract($1, '$[1]')
@@ -109,7 +109,7 @@ impl Store {
                 OR substr(d.name, length(d.name) - length($1::jsonb ->> 2) + 1) = ($1::jsonb ->> 2))"
         );
         let name = music::identity::RecordingName::new(title, None, artist);
-        // A name is `title|version|artist`, and `}` is the sign after `|`.
+        // A name is `title|version|artist`, and `}` is the character after `|`.
         let (from, to) = (format!("{}|", name.title()), format!("{}}}", name.title()));
         let ending = if name.artist().is_empty() { String::new() } else { format!("|{}", name.artist()) };
         let sql = self.in_dialect(SQLITE, POSTGRES);
@@ -131,7 +131,7 @@ impl Store {
         visible.collect()
     }
 
-    /// How many documents a caller may find that changed after a revision.
+    /// How many documents in the scope changed after a revision.
     pub async fn n_visible(&self, scope: &Scope, after: i64) -> Result<u64, StoreError> {
         const SQLITE: &str = "SELECT COUNT(*) FROM documents d WHERE d.track IS NOT NULL
             AND EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value IN (SELECT value FROM json_each($1)))

@@ -44,12 +44,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_node_that_died_while_it_filled_the_index_is_waited_for_at_most_twenty_seconds() {
+    async fn another_node_fills_the_index_within_twenty_seconds_after_a_node_died() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
         let claim = async |node: &str| store.claim_index("tracks", node).await.unwrap();
-        assert!(claim("one").await && claim("one").await, "who fills it renews");
-        assert!(!claim("two").await, "one at a time");
+        assert!(claim("one").await && claim("one").await, "the node that fills the index renews its lease");
+        assert!(!claim("two").await, "only one node fills the index");
         let (until,): (chrono::DateTime<chrono::Utc>,) =
             store.read("SELECT lease_until FROM index_writers").fetch_one().await.unwrap();
         let left = until - store.clock.now();

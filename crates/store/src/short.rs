@@ -1,7 +1,7 @@
 //! Short transactions for long work: an import or a batch of enrichment writes many rows, and SQLite has one writer.
 //!
-//! The rows of one piece of work are divided so that each transaction holds the writer for about [`GOAL`], and only one such
-//! transaction waits for the writer at a time. A user's own write therefore waits for at most one of them.
+//! The rows of one task are divided so that each transaction holds the writer for about [`GOAL`], and only one such
+//! transaction waits for the writer at a time. A user's own write waits for one of them at most.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -19,12 +19,12 @@ use super::{
     db::{Db, Tx},
 };
 
-/// The promise is 50 ms; a transaction that meets a slow disk may take twice as long as the one before.
+/// The promise is 50 ms. On a slow disk a transaction may take twice as long as the previous one.
 const GOAL: Duration = Duration::from_millis(20);
 const FIRST: usize = 16;
 const MOST: usize = 1000;
 
-/// How many rows of one kind fit into a short transaction: learned from the transactions before.
+/// How many rows of one kind fit into a short transaction, learned from the previous transactions.
 pub(crate) struct Pace(AtomicUsize);
 
 impl Default for Pace {
@@ -34,24 +34,24 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The rows of the next transaction, and those that come after.
+    /// The rows of the next transaction, and the rest.
     pub(crate) fn part<'r, T>(&self, rows: &'r [T]) -> (&'r [T], &'r [T]) {
         rows.split_at(self.0.load(Ordering::Relaxed).min(rows.len()))
     }
 
-    /// Grows slowly and shrinks at once: one slow transaction costs others more than several small ones. What the commit
-    /// waits for the disk is not counted: fewer rows would not make it shorter.
+    /// Increases slowly and decreases at once: one slow transaction delays others more than several small ones. The
+    /// time that the commit waits for the disk is not counted, because fewer rows would not shorten it.
     fn learn(&self, n_rows: usize, took: Duration) {
         let fits = (n_rows as f64 * GOAL.as_secs_f64() / took.as_secs_f64().max(1e-6)) as usize;
         let most = MOST.min(n_rows.saturating_mul(2).max(1));
-        // A last, small part says little about a full one, unless it was slow.
+        // A small last part does not show how long a full one takes, unless it was slow.
         if n_rows >= self.0.load(Ordering::Relaxed) || took > GOAL {
             self.0.store(fits.clamp(1, most), Ordering::Relaxed);
         }
     }
 }
 
-/// What is divided, and the place in front of the writer.
+/// The transaction sizes, and the queue in front of the writer.
 pub(crate) struct Paces {
     pub(crate) tracks: Pace,
     pub(crate) entries: Pace,
@@ -74,7 +74,7 @@ impl Default for Paces {
     }
 }
 
-/// A transaction of long work.
+/// A transaction of a long task.
 pub(crate) struct ShortTx {
     tx: Tx,
     began: Instant,
@@ -103,7 +103,7 @@ impl ShortTx {
 }
 
 impl Store {
-    /// Begins a transaction of long work. On SQLite it waits until no other one is under way.
+    /// Begins a transaction of a long task. On SQLite it waits until no other such transaction is open.
     pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
         let place = match &self.db {
             Db::Sqlite { .. } => self.paces.place.clone().acquire_owned().await.ok(),
@@ -113,7 +113,7 @@ impl Store {
         Ok(ShortTx { tx, began: Instant::now(), _place: place })
     }
 
-    /// Commits, and learns how many rows the next one may hold.
+    /// Commits, and adjusts the size of the next transaction.
     pub(crate) async fn commit_short(&self, tx: ShortTx, pace: &Pace, n_rows: usize) -> Result<(), StoreError> {
         let ShortTx { tx, began, _place } = tx;
         let wrote = began.elapsed();
@@ -124,7 +124,7 @@ impl Store {
         Ok(())
     }
 
-    /// How long the longest transaction of an import or of enrichment has held the writer, since the start.
+    /// The longest time that a transaction of an import or of enrichment has held the writer since the start.
     pub fn longest_background_write(&self) -> Duration {
         Duration::from_micros(self.paces.longest_us.load(Ordering::Relaxed))
     }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_transaction_makes_the_next_one_small_and_fast_ones_let_it_grow_again() {
+    fn a_slow_transaction_reduces_the_size_of_the_next_one_and_fast_ones_increase_it() {
         let pace = Pace::default();
         let rows = [(); 5000];
         let next = |pace: &Pace| pace.part(&rows).0.len();
@@ -144,12 +144,12 @@ mod tests {
         pace.learn(2 * FIRST, Duration::from_millis(200));
         assert_eq!(next(&pace), 3);
         pace.learn(3, Duration::from_secs(60));
-        assert_eq!(next(&pace), 1, "a row is written however long it takes");
+        assert_eq!(next(&pace), 1, "at least one row is written");
         for _ in 0..20 {
             pace.learn(next(&pace), Duration::from_micros(10));
         }
         assert_eq!(next(&pace), MOST);
         pace.learn(1, Duration::from_millis(1));
-        assert_eq!(next(&pace), MOST, "the last row of a file says nothing about a thousand");
+        assert_eq!(next(&pace), MOST, "a small last part does not change the size");
     }
 }

@@ -1,4 +1,4 @@
-//! Model tokens: reserved before a call, settled after it, by the user who caused it, atomically on all nodes.
+//! Model tokens of users: reserved before a call and settled after it, atomically on all nodes.
 
 use engine::UserId;
 use music::DocumentId;
@@ -8,12 +8,12 @@ use super::{
     limits::{day_of, seconds_to_midnight},
 };
 
-/// What a model is asked for.
+/// The purpose of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// An answer in a conversation.
     Answer,
-    /// A description of a track, or other words for a search. It has a limit of its own within that of the day.
+    /// A description of a track, or a rewording of a search. It has its own limit within the daily limit.
     Background,
 }
 
@@ -25,13 +25,13 @@ pub struct TokenLimits {
 }
 
 impl TokenLimits {
-    /// Whether calls for this purpose are counted at all.
+    /// Whether calls for this purpose are counted.
     pub fn count(self, purpose: Purpose) -> bool {
         self.per_day > 0 || (purpose == Purpose::Background && self.background_per_day > 0)
     }
 }
 
-/// Tokens that were reserved for one call.
+/// The tokens that were reserved for one call.
 #[derive(Clone, Debug)]
 pub struct Reservation {
     owner: UserId,
@@ -40,7 +40,7 @@ pub struct Reservation {
     n_tokens: i64,
 }
 
-/// One statement: two calls at once cannot both be the last one allowed.
+/// One statement, so that two concurrent calls cannot both be the last one allowed.
 const RESERVE: &str = "INSERT INTO token_days (user_id, day, tokens, background) VALUES ($1, $2, $3, $4)
     ON CONFLICT (user_id, day) DO UPDATE SET
         tokens = token_days.tokens + excluded.tokens, background = token_days.background + excluded.background
@@ -50,8 +50,8 @@ const SETTLE: &str = "UPDATE token_days SET tokens = tokens + $3, background = b
     WHERE user_id = $1 AND day = $2";
 
 impl Store {
-    /// Reserves tokens for a call, or says why it must wait. The last call of a day may go over its limit: what an answer
-    /// costs is known when it is complete.
+    /// Reserves tokens for a call, or returns why it must wait. The last call of a day may exceed the limit, because
+    /// the cost of an answer is known only when it is complete.
     pub async fn reserve_tokens(
         &self,
         owner: &UserId,
@@ -82,7 +82,7 @@ impl Store {
         }))
     }
 
-    /// Charges what the call used instead of what was reserved for it.
+    /// Replaces the reserved tokens by the used ones.
     pub async fn settle_tokens(&self, reservation: &Reservation, n_used: u64) -> Result<(), StoreError> {
         let difference = whole(n_used).saturating_sub(reservation.n_tokens);
         self.write(SETTLE)
@@ -97,8 +97,8 @@ impl Store {
 }
 
 impl Store {
-    /// Who pays for the description of a track: the user who has had it longest. What no one has is paid from a budget
-    /// of its own.
+    /// The user who pays for the description of a track: the one who has had it longest. The description of a track
+    /// without owners is paid from a separate budget.
     pub async fn payer_of(&self, document: DocumentId) -> Result<UserId, StoreError> {
         const SQL: &str = "SELECT owner FROM (
                 SELECT i.owner, 0 AS place, '' AS since FROM ingested_tracks i WHERE i.id = $1 AND i.owner <> ''

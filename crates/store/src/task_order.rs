@@ -1,19 +1,19 @@
-//! The order of a user's tasks: a place is named by the task that it is next to.
+//! The order of a user's tasks: a position is given by the neighbouring task.
 
 use engine::UserId;
 use uuid::Uuid;
 
 use super::{StoreError, TaskId, db::Tx};
 
-/// Where a task is moved to.
+/// The new position of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskPlace {
     Before(TaskId),
     After(TaskId),
 }
 
-/// Makes room next to the other task and puts this one there. Two tasks may share a position, as those that are added at
-/// the same time do: then their ids decide. So what comes after moves by two and leaves a position for this one alone.
+/// Moves a task next to another one. Two tasks may have the same position, for example if they were added at the same
+/// time; then their ids decide. So all later tasks move by two, which leaves a unique position for this one.
 pub(crate) async fn place(tx: &mut Tx, owner: &UserId, id: TaskId, at: TaskPlace) -> Result<(), StoreError> {
     const FROM: &str = "UPDATE tasks SET position = position + 2 WHERE user_id = $1 AND (position, id) >= ($2, $3)";
     const BEHIND: &str = "UPDATE tasks SET position = position + 2 WHERE user_id = $1 AND (position, id) > ($2, $3)";
@@ -32,7 +32,7 @@ pub(crate) async fn place(tx: &mut Tx, owner: &UserId, id: TaskId, at: TaskPlace
     Ok(())
 }
 
-/// Locks the whole list, always in one order: two moves at the same time come one after the other.
+/// Locks the whole list, always in the same order, so that concurrent moves run one after the other.
 async fn position_of(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<i64>, StoreError> {
     const SQLITE: &str = "SELECT id, position FROM tasks WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id";
     const POSTGRES: &str =

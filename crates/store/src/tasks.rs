@@ -1,4 +1,4 @@
-//! Tasks: a to-do list per owner, deleted softly so that it can be undone.
+//! Tasks: a to-do list per owner. A deleted task can be restored.
 
 use chrono::{DateTime, Utc};
 use engine::{CallId, UserId};
@@ -36,17 +36,17 @@ pub enum TaskFilter {
     Completed,
 }
 
-/// What to change; what is absent stays.
+/// The fields to change; an absent field is kept.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
     pub title: Option<String>,
     pub description: Option<String>,
     pub completed: Option<bool>,
-    /// Next to which other task it stands from now on.
+    /// The new position, next to another task.
     pub place: Option<TaskPlace>,
 }
 
-/// What its owner may change about a task.
+/// The fields of a task that its owner may change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TaskState {
     title: String,
@@ -59,7 +59,7 @@ impl TaskState {
         Self { title: task.title.clone(), description: task.description.clone(), completed: task.completed }
     }
 
-    /// The change that takes a task from `now` back to this state, in the fields that `after` changed.
+    /// The change that restores this state, in the fields that `after` changed.
     pub(crate) fn over(self, after: &Self, now: &Self) -> Result<TaskChange, StoreError> {
         let title = (self.title != after.title).then_some(self.title);
         let description = (self.description != after.description).then_some(self.description);
@@ -90,14 +90,14 @@ const UPDATE: &str = "UPDATE tasks SET title = COALESCE($3, title), description 
 const DELETE: &str = "UPDATE tasks SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
     RETURNING id, title, description, completed, created_at, updated_at";
 
-/// Each change takes the tool call it belongs to, if any: effect and journal row commit together,
-/// and a call that is already settled answers what it answered then.
+/// Each change takes the tool call that makes it, if any: the effect and the journal row commit together, and a call
+/// that is already settled returns its earlier output.
 impl Store {
     pub async fn tasks(&self, owner: &UserId, filter: TaskFilter) -> Result<Vec<Task>, StoreError> {
         self.task_page(owner, filter, u32::MAX, None).await
     }
 
-    /// In their owner's order, from the one `from` on; new tasks are last.
+    /// The tasks in their owner's order, starting with `from`; new tasks are last.
     pub async fn task_page(
         &self,
         owner: &UserId,
@@ -185,7 +185,7 @@ impl Store {
     }
 }
 
-/// Only what a tool call did needs a name: by hand there is a way back for each change.
+/// Stores the undo of a tool call. Changes through the API need none, because each can be reverted by another request.
 async fn of_call(tx: &mut Tx, owner: &UserId, call: Option<CallId>, change: Change) -> Result<(), StoreError> {
     if call.is_some() {
         remember(tx, owner, call, &change).await?;
@@ -193,7 +193,7 @@ async fn of_call(tx: &mut Tx, owner: &UserId, call: Option<CallId>, change: Chan
     Ok(())
 }
 
-/// A task that no other transaction changes until this one ends.
+/// Locks a task: no other transaction changes it until this one ends.
 pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<Task>, StoreError> {
     const SQLITE: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
@@ -203,20 +203,20 @@ pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Op
     Ok(tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?)
 }
 
-/// What it says; its place is changed by `place`.
+/// Updates the fields of a task; `place` changes its position.
 pub(crate) async fn update(tx: &mut Tx, owner: &UserId, id: TaskId, change: &TaskChange) -> Result<Task, StoreError> {
     let query = tx.query(UPDATE).bind(id.0).bind(owner.as_str()).bind(change.title.as_deref());
     let query = query.bind(change.description.as_deref()).bind(change.completed).bind_now();
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 
-/// `at` is the database's time, by which it leaves the trash.
+/// `at` is the database's time, which decides when the task leaves the trash.
 pub(crate) async fn delete(tx: &mut Tx, owner: &UserId, id: TaskId, at: DateTime<Utc>) -> Result<Task, StoreError> {
     let query = tx.query(DELETE).bind(id.0).bind(owner.as_str()).bind(at);
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 
-/// Takes a deletion back; a task that is there again stays as it is.
+/// Undoes a deletion. Returns a conflict if the task is not deleted.
 pub(crate) async fn undelete(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE tasks SET deleted_at = NULL WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL
         RETURNING id";

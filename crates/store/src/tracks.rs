@@ -1,4 +1,4 @@
-//! Changes of documents, as an index reads them, and what the catalogue has shown.
+//! Changes of documents for an index, and the tracks that the catalogue has returned.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use music::{DocumentId, Isrc, Track, scope};
 
-/// A change of a document. None: it was taken away.
+/// A change of a document. `None`: it was deleted.
 #[derive(Clone, Debug)]
 pub struct TrackChange {
     pub revision: i64,
@@ -35,7 +35,7 @@ impl Store {
         Ok(value)
     }
 
-    /// Keeps public tracks that need no enrichment: the sample. Returns how many are new or have changed.
+    /// Stores public tracks that need no enrichment: the sample. Returns how many are new or changed.
     pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, StoreError> {
         const OLD: &str = "SELECT track FROM documents WHERE id = $1 AND track IS NOT NULL";
         let mut tx = self.begin().await?;
@@ -69,14 +69,14 @@ impl Store {
         Ok(n)
     }
 
-    /// How many changes an index that stands at a revision has yet to read.
+    /// How many changes an index at this revision has not read yet.
     pub async fn n_changes_after(&self, revision: i64) -> Result<u64, StoreError> {
         const SQL: &str = "SELECT COUNT(*) FROM documents WHERE revision > $1";
         let (n,): (i64,) = self.read(SQL).bind(revision).fetch_one().await?;
         Ok(n.unsigned_abs())
     }
 
-    /// Documents that a migration left without readers get them. Answers how many recordings there were.
+    /// Adds readers to documents that a migration left without readers. Returns how many recordings there were.
     pub async fn complete_migration(&self) -> Result<usize, StoreError> {
         const SQLITE: &str = "SELECT DISTINCT recording_id FROM documents WHERE track IS NOT NULL AND readers = '[]'
             LIMIT 1000";
@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    /// What the catalogue has shown under these codes.
+    /// The tracks that the catalogue has returned for these codes.
     pub async fn catalogue_tracks(&self, isrcs: &[Isrc]) -> Result<BTreeMap<Isrc, Track>, StoreError> {
         const SQLITE: &str = "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT value FROM json_each($1))";
         const POSTGRES: &str =
@@ -106,7 +106,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(|(Json(track),)| Some((track.isrc.clone()?, track))).collect())
     }
 
-    /// Remembers what the catalogue has shown, so that its codes are known later.
+    /// Stores tracks of the catalogue, so that their codes are known later.
     pub async fn remember_catalogue(&self, tracks: &[Track]) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO catalogue_tracks (isrc, track, seen_at) VALUES ($1, $2, $3)
             ON CONFLICT (isrc) DO UPDATE SET track = excluded.track, seen_at = excluded.seen_at";
@@ -122,7 +122,7 @@ impl Store {
         Ok(())
     }
 
-    /// The changes after a revision, in its order, at most `limit` of them.
+    /// At most `limit` changes after a revision, in the order of revisions.
     pub async fn track_changes(&self, revision: i64, limit: usize) -> Result<Vec<TrackChange>, StoreError> {
         const SQL: &str =
             "SELECT revision, id, readers, track FROM documents WHERE revision > $1 ORDER BY revision LIMIT $2";

@@ -1,4 +1,4 @@
-//! The trash: what was deleted can be restored for 30 days of the database's clock, then it is erased.
+//! The trash: a deleted item can be restored for 30 days by the database's clock. Then it is erased.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Tx, documents::project};
 
-/// How long what was deleted can be restored.
+/// How long a deleted item can be restored.
 pub const KEPT: TimeDelta = TimeDelta::days(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +17,19 @@ pub enum TrashKind {
     Track,
 }
 
-/// One deleted thing.
+/// A deleted item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrashItem {
     pub kind: TrashKind,
-    /// Its own id; that of a recording for a track.
+    /// The id of the item; for a track, the id of its recording.
     pub id: Uuid,
     pub title: String,
-    /// The beginning of a conversation, the description of a playlist or task, the artist of a track.
+    /// The preview of a conversation, the description of a playlist or task, the artist of a track.
     pub detail: String,
     pub deleted_at: DateTime<Utc>,
 }
 
-/// Where a page begins: with what was deleted before this, newest first.
+/// The start of a page: items that were deleted before this one, newest first.
 pub type TrashPlace = (DateTime<Utc>, Uuid);
 
 macro_rules! page_of {
@@ -61,7 +61,8 @@ macro_rules! page_of {
 const CONVERSATIONS: &str = page_of!("id, title, preview", "conversations", "deleted_at", "id", "");
 const TASKS: &str = page_of!("id, title, description", "tasks", "deleted_at", "id", "");
 const PLAYLISTS: &str = page_of!("id, title, description", "playlists", "deleted_at", "id", "AND erased_at IS NULL");
-/// Only what its owner removed: not what left with its file, was merged into another track, or left with the sample.
+/// Only tracks that their owner removed. Tracks that were removed with their file, merged, or removed with the sample
+/// are not in the trash.
 const TRACKS: &str = page_of!(
     "recording_id, title, artist",
     "library_tracks",
@@ -75,7 +76,7 @@ const TRACKS: &str = page_of!(
 );
 
 impl Store {
-    /// At most `limit` deleted things after `from`, newest first.
+    /// At most `limit` deleted items after `from`, newest first.
     pub async fn trash(
         &self,
         owner: &UserId,
@@ -113,7 +114,7 @@ impl Store {
         items.collect()
     }
 
-    /// Deletes one thing of the trash for good.
+    /// Erases one item of the trash.
     pub async fn erase(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let n_erased = erase(&mut tx, owner, id, self.clock.now()).await?;
@@ -123,7 +124,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Deletes everything in the trash for good, and answers how much that was.
+    /// Erases everything in the trash. Returns how many items.
     pub async fn empty_trash(&self, owner: &UserId) -> Result<u64, StoreError> {
         let mut n_erased = 0;
         loop {
@@ -137,15 +138,15 @@ impl Store {
             }
             tx.commit().await?;
             n_erased += n_now;
-            // Restored meanwhile by another request: what is left is not for this one.
+            // Another request restored the item meanwhile.
             if n_now == 0 {
                 return Ok(n_erased);
             }
         }
     }
 
-    /// Erases what was deleted too long ago to be restored. Removed tracks stay known: an import or a folder must not
-    /// bring them back.
+    /// Erases items that were deleted too long ago to be restored. The removal of a track stays stored, so that an
+    /// import or a folder scan does not add the track again.
     pub async fn erase_expired(&self) -> Result<(), StoreError> {
         const CONVERSATIONS: &str = "DELETE FROM conversations WHERE deleted_at < $1";
         const TASKS: &str = "DELETE FROM tasks WHERE deleted_at < $1";
@@ -159,10 +160,11 @@ impl Store {
     }
 }
 
-/// Things that are erased in one transaction.
+/// How many items are erased in one transaction.
 const AT_ONCE: u32 = 100;
 
-/// Erases whatever deleted thing has this id, with what could bring its content back. Returns how many had it.
+/// Erases the deleted item with this id, and the undo data that contains its content. Returns how many items had the
+/// id.
 async fn erase(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Result<u64, StoreError> {
     const CONVERSATION: &str = "DELETE FROM conversations WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
     const TASK: &str = "DELETE FROM tasks WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
@@ -179,7 +181,7 @@ async fn erase(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Resu
     erase_track(tx, owner, &id.to_string(), at).await
 }
 
-/// A removed track loses what its owner's files said about it; that it was removed stays known.
+/// Erases the data of the owner's files about a removed track. The removal itself stays stored.
 async fn erase_track(tx: &mut Tx, owner: &UserId, recording: &str, at: DateTime<Utc>) -> Result<u64, StoreError> {
     const TRACK: &str = "UPDATE library_tracks SET own = NULL, location = NULL, erased_at = $3
         WHERE recording_id = $1 AND user_id = $2 AND removed_at IS NOT NULL AND erased_at IS NULL
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_deleted_leaves_the_trash_after_30_days_of_the_databases_clock() {
+    async fn a_deleted_item_leaves_the_trash_after_30_days_by_the_clock_of_the_database() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
         let ann = UserId::new("ann");
@@ -208,10 +210,13 @@ mod tests {
         store.delete_task(&ann, crate::TaskId(task.id), None).await.unwrap();
         store.advance_clock(KEPT - TimeDelta::minutes(1));
         store.erase_expired().await.unwrap();
-        assert_eq!(store.trash(&ann, None, 10).await.unwrap().len(), 1, "a minute is left");
+        assert_eq!(store.trash(&ann, None, 10).await.unwrap().len(), 1, "one minute remains");
         store.advance_clock(TimeDelta::minutes(2));
-        assert_eq!(store.trash(&ann, None, 10).await.unwrap(), [], "not listed, although no sweep has run");
-        assert!(store.restore_task(&ann, crate::TaskId(task.id)).await.is_ok(), "the sweep erases, not the clock");
+        assert_eq!(store.trash(&ann, None, 10).await.unwrap(), [], "an expired item is not listed before it is erased");
+        assert!(
+            store.restore_task(&ann, crate::TaskId(task.id)).await.is_ok(),
+            "an expired item can be restored until it is erased"
+        );
         store.delete_task(&ann, crate::TaskId(task.id), None).await.unwrap();
         store.advance_clock(KEPT + TimeDelta::minutes(1));
         store.erase_expired().await.unwrap();

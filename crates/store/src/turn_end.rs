@@ -1,4 +1,5 @@
-//! How a turn ends: answer, last events and tokens in one transaction, by the node that holds its lease.
+//! The end of a turn: the node that holds the lease stores the answer, the last events and the tokens in one
+//! transaction.
 
 use chrono::{DateTime, Utc};
 use engine::{
@@ -16,7 +17,7 @@ use super::{
     turns::{PREVIEW_CHARS, beginning_of},
 };
 
-/// How a turn ended: everything that is stored in one transaction before anyone sees the end.
+/// The end of a turn. It is stored in one transaction before a client sees it.
 pub struct TurnEnd<'a> {
     pub started: &'a StartedTurn,
     /// The token of the lease under which the turn ran.
@@ -26,30 +27,30 @@ pub struct TurnEnd<'a> {
     pub usage: Option<Usage>,
     pub error: Option<TurnError>,
     pub text: &'a str,
-    /// A title made from what was found, in place of the first words of the question.
+    /// A title made from the results of tools. It replaces the first words of the question.
     pub title: Option<&'a str>,
-    /// How many events the log holds already.
+    /// The number of events that the log already contains.
     pub n_saved: i64,
-    /// The events not saved yet, the closing one last.
+    /// The events that are not saved yet; the closing event is last.
     pub events: Vec<EventRow>,
-    /// How many events the log holds then.
+    /// The number of events in the log after this save.
     pub n_events: i64,
 }
 
-/// What became of an end.
+/// The result of storing an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It is stored, now or by an earlier attempt.
+    /// The end is stored, by this or an earlier attempt.
     Stored,
-    /// The log holds another number of events than `n_saved`.
+    /// The log contains another number of events than `n_saved`.
     Holds(i64),
     /// Another node holds the turn, or has ended it.
     Lost,
 }
 
 impl Store {
-    /// Stores the end of a turn. Ending twice is fine: the first time may have been stored without our hearing of it.
-    /// The conversation is locked before the turn, as when a turn starts: the two cannot deadlock.
+    /// Stores the end of a turn. A second attempt is accepted, because the reply to the first may have been lost. Locks
+    /// the conversation before the turn, in the same order as the start of a turn, so that the two cannot deadlock.
     pub async fn end_turn(&self, end: &TurnEnd<'_>) -> Result<Ended, StoreError> {
         let at = self.clock.now();
         let mut tx = self.begin().await?;
@@ -68,7 +69,7 @@ impl Store {
             tx.query(INSERT_EVENTS).bind(end.started.turn.0).bind(position).bind(events).execute().await?;
         }
         tx.commit().await?;
-        self.notices.tell_events(end.started.turn);
+        self.notices.notify_events(end.started.turn);
         Ok(Ended::Stored)
     }
 }
@@ -83,7 +84,7 @@ async fn touch_conversation(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -
     Ok(())
 }
 
-/// False when this node does not hold the lease of a running turn, or counts its events differently.
+/// False if this node does not hold the lease of a running turn, or if the number of events differs.
 async fn mark_ended(tx: &mut Tx, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE turns SET status = 'ended', ended_at = $3, n_events = $5,
             input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9

@@ -1,7 +1,8 @@
-//! The log of a turn: saved by compare-and-advance, read in order, forgotten an hour after the turn has ended.
+//! The log of a turn: saved with a compare-and-set of its length, read in order, deleted one hour after the turn has
+//! ended.
 //!
-//! A turn knows how many events its log holds. Saving moves that number on in the statement that checks the lease, so a
-//! save whose reply was lost is recognised by its number, and a node that lost the lease saves nothing.
+//! A turn stores the number of events in its log. The statement that checks the lease also increases this number. So a
+//! save whose reply was lost is recognised by its number, and a node without the lease saves nothing.
 
 use chrono::TimeDelta;
 use engine::{
@@ -13,10 +14,10 @@ use uuid::Uuid;
 
 use super::{Store, StoreError, db::Db};
 
-/// Events of an ended turn can be replayed for this long; then the conversation is the record.
+/// Events of an ended turn can be replayed for this long. After that, only the stored conversation remains.
 pub(super) const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
 
-/// A row of the saved log: where its first event stands, and its events as a JSON array.
+/// A row of the log: the position of its first event, and its events as a JSON array.
 pub type EventRow = (i64, String);
 
 /// The next events of one turn, as one row of its log.
@@ -25,27 +26,26 @@ pub struct Save {
     pub turn: TurnId,
     /// The token of the lease under which the turn runs here.
     pub token: i64,
-    /// How many events the log holds already.
+    /// The number of events that the log already contains.
     pub first: i64,
     pub n_events: i64,
     pub events: String,
 }
 
-/// What became of a save.
+/// The result of a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     Done,
-    /// The log holds this many events: an earlier save was stored without our hearing of it, or the database has
-    /// lost its last moments.
+    /// The log contains this many events: the reply to an earlier save was lost, or the database lost its last commits.
     Holds(i64),
-    /// The turn has ended or another node holds its lease.
+    /// The turn has ended, or another node holds its lease.
     Lost,
 }
 
 /// What a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of this process. A power cut may take the last moments.
+    /// The end of this process. A power cut may lose the last commits.
     Process,
     /// A power cut.
     Power,
@@ -70,9 +70,9 @@ const ADVANCE_ALL: &str = "WITH saves AS (
     SELECT turn_id, first, events FROM saves JOIN advanced ON advanced.id = turn_id RETURNING turn_id";
 
 impl Store {
-    /// Saves events of several turns in one commit. What became of each stands at its place in the answer; one that
-    /// cannot be saved does not keep the others from it. An error leaves open whether they are saved: the next save
-    /// finds out.
+    /// Saves events of several turns in one commit. The answer has one result for each save, in the same order. A save
+    /// that is not possible does not prevent the others. After an error it is unknown whether they are saved; the next
+    /// save finds out.
     pub async fn save_events(&self, saves: &[Save], durability: Durability) -> Result<Vec<Saved>, StoreError> {
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
@@ -88,7 +88,7 @@ impl Store {
         let mut outcomes = Vec::with_capacity(saves.len());
         for save in saves {
             if saved.contains(&save.turn.0) {
-                self.notices.tell_events(save.turn);
+                self.notices.notify_events(save.turn);
                 outcomes.push(Saved::Done);
             } else {
                 outcomes.push(self.look_at_log(save).await?);
@@ -105,7 +105,7 @@ impl Store {
         })
     }
 
-    /// The saved events from `position` on, as they were saved, at most `n_rows` rows of them.
+    /// The saved events from `position` on, in at most `n_rows` rows.
     pub async fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Result<Vec<String>, StoreError> {
         const SQL: &str =
             "SELECT events FROM turn_log WHERE turn_id = $1 AND position >= $2 ORDER BY position LIMIT $3";
@@ -113,7 +113,7 @@ impl Store {
         Ok(rows.into_iter().map(|(events,)| events).collect())
     }
 
-    /// Forgets the events of turns that ended long ago.
+    /// Deletes the events of turns that ended long ago.
     pub async fn forget_old_events(&self) -> Result<u64, StoreError> {
         const SQL: &str = "DELETE FROM turn_log WHERE turn_id IN (SELECT id FROM turns WHERE ended_at < $1)";
         let before = self.clock.now() - KEEP_EVENTS;
@@ -121,8 +121,8 @@ impl Store {
     }
 }
 
-/// `synchronous` belongs to the connection. One that could not be set back is closed: no later commit may be weaker
-/// than it should.
+/// `synchronous` is a property of the connection. A connection whose value could not be restored is closed, so that no
+/// later commit is less durable than it should be.
 async fn save_one_by_one(pool: &SqlitePool, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
     let mut connection = pool.acquire().await?;
     if durability == Durability::Power {

@@ -1,4 +1,4 @@
-//! How a turn starts: question, empty answer and turn in one transaction, within the limits of its owner.
+//! The start of a turn: question, empty answer and turn in one transaction, within the limits of the owner.
 
 use chrono::{DateTime, Utc};
 use engine::{Block, ConversationId, MessageId, TurnId, UserId};
@@ -17,7 +17,7 @@ const TITLE_CHARS: usize = 60;
 
 impl Store {
     /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
-    /// is the turn that is already there.
+    /// returns the existing turn.
     pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
         if new.may_exist()
             && let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await?
@@ -30,12 +30,13 @@ impl Store {
         match self.try_to_start(owner, new).await {
             Ok(start) => Ok(start),
             Err(StoreError::Database(error)) if is_unique_violation(&error) => {
-                // Someone was faster: the same message sent twice at once, or another message in this conversation.
+                // Another request was faster: the same message sent twice, or another message in this conversation.
                 if let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await? {
                     return Ok(Start::Existing(existing));
                 }
                 if let Some(id) = new.new_conversation_id {
-                    // It exists already: begun at the same time by another request, or deleted a moment ago.
+                    // The conversation exists: another request created it at the same time, or it was deleted a moment
+                    // ago.
                     self.conversation(owner, id).await?;
                 }
                 Err(StoreError::Conflict("a turn is already running in this conversation"))
@@ -111,7 +112,7 @@ async fn touch_conversation(
     Ok(())
 }
 
-/// The question, and an empty answer after it; only the answer, when the question is asked again in the same words.
+/// Inserts the question and an empty answer, or only the answer if the same question is repeated.
 async fn insert_messages(
     tx: &mut Tx,
     new: &NewTurn<'_>,
@@ -137,7 +138,7 @@ async fn insert_messages(
     Ok(())
 }
 
-/// The usual case, in one statement: after the newest message of the branch that is shown.
+/// The usual case in one statement: after the newest message of the branch that is shown.
 async fn insert_both(
     tx: &mut Tx,
     new: &NewTurn<'_>,
@@ -182,7 +183,7 @@ impl Row {
         Self { id, parent, role: "user", content, status: "complete", searchable }
     }
 
-    /// Empty, as the turn fills it.
+    /// An empty answer. The turn fills it.
     fn answer(started: &StartedTurn, question: MessageId) -> Self {
         let (id, parent) = (started.message, Some(question));
         Self { id, parent, role: "assistant", content: vec![], status: "running", searchable: String::new() }

@@ -13,7 +13,7 @@ use super::{
     Takeover, TurnEnd, TurnRow,
 };
 
-/// What an operation of a [`TurnStore`] returns.
+/// The result of an operation of a [`TurnStore`].
 pub type Pending<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 pub trait TurnStore: Send + Sync {
@@ -21,60 +21,60 @@ pub trait TurnStore: Send + Sync {
     /// `client_message_id` again returns the turn that exists. One turn runs in a conversation at a time.
     fn start_turn<'a>(&'a self, owner: &'a UserId, new: &'a NewTurn<'a>) -> Pending<'a, Start>;
     fn turn<'a>(&'a self, owner: &'a UserId, id: TurnId) -> Pending<'a, TurnRow>;
-    /// The turn that runs in a conversation now, if any.
+    /// The running turn of a conversation, if any.
     fn running_turn<'a>(&'a self, owner: &'a UserId, conversation: ConversationId) -> Pending<'a, Option<TurnId>>;
     fn is_running(&self, turn: TurnId) -> Pending<'_, bool>;
-    /// The turn that a message with this id of the client's began, if it was ever sent.
+    /// The turn of a message with this client message id, if it was ever sent.
     fn turn_of_client_message<'a>(&'a self, owner: &'a UserId, id: Option<&'a str>)
     -> Pending<'a, Option<StartedTurn>>;
-    /// The words that an answer answers.
+    /// The text of the question of an answer.
     fn question_of(&self, answer: MessageId) -> Pending<'_, String>;
 
-    /// Saves the next events of several turns, each if its token and its number of events are the current ones.
+    /// Saves the next events of several turns. Each is saved only if its token and its number of events are current.
     fn save_events<'a>(&'a self, saves: &'a [Save], durability: Durability) -> Pending<'a, Vec<Saved>>;
-    /// The saved rows from `position` on, in their order, at most `n_rows`.
+    /// At most `n_rows` saved rows from `position` on, in their order.
     fn events_from(&self, turn: TurnId, position: i64, n_rows: i64) -> Pending<'_, Vec<String>>;
-    /// Stores the end of a turn and closes its calls, if its token and its number of events are the current ones.
-    /// Ending twice with one token returns `Stored` twice and stores the first end.
+    /// Stores the end of a turn and closes its calls, if its token and its number of events are current. A second
+    /// attempt with the same token returns `Stored` and keeps the first end.
     fn end_turn<'a>(&'a self, end: &'a TurnEnd<'a>) -> Pending<'a, Ended>;
 
-    /// Asks the node that runs a turn to stop it. False when the turn does not run, or is another owner's.
+    /// Asks the node of a turn to stop it. False if the turn does not run or belongs to another owner.
     fn request_stop<'a>(&'a self, owner: &'a UserId, turn: TurnId) -> Pending<'a, bool>;
-    /// The running turns of a node that were asked to stop.
+    /// The running turns of a node that have a stop request.
     fn stop_requests<'a>(&'a self, node: &'a str) -> Pending<'a, Vec<TurnId>>;
 
     /// Renews leases by their tokens. Returns the turns whose lease is lost.
     fn renew_leases<'a>(&'a self, held: &'a [(TurnId, i64)]) -> Pending<'a, Vec<TurnId>>;
-    /// Running turns whose lease ran out, or that belong to `reborn`: a node that has restarted.
+    /// Running turns whose lease has expired, or that belong to `reborn`: a node that has restarted.
     fn dead_turns<'a>(&'a self, reborn: Option<&'a str>) -> Pending<'a, Vec<DeadTurn>>;
-    /// Moves a dead turn and its open calls to `node` under a new token. None when another node was faster or the lease
+    /// Moves a dead turn and its open calls to `node` under a new token. `None` if another node was faster or the lease
     /// was renewed.
     fn take_over<'a>(&'a self, dead: &'a DeadTurn, node: &'a str, what: Takeover) -> Pending<'a, Option<i64>>;
-    /// Gives a turn up: any node may take it over at once.
+    /// Releases a turn: any node may take it over at once.
     fn release(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
-    /// The same for a turn that was taken over and could not be begun: the takeover is not counted.
+    /// The same for a turn that was taken over and could not be started. The takeover is not counted.
     fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
 
-    /// Opens the journal row of a tool call, before the tool runs. Doing it twice changes nothing.
+    /// Opens the journal row of a tool call before the tool runs. A second attempt changes nothing.
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
-    /// Commits the effect of a call. A second attempt changes nothing and returns the output of the first; a call that
+    /// Commits the effect of a call. A second attempt changes nothing and returns the output of the first. A call that
     /// is closed, was never begun, or belongs to another lease is a conflict.
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value>;
-    /// Closes the row and returns what it says: an effect that is committed wins over a failure.
+    /// Closes the row and returns its outcome: a committed effect takes precedence over a failure.
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome>;
-    /// Writes a call down that was refused before it ran.
+    /// Stores a call that was refused before it ran.
     fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
 
-    /// The store's time, by which leases run out.
+    /// The time of the store. Lease expiry uses it.
     fn time(&self) -> DateTime<Utc>;
-    /// Asks what time it is.
+    /// Reads the time from the database.
     fn set_clock(&self) -> Pending<'_, ()>;
-    /// How long a lease lasts.
+    /// The duration of a lease.
     fn lease(&self) -> TimeDelta;
     /// Waits for news of one turn, from this node or another.
     fn news_of(&self, turn: TurnId) -> News<'_>;
-    /// Returns when there may be a stop for a turn of this node.
+    /// Returns when a turn of this node may have a stop request.
     fn wait_for_stop(&self) -> BoxFuture<'_, ()>;
 }
 

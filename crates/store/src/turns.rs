@@ -1,4 +1,4 @@
-//! Turns: looked up and stopped. `turn_start` and `turn_end` begin and close one, `turn_log` keeps its events.
+//! Finds and stops turns. `turn_start` and `turn_end` start and end a turn, `turn_log` stores its events.
 
 use chrono::{DateTime, Utc};
 use engine::{ConversationId, MessageId, TurnId, UserId};
@@ -13,29 +13,29 @@ use super::{
 pub(super) const PREVIEW_CHARS: usize = 120;
 
 pub struct NewTurn<'a> {
-    /// None: a new conversation.
+    /// `None`: a new conversation.
     pub conversation: Option<ConversationId>,
-    /// The id of the new conversation, when the client chose one.
+    /// The id of the new conversation, if the client chose one.
     pub new_conversation_id: Option<ConversationId>,
-    /// None: the question follows the newest message of the branch that is shown.
+    /// `None`: the question follows the newest message of the branch that is shown.
     pub again: Option<Again>,
     pub agent: &'a str,
     pub text: &'a str,
     pub client_message_id: Option<&'a str>,
-    /// A model of the settings, for this message and those after it; none: as before.
+    /// A configured model, for this message and later ones; `None`: the earlier choice is kept.
     pub model: Option<&'a str>,
-    /// The question about a call that its user answers with this turn; the decision commits with the start.
+    /// The consent that the user gives with this turn. The decision commits together with the start of the turn.
     pub decides: Option<(Uuid, ConsentScope)>,
     pub node: &'a str,
     pub limits: TurnLimits,
 }
 
-/// An earlier question that is asked again. The same words make another answer to it, other words a question beside it;
-/// what was there stays, on a branch of its own.
+/// An earlier question that is asked again. The same text adds an answer, another text adds a sibling question. The
+/// earlier messages are kept on their own branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again {
     pub question: MessageId,
-    /// The client's id names the question, not the attempt: it moves from the earlier turn to this one.
+    /// The client message id belongs to the question, not to the attempt: it moves from the earlier turn to this one.
     pub moves_client_id: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct StartedTurn {
     pub message: MessageId,
 }
 
-/// Whether a message began a turn, was sent before, or was one too many.
+/// Whether a message started a turn, was sent before, or exceeded a limit.
 pub enum Start {
     New(StartedTurn),
     Existing(StartedTurn),
@@ -68,21 +68,21 @@ impl TurnRow {
         self.status == "running"
     }
 
-    /// Whether its events may be gone at `time`, which is the database's.
+    /// Whether its events may be deleted at `time`, which is the database's.
     pub fn is_forgotten(&self, time: DateTime<Utc>) -> bool {
         self.ended_at.is_some_and(|ended_at| ended_at < time - KEEP_EVENTS)
     }
 }
 
 impl NewTurn<'_> {
-    /// Whether a turn with this id of the client's is this one, sent twice.
+    /// Whether a turn with this client message id may be the same request, sent twice.
     pub(crate) fn may_exist(&self) -> bool {
         !self.again.is_some_and(|again| again.moves_client_id)
     }
 }
 
 impl Store {
-    /// The turn that a message with this id of the client's began, if it was ever sent.
+    /// The turn of a message with this client message id, if it was ever sent.
     pub async fn turn_of_client_message(
         &self,
         owner: &UserId,
@@ -108,7 +108,7 @@ impl Store {
         row.ok_or(StoreError::NotFound)
     }
 
-    /// The turn that runs in a conversation now, if any.
+    /// The running turn of a conversation, if any.
     pub async fn running_turn(
         &self,
         owner: &UserId,
@@ -125,12 +125,12 @@ impl Store {
         Ok(n)
     }
 
-    /// Asks the node that runs a turn to stop it. False when it does not run any more.
+    /// Asks the node of a turn to stop it. False if the turn does not run any more.
     pub async fn request_stop(&self, owner: &UserId, turn: TurnId) -> Result<bool, StoreError> {
         const SQL: &str = "UPDATE turns SET stop_requested = TRUE WHERE id = $1 AND user_id = $2 AND status = 'running'
             RETURNING id";
         let row: Option<(Uuid,)> = self.write(SQL).bind(turn.0).bind(owner.as_str()).fetch_optional().await?;
-        self.notices.tell_stop();
+        self.notices.notify_stop();
         Ok(row.is_some())
     }
 

@@ -1,4 +1,4 @@
-//! Undo: what one tool call or one batch did is taken back once, by its owner, unless a later change contradicts it.
+//! Undo: the owner reverts the change of one tool call or one batch, once, unless a later change contradicts it.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::{CallId, UserId};
@@ -18,11 +18,11 @@ use super::{
 };
 
 engine::uuid_id!(
-    /// What was done, for taking it back. That of a tool call is the id of the call.
+    /// The id of a change that can be undone. For a tool call, it is the id of the call.
     UndoId
 );
 
-/// What was done, with what is needed to take it back.
+/// A change, with what its undo needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Change {
@@ -34,22 +34,22 @@ pub(crate) enum Change {
     TracksRemoved { ids: Vec<String> },
 }
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Undone {
     pub undo_id: UndoId,
-    /// The playlist that is as it was; absent when it was something else.
+    /// The restored playlist; absent if the change was something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub playlist_id: Option<PlaylistId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
 }
 
-/// What was done longer ago cannot be taken back.
+/// Older changes cannot be undone.
 const KEPT: TimeDelta = TimeDelta::days(30);
 
-/// Writes down what a change did, in the transaction of the change.
+/// Stores the undo of a change, in the transaction of the change.
 pub(crate) async fn remember(
     tx: &mut Tx,
     owner: &UserId,
@@ -65,9 +65,9 @@ pub(crate) async fn remember(
 }
 
 impl Store {
-    /// Takes back what `id` did. The effect and its journal row commit together.
+    /// Undoes the change `id`. The effect and its journal row commit together.
     pub async fn undo(&self, owner: &UserId, id: UndoId) -> Result<Undone, StoreError> {
-        // Claiming the row first also locks it: of two attempts one takes back, the other hears so.
+        // Claiming the row first also locks it: of two attempts one succeeds, and the other gets a conflict.
         const CLAIM: &str = "UPDATE undos SET undone_at = $3 WHERE id = $1 AND user_id = $2 AND undone_at IS NULL
             RETURNING change";
         const KNOWN: &str = "SELECT id FROM undos WHERE id = $1 AND user_id = $2";
@@ -135,7 +135,7 @@ async fn current_task(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Task, S
     task.ok_or(StoreError::Conflict("The task was deleted. Restore it first."))
 }
 
-/// A list that was edited since holds later work: it stays.
+/// A playlist that was edited since contains later work, so it is kept.
 async fn remove_playlist(
     tx: &mut Tx,
     owner: &UserId,

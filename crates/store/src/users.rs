@@ -69,8 +69,8 @@ pub struct Credentials {
 }
 from_row!(Credentials { id, name, password_hash });
 
-/// The statements that delete everything a user owns, children first. A test fails if a table with a `user_id` is
-/// missing here.
+/// The statements that delete all data of a user, children first. A test fails if a table with a `user_id` is missing
+/// here.
 const DELETE_OWNED: &[&str] = &[
     "DELETE FROM tool_calls WHERE user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
@@ -101,9 +101,9 @@ const OWNED_RECORDINGS: &str = "SELECT recording_id FROM library_tracks WHERE us
     UNION SELECT recording_id FROM library_album_tracks WHERE user_id = $1
     UNION SELECT recording_id FROM documents WHERE owner = $1 ORDER BY recording_id";
 
-/// Texts from the user's files. The rows that tell an index to delete them are kept, without text.
+/// Texts from the user's files. The rows that tell an index to delete them are kept without text.
 const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
-/// Enrichment of public documents goes on for the others who have them.
+/// Enrichment of public documents continues for their other owners.
 const FORGET_QUEUE: &str = "UPDATE ingest_steps SET for_user = '' WHERE for_user = $1";
 
 const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn removing_an_account_knows_every_table_with_an_owner() {
+    async fn removing_an_account_deletes_from_every_table_with_an_owner() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 1).await.unwrap();
         let sql = "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'user_id'

@@ -1,4 +1,4 @@
-//! Artists, albums and genres: views of the tracks a user has.
+//! Artists, albums and genres of a user's tracks.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -30,7 +30,7 @@ pub struct AlbumLine {
 }
 from_row!(AlbumLine { title, artist, track_count, year, added_at, pictured });
 
-/// A genre, or the first year of a decade, of the user's tracks.
+/// A genre of the user's tracks, or the first year of a decade.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupLine {
@@ -39,7 +39,7 @@ pub struct GroupLine {
 }
 from_row!(GroupLine { name, track_count });
 
-/// The albums of an artist are counted for the page alone.
+/// The albums of an artist are counted only for the artists of the page.
 pub(crate) const ARTISTS: &str = r"SELECT g.name, g.n_tracks AS track_count,
         (SELECT COUNT(DISTINCT LOWER(l.album)) FROM library_tracks l WHERE l.user_id = $1 AND l.removed_at IS NULL
             AND LOWER(SUBSTR(l.artist, 1, 100)) = LOWER(SUBSTR(g.name, 1, 100))
@@ -48,7 +48,7 @@ pub(crate) const ARTISTS: &str = r"SELECT g.name, g.n_tracks AS track_count,
     ORDER BY g.key LIMIT $3 OFFSET $4";
 pub(crate) const N_ARTISTS: &str = r"SELECT COUNT(*) FROM library_groups g
     WHERE g.user_id = $1 AND g.kind = 'artist' AND ($2 IS NULL OR g.key LIKE $2 ESCAPE '\')";
-/// Likewise its picture.
+/// The picture is also read only for the albums of the page.
 pub(crate) const ALBUMS: &str = r"SELECT g.name AS title, g.artist, g.n_tracks AS track_count, g.year, g.added_at,
         (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
             AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
@@ -64,9 +64,9 @@ pub(crate) const DECADES: &str = "SELECT CAST(year / 10 * 10 AS TEXT) AS name,
         CAST(SUM(n_tracks) AS BIGINT) AS track_count FROM library_groups
     WHERE user_id = $1 AND kind = 'year' GROUP BY year / 10 ORDER BY year / 10 DESC";
 
-/// Views of `library_groups`, which the database keeps in step with the tracks.
+/// Views of `library_groups`, which database triggers keep up to date.
 impl Store {
-    /// By name, with how many there are in all.
+    /// Artists by name, and how many there are.
     pub async fn artists(
         &self,
         owner: &UserId,
@@ -80,8 +80,8 @@ impl Store {
         Ok((artists, n))
     }
 
-    /// Albums of the tracks the user has, newest first. Tracks of several artists are one album where their files name
-    /// an album artist.
+    /// Albums of the user's tracks, newest first. Tracks of several artists are one album if their files have an album
+    /// artist.
     pub async fn album_views(
         &self,
         owner: &UserId,

@@ -1,4 +1,4 @@
-//! Discover: talk about music.
+//! Discover: the agent for music.
 
 use super::Agent;
 

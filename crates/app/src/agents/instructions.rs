@@ -1,8 +1,8 @@
-//! What an agent is told about itself: its instructions without what cannot work here.
+//! The system prompt of an agent: its instructions, without tools that cannot work in this installation.
 
 use super::Agent;
 
-/// What there is to work with.
+/// The parts of the installation that instructions depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances {
     pub(crate) has_catalogue: bool,
@@ -21,7 +21,7 @@ impl Agent {
         self.tools.iter().copied().filter(move |tool| has_catalogue || !CATALOGUE_TOOLS.contains(tool))
     }
 
-    /// The same for every turn while the circumstances stay, so that providers can cache it.
+    /// The text is the same for every turn while the circumstances are the same, so that providers can cache it.
     pub(crate) fn told(&self, circumstances: Circumstances) -> String {
         let mut told: String = self.instructions.to_owned();
         if self.tools.contains(&CATALOGUE_TOOLS[0]) {

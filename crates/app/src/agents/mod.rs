@@ -1,19 +1,19 @@
-//! The agents: instructions, and which tools each may use.
+//! The agents: their instructions and tools.
 
 mod discover;
 mod instructions;
 mod tasks;
 
-/// Instructions and tools for one kind of conversation. The instructions never change while a conversation runs.
+/// The instructions and tools for one kind of conversation. The instructions do not change during a conversation.
 pub struct Agent {
     pub id: &'static str,
     pub title: &'static str,
     pub description: &'static str,
     pub instructions: &'static str,
-    /// What to add where the catalogue can be searched.
+    /// Instructions that are added if the catalogue can be searched.
     pub(crate) with_catalogue: &'static str,
     pub tools: &'static [&'static str],
-    /// First things to say that work out of the box.
+    /// Example messages that work without configuration.
     pub examples: &'static [&'static str],
 }
 

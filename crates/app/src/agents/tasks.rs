@@ -1,4 +1,4 @@
-//! Tasks: a to-do list by chat.
+//! Tasks: the agent for the to-do list.
 
 use super::Agent;
 

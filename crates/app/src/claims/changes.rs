@@ -1,4 +1,4 @@
-//! Does a text claim that something was changed? English, German, Spanish and French.
+//! Detects whether a text claims that something was changed. English, German, Spanish and French.
 
 const DONE: [&str; 16] = [
     "added",
@@ -18,7 +18,7 @@ const DONE: [&str; 16] = [
     "cleared",
     "finished",
 ];
-/// Participles of the other languages; "ich habe … hinzugefügt" has them at the end.
+/// Participles of the other languages. In German they are at the end: "ich habe … hinzugefügt".
 const DONE_ELSEWHERE: [&str; 30] = [
     "hinzugefügt",
     "gelöscht",
@@ -51,10 +51,10 @@ const DONE_ELSEWHERE: [&str; 30] = [
     "renommé",
     "effacé",
 ];
-/// Who did it, and words that may stand between.
+/// Subjects of a claim, and words that may be between subject and verb.
 const SUBJECTS: [&str; 12] =
     ["i", "i've", "ive", "i’ve", "we've", "ich", "he", "hemos", "j'ai", "j’ai", "nous", "habe"];
-/// Words that make a sentence something else than a claim.
+/// Words that show that a sentence is not a claim.
 const NOT_CLAIMED: [&str; 40] = [
     "not",
     "no",
@@ -97,7 +97,7 @@ const NOT_CLAIMED: [&str; 40] = [
     "quieres",
     "ninguna",
 ];
-/// A whole sentence that says it: "Done."
+/// Complete sentences that are claims: "Done."
 const WHOLE: [&str; 16] = [
     "done",
     "all done",
@@ -117,8 +117,8 @@ const WHOLE: [&str; 16] = [
     "fait",
 ];
 
-/// The sentence that claims a change. `does_music`: there only playlists and the library can change.
-/// `has_read`: a tool has listed things, so "has been completed" may be what it said.
+/// The sentence that claims a change. `does_music`: only playlists and the library can change. `has_read`: a tool has
+/// listed items, so "has been completed" may repeat its output.
 pub(super) fn claimed(text: &str, does_music: bool, has_read: bool) -> Option<String> {
     let sentences = text.split(['\n', '!', ';']).flat_map(|line| line.split(". ")).map(str::trim);
     let mut sentences =
@@ -129,7 +129,7 @@ pub(super) fn claimed(text: &str, does_music: bool, has_read: bool) -> Option<St
 }
 
 fn is_claim(sentence: &str, does_music: bool, has_read: bool) -> bool {
-    // "For you" is politeness; any other "you" makes it a sentence about the user.
+    // "For you" is only polite; any other "you" makes it a sentence about the user.
     let lower = without_quotes(&sentence.to_lowercase()).replace("for you", "");
     let words: Vec<&str> = lower
         .split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'))
@@ -177,7 +177,7 @@ fn begins_with_it(words: &[&str]) -> bool {
     first.is_some_and(|word| DONE.contains(word)) && !words.contains(&"tasks")
 }
 
-/// What stands in quotation marks is a title: "buy a cake I added cream to" claims nothing.
+/// Removes quoted titles: "buy a cake I added cream to" claims nothing.
 fn without_quotes(text: &str) -> String {
     let mut outside = String::with_capacity(text.len());
     let mut is_inside = false;

@@ -1,6 +1,6 @@
-//! The corpus of answers, quoted and written, and how often the detector is wrong about them.
+//! The corpus of answers, from models and written by hand, and the error rate of the detector.
 
-#![allow(clippy::print_stdout, reason = "the rates are what the test is about")]
+#![allow(clippy::print_stdout, reason = "the test prints the error rates")]
 
 use engine::{Block, CallId, Message, Prompt, Reviewer};
 use serde_json::json;
@@ -63,7 +63,7 @@ fn false_alarms_are_rare_and_most_false_claims_are_found() {
     assert!(rate(missed.len(), n_false) <= 10.0, "{missed:?}");
 }
 
-/// A write that failed confirms nothing.
+/// A failed write does not confirm a claim.
 #[test]
 fn a_failed_call_does_not_confirm_a_claim() {
     let agent = agent("tasks").expect("an agent");

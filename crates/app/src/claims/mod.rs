@@ -1,8 +1,8 @@
-//! Claims: does an answer say what the tools have done and found? Small models say "Done." without a call, and name songs
-//! that do not exist.
+//! Claims: checks an answer against the calls of its tools. Small models write "Done." without a call, and invent
+//! songs.
 //!
-//! The detector errs on the side of silence: what it does not recognise as a claim is left alone. How often it is wrong
-//! is measured by its corpus (`corpus.txt`).
+//! The detector prefers missed claims to false alarms: a sentence that it does not recognise as a claim is ignored. Its
+//! corpus (`corpus.txt`) measures how often it is wrong.
 
 mod changes;
 #[cfg(test)]
@@ -18,7 +18,7 @@ const CODE: &str = "UNCONFIRMED_CLAIM";
 /// What is known before the answer begins.
 pub(crate) struct Claims {
     does_music: bool,
-    /// Everything tools returned and the user said in this conversation, folded.
+    /// The folded text of all tool results and user messages of this conversation.
     known: String,
     /// Whether the user asks about an earlier change: "did you add it?"
     is_about_earlier: bool,
@@ -42,11 +42,11 @@ impl Claims {
                 }
             }
         }
-        let wish = prompt.messages.last().map(engine::Message::text).unwrap_or_default();
+        let question = prompt.messages.last().map(engine::Message::text).unwrap_or_default();
         Self {
             does_music: agent.tools.contains(&"semanticSearch"),
             known,
-            is_about_earlier: has_written && wish.trim_end().ends_with('?'),
+            is_about_earlier: has_written && question.trim_end().ends_with('?'),
             writers,
         }
     }
@@ -110,7 +110,7 @@ impl Reviewer for Claims {
     }
 }
 
-/// The names of the calls that have succeeded.
+/// The names of the calls that succeeded.
 fn done_calls(answer: &[Block]) -> Vec<&str> {
     let is_done = |id| {
         answer

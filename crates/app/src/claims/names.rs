@@ -1,6 +1,6 @@
-//! Which tracks does a text name, and which of them are unknown?
+//! Finds the tracks that a text names, and which of them are unknown.
 
-/// Adds the letters and digits of a text, in lower case, single blanks between words.
+/// Appends the letters and digits of a text, in lower case, with single blanks between words.
 pub(super) fn fold_into(known: &mut String, text: &str) {
     known.push(' ');
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -18,7 +18,7 @@ fn folded(text: &str) -> String {
     known.trim().to_owned()
 }
 
-/// Titles that stand beside an artist and are in nothing that is known.
+/// Titles next to an artist that no known text contains.
 pub(super) fn unknown(text: &str, known: &str) -> Vec<String> {
     let mut unknown: Vec<String> = Vec::new();
     for title in text.lines().flat_map(titles) {
@@ -31,7 +31,7 @@ pub(super) fn unknown(text: &str, known: &str) -> Vec<String> {
 }
 
 const BY: [&str; 4] = [" by ", " von ", " par ", " de "];
-/// What a list says about music rather than of it.
+/// Headings of lists about music that are not titles.
 const ASPECTS: [&str; 18] = [
     "mood", "genre", "tempo", "sound", "theme", "energy", "lyrics", "key", "style", "year", "artist", "album",
     "search", "sort", "filter", "browse", "order", "playlist",

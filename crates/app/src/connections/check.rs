@@ -1,4 +1,4 @@
-//! One click: is the service there, and does it accept the secret?
+//! Tests a connection: whether the service answers and accepts the secret.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use sources::tidal::Tidal;
 use super::content::{Connection, Service};
 use crate::{config::Config, models};
 
-/// A person waits for it.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// The user waits for the result.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     pub well: bool,
-    /// What the service said, or what is wrong with it.
+    /// The answer of the service, or the problem.
     pub says: String,
 }
 
@@ -31,10 +31,10 @@ pub(super) async fn check(service: Service, connection: &Connection, config: &Co
             Service::Embedder => embedder(&config).await,
         }
     };
-    let said = tokio::time::timeout(PATIENCE, asked).await;
-    let said = said.unwrap_or_else(|_| Err(format!("no answer within {} s", PATIENCE.as_secs())));
+    let said = tokio::time::timeout(TIMEOUT, asked).await;
+    let said = said.unwrap_or_else(|_| Err(format!("no answer within {} s", TIMEOUT.as_secs())));
     let (well, says) = said.map_or_else(|why| (false, why), |says| (true, says));
-    // A server may repeat what it was sent.
+    // A server may repeat the secret in its answer, so the secret is removed.
     let says = connection.secret().map_or(says.clone(), |secret| says.replace(secret, "…"));
     Checked { well, says }
 }

@@ -1,4 +1,4 @@
-//! What a connection holds, how it is read from a request, and what it makes of the settings.
+//! The content of a connection: how it is parsed from a request, and how it changes the settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::{
 };
 use sources::tidal::Credentials;
 
-/// What can be connected on the settings page.
+/// The services that can be connected on the settings page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
@@ -29,7 +29,7 @@ impl Service {
         }
     }
 
-    /// The settings that win over a connection.
+    /// The settings that take precedence over a connection.
     pub(super) fn settings(self) -> &'static [&'static str] {
         match self {
             Self::Model => &["SEGUE_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
@@ -56,30 +56,29 @@ impl Provider {
     }
 }
 
-/// What an operator enters. A secret that is left out stays as it is while the server or the id is the same; an empty one
-/// is removed.
+/// The input of an operator. An omitted secret is kept while the server or the id is the same; an empty one is removed.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewConnection {
-    /// Of a model.
+    /// For a model.
     #[serde(default)]
     pub provider: Option<Provider>,
-    /// Base URL of a model's or an embedder's server; the provider's own when left out.
+    /// Base URL of the server of a model or an embedder; default: the provider's own.
     #[serde(default)]
     pub url: Option<String>,
-    /// Name of the model; the provider's current one when left out.
+    /// Name of the model; default: the provider's current one.
     #[serde(default)]
     pub model: Option<String>,
     #[serde(default)]
     pub key: Option<String>,
-    /// Of the catalogue.
+    /// For the catalogue.
     #[serde(default)]
     pub client_id: Option<String>,
     #[serde(default)]
     pub client_secret: Option<String>,
 }
 
-/// What is sealed. `Debug` is missing on purpose.
+/// The encrypted content. It does not implement `Debug`, so that no secret is logged.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "lowercase")]
 pub(super) enum Connection {
@@ -94,7 +93,7 @@ fn invalid(field: &'static str, problem: impl Into<String>) -> Error {
     Error::Invalid { field, problem: problem.into() }
 }
 
-/// A value that was entered: without spaces around it; None when it is empty.
+/// An entered value without surrounding spaces; `None` if it is empty.
 fn entered(field: &'static str, value: Option<&String>) -> Result<Option<String>, Error> {
     let Some(text) = value.map(|value| value.trim()).filter(|text| !text.is_empty()) else { return Ok(None) };
     if text.chars().count() > MOST_CHARACTERS || text.chars().any(char::is_control) {
@@ -109,12 +108,12 @@ fn server(field: &'static str, text: String) -> Result<String, Error> {
         return Err(invalid(field, "must begin with https:// or http://"));
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err(invalid(field, "must hold no password and no query: a key has its own field"));
+        return Err(invalid(field, "must have no password and no query; enter the key in its own field"));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// A secret that was left out is the earlier one, if it belongs to the same server.
+/// An omitted secret is the earlier one, if it belongs to the same server.
 fn secret(field: &'static str, new: Option<&String>, earlier: Option<String>) -> Result<Option<String>, Error> {
     if new.is_none() { Ok(earlier) } else { entered(field, new) }
 }
@@ -147,7 +146,7 @@ impl Connection {
         });
         let key = secret("key", new.key.as_ref(), earlier)?;
         if key.is_none() && (provider == Provider::Anthropic || url == provider.default_url()) {
-            return Err(invalid("key", "is missing: this server answers no request without one"));
+            return Err(invalid("key", "is missing: this server requires a key"));
         }
         Ok(Self::Model { provider, url, model: entered("model", new.model.as_ref())?, key })
     }
@@ -163,7 +162,7 @@ impl Connection {
         Ok(Self::Catalogue { client_id, client_secret: client_secret.ok_or_else(missing("clientSecret"))? })
     }
 
-    /// The settings with this connection.
+    /// The settings with this connection applied.
     pub(super) fn over(&self, mut config: Config) -> Config {
         let secret = |key: &Option<String>| key.as_ref().map(Secret::new);
         match self {

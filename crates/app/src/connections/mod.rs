@@ -1,5 +1,5 @@
-//! Connections: the operator connects the model, the catalogue and the embedder on the settings page. Stored encrypted, never
-//! shown again; a setting of the server wins.
+//! Connections: the operator connects the model, the catalogue and the embedder on the settings page. They are stored
+//! encrypted and their secrets are never returned. A setting of the server takes precedence.
 
 mod check;
 mod content;
@@ -23,13 +23,13 @@ use self::{
 };
 use crate::{App, Error, config::Config, models};
 
-/// How a service is connected, without its secret.
+/// The connection of a service, without its secret.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionLine {
     pub service: Service,
     pub state: ConnectionState,
-    /// The settings of the server that decide, when `state` is `settings`.
+    /// The settings of the server that are used instead, if `state` is `settings`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,11 +40,11 @@ pub struct ConnectionLine {
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Whether a key or a secret is stored. It is never shown.
+    /// Whether a key or a secret is stored. It is never returned.
     pub has_secret: bool,
-    /// What was stored or removed is used from the next start on.
+    /// Whether the stored or removed connection takes effect at the next start.
     pub at_next_start: bool,
-    /// Why it is not used, in words.
+    /// Why it is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -52,28 +52,28 @@ pub struct ConnectionLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ConnectionState {
-    /// A setting of the server decides and wins.
+    /// A setting of the server is used instead.
     Settings,
     Stored,
-    /// It was stored with another key: enter it again.
+    /// It was encrypted with another key and must be entered again.
     Unreadable,
     Off,
 }
 
-/// What this process uses of the stored connections.
+/// The stored connections that this process uses.
 #[derive(Default)]
 pub(crate) struct InUse(Mutex<BTreeMap<Service, Used>>);
 
 #[derive(Clone)]
 struct Used {
     since: DateTime<Utc>,
-    /// Why it is not used after all.
+    /// Why it is not used.
     problem: Option<String>,
 }
 
-/// A connection as it is stored.
+/// A stored connection.
 struct Stored {
-    /// None: it cannot be read.
+    /// `None`: it cannot be decrypted.
     connection: Option<Connection>,
     updated_at: DateTime<Utc>,
 }
@@ -92,7 +92,8 @@ impl InUse {
     }
 }
 
-/// What was stored, at the start: the settings with the catalogue and the embedder, and the model apart.
+/// Applies the stored connections at the start: returns the settings with the catalogue and the embedder, and the model
+/// separately.
 pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(Config, Option<Box<Config>>, InUse)> {
     let (in_use, mut with_model) = (InUse::default(), None);
     for (service, stored) in stored(&config, store).await? {
@@ -113,7 +114,8 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
                 config = over;
                 None
             }
-            // An embedder that is away must not keep the server from starting: the page is where it is mended.
+            // An embedder that does not answer must not prevent the start, because the operator corrects the connection
+            // on the page.
             Service::Embedder => match check::embedder(&over).await {
                 Ok(_) => {
                     config = over;
@@ -121,7 +123,7 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
                 }
                 Err(why) => {
                     warn!("The embedder of the settings page is not used: {why}");
-                    Some(format!("It did not answer at the last start, and the built-in embedder is used: {why}"))
+                    Some(format!("It did not answer at the last start, so the built-in embedder is used: {why}"))
                 }
             },
         };
@@ -157,17 +159,17 @@ fn names_set(config: &Config, service: Service) -> Vec<&'static str> {
 
 fn cannot_read(error: anyhow::Error) -> Error {
     warn!("Stored connections cannot be read: {error:#}");
-    Error::Conflict("the stored connections cannot be read: look at the server's log")
+    Error::Conflict("the stored connections cannot be read; the server's log contains the reason")
 }
 
-const SET: &str = "a setting of the server decides; remove it from the environment or the settings file first";
+const SET: &str = "a setting of the server takes precedence; remove it from the environment or the settings file first";
 
-/// What to do where several nodes share one database and no key.
+/// What to do if several nodes share one database without a key.
 pub const NO_KEY: &str = "Set SEGUE_SECRET_KEY to at least 32 random characters, the same on every node, and start Segue again: \
      secrets in a shared database are stored encrypted with it. `openssl rand -base64 32` makes one.";
 
 impl App {
-    /// Why nothing can be stored, if so.
+    /// Why no connection can be stored, if so.
     pub fn no_secret_key(&self) -> Option<&'static str> {
         (self.config.secret_key.is_none() && self.store.kind() != "sqlite").then_some(NO_KEY)
     }
@@ -206,7 +208,8 @@ impl App {
         line
     }
 
-    /// Stores a connection in place of an earlier one. A model answers at once; the rest is used from the next start on.
+    /// Stores a connection and replaces an earlier one. A model is used at once; the others are used from the next
+    /// start on.
     #[instrument(name = "connections.connect", skip_all, fields(service = service.name()))]
     pub async fn connect(&self, service: Service, new: &NewConnection) -> Result<ConnectionLine, Error> {
         let (connection, sealer) = self.prepared(service, new).await?;
@@ -224,7 +227,7 @@ impl App {
         Ok(self.line(service, Some(&Stored { connection: Some(connection), updated_at: since })))
     }
 
-    /// Removes a connection. The built-in model answers at once.
+    /// Removes a connection. The built-in model is used at once.
     #[instrument(name = "connections.disconnect", skip_all, fields(service = service.name()))]
     pub async fn disconnect(&self, service: Service) -> Result<(), Error> {
         self.store.remove_connection(service.name()).await?;
@@ -235,7 +238,7 @@ impl App {
         Ok(())
     }
 
-    /// Asks the service with what was entered, or with what is stored. Nothing is stored.
+    /// Tests the entered connection, or the stored one. Stores nothing.
     #[instrument(name = "connections.check", skip_all, fields(service = service.name()))]
     pub async fn check_connection(&self, service: Service, new: Option<&NewConnection>) -> Result<Checked, Error> {
         let old = stored(&self.config, &self.store).await.map_err(cannot_read)?.remove(&service);

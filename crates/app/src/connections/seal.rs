@@ -1,4 +1,5 @@
-//! Secrets at rest: ChaCha20-Poly1305 under a key made from `SEGUE_SECRET_KEY`, or from a file in the data directory.
+//! Encryption of stored secrets: ChaCha20-Poly1305 with a key from `SEGUE_SECRET_KEY` or from a file in the data
+//! directory.
 
 use std::{
     io::{ErrorKind, Write},
@@ -14,7 +15,7 @@ use ring::{
 
 use crate::config::Secret;
 
-/// The first byte of everything sealed, so that another way can be told apart later.
+/// The first byte of the encrypted data: the version of the format.
 const FORMAT: u8 = 1;
 const CONTEXT: &[u8] = b"segue connections 1";
 const KEY_FILE: &str = "secret.key";
@@ -26,7 +27,7 @@ pub(super) struct Sealer(LessSafeKey);
 pub(super) enum SealError {
     #[error("it was stored with another key")]
     OtherKey,
-    #[error("the system gives no random numbers")]
+    #[error("the system provides no random numbers")]
     NoRandom,
 }
 
@@ -37,7 +38,7 @@ impl Sealer {
         Ok(Self(LessSafeKey::new(UnboundKey::from(key))))
     }
 
-    /// `name` is authenticated too: what was stored under one name cannot be read under another.
+    /// `name` is authenticated too: data stored under one name cannot be read under another.
     pub(super) fn seal(&self, name: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut nonce = [0; NONCE_LEN];
         SystemRandom::new().fill(&mut nonce).map_err(|_| SealError::NoRandom)?;
@@ -62,7 +63,7 @@ impl Sealer {
     }
 }
 
-/// The key in the data directory; None if there is none yet.
+/// The key in the data directory; `None` if there is none yet.
 pub(super) fn read_key(data_dir: &Path) -> std::io::Result<Option<Secret>> {
     match std::fs::read_to_string(data_dir.join(KEY_FILE)) {
         Ok(text) => Ok(Some(Secret::new(text.trim()))),
@@ -71,10 +72,10 @@ pub(super) fn read_key(data_dir: &Path) -> std::io::Result<Option<Secret>> {
     }
 }
 
-/// Makes a key that only the owner of the data directory can read. A key that is there stays.
+/// Creates a key file that only its owner can read. An existing key is kept.
 pub(super) fn make_key(data_dir: &Path) -> std::io::Result<Secret> {
     let mut bytes = [0; KEY_BYTES];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| std::io::Error::other("the system gives no random numbers"))?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| std::io::Error::other("the system provides no random numbers"))?;
     let text = BASE64_STANDARD.encode(bytes);
     let path = data_dir.join(KEY_FILE);
     let mut options = std::fs::OpenOptions::new();
@@ -88,7 +89,7 @@ pub(super) fn make_key(data_dir: &Path) -> std::io::Result<Secret> {
             Ok(Secret::new(text))
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            read_key(data_dir)?.ok_or_else(|| std::io::Error::other("the key file has gone"))
+            read_key(data_dir)?.ok_or_else(|| std::io::Error::other("the key file was deleted"))
         }
         Err(error) => Err(error),
     }
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_with_the_same_key_and_name_only() {
+    fn encrypted_data_can_be_read_only_with_the_same_key_and_name() {
         let sealer = |secret: &str| Sealer::new(&Secret::new(secret)).unwrap();
         let sealed = sealer("one").seal("model", b"sk-1").unwrap();
         assert_eq!(sealer("one").open("model", &sealed).unwrap(), b"sk-1");
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_file_is_private_and_stays() {
+    fn the_key_file_is_private_and_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         assert!(read_key(folder.path()).unwrap().is_none());
         let made = make_key(folder.path()).unwrap();

@@ -1,5 +1,5 @@
-//! What is it about? The configured model says so, by a versioned prompt; without a real model an extract that says
-//! it is one.
+//! Describes tracks: with the configured model and a versioned prompt. Without a real model, with an extract that is
+//! marked as one.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use formats::spelling::{clean, clean_lines};
 use music::Track;
 use store::{Claimed, Description, Ending, Purpose};
 
-/// To be raised with every change of [`PROMPT`] or of how its answer is read: what older ones made is made again.
+/// Increase this with every change of [`PROMPT`] or of the parser: descriptions of older versions are then repeated.
 const PROMPT_VERSION: u32 = 1;
 
 const PROMPT: &str = "\
@@ -30,15 +30,15 @@ Answer with one JSON object and nothing else:
 
 Say only what the data supports. Do not quote more than five words of the lyrics. Without lyrics, speak about the sound.";
 
-/// Longer lyrics add words, not meaning.
+/// Longer lyrics add no information.
 const MOST_LYRICS: usize = 6000;
 const MOST_TAGS: usize = 8;
-/// A model that obeys orders in lyrics cannot make a description into a book.
+/// Limits the description if a model follows instructions in the lyrics.
 const MOST_SHORT: usize = 300;
 const MOST_INTERPRETATION: usize = 2000;
 const MOST_TAG: usize = 60;
 
-/// Who describes tracks.
+/// Describes tracks.
 pub(crate) struct Describer {
     model: Option<Arc<dyn Model>>,
     models: Models,
@@ -46,7 +46,7 @@ pub(crate) struct Describer {
 }
 
 impl Describer {
-    /// The offline model talks by rules; it has no understanding of a song to offer.
+    /// The offline model is not used, because its rules cannot interpret a song.
     pub(crate) fn new(models: Models, meter: Meter) -> Self {
         Self { model: models.background(), models, meter }
     }
@@ -55,7 +55,8 @@ impl Describer {
         self.model.is_some()
     }
 
-    /// A model on this machine has one slot, and people come first: it describes one track at a time, between turns.
+    /// A local model serves one request at a time, and turns have priority: it describes one track at a time, between
+    /// turns.
     pub(super) fn is_local(&self) -> bool {
         self.model.as_ref().is_some_and(|model| model.is_local())
     }
@@ -64,8 +65,8 @@ impl Describer {
         !self.is_local() || self.models.is_idle()
     }
 
-    /// By what descriptions are made now, and which older ones (a pattern of `LIKE`) are to be made again by it. An
-    /// extract never replaces what a model wrote.
+    /// The version of new descriptions, and a `LIKE` pattern of the older ones that they replace. An extract never
+    /// replaces a description of a model.
     pub(super) fn version(&self) -> (String, &'static str) {
         match self.model {
             Some(_) => (format!("prompt/{PROMPT_VERSION}"), "%"),
@@ -89,7 +90,7 @@ impl Describer {
                 Some(description) => done(&description, &version),
                 None => again_or_failed("the model's answer is not the JSON it was asked for".into(), claimed.tries),
             },
-            // An extract says that it is one; a model describes the track when a later start makes older descriptions again.
+            // An extract is marked as one. A model replaces it when descriptions are repeated.
             Err(ModelError::OverBudget(_)) => done(&extract(&claimed.track), &format!("extract/{}", extract::VERSION)),
             Err(error) if !error.is_retryable() => Ending::Failed { error: error.to_string() },
             Err(error) => again_or_failed(error.to_string(), claimed.tries),
@@ -120,12 +121,12 @@ struct Answer {
     tags: Vec<String>,
 }
 
-/// Without what a person would not see, and not longer than it may be.
+/// The text without invisible characters, cut to a maximum length.
 fn visible(text: &str, most_chars: usize) -> String {
     untrusted::clean(text).chars().take(most_chars).collect()
 }
 
-/// Models like to wrap JSON in a fence or a word of greeting.
+/// Finds the JSON: models often put it into a code block or after a sentence.
 fn read(text: &str, model: &str) -> Option<Description> {
     let json = text.get(text.find('{')?..=text.rfind('}')?)?;
     let answer: Answer = serde_json::from_str(json).ok()?;
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_found_in_its_wrapping_and_nothing_else_is_taken_for_one() {
+    fn the_json_of_an_answer_is_found_and_other_answers_are_rejected() {
         let json = r#"{"shortDescription": "A quiet song", "interpretation": "About rain.", "tags": ["rain"]}"#;
         for text in [json.to_owned(), format!("Here you are:\n```json\n{json}\n```")] {
             let read = read(&text, "test:m").expect("an answer");

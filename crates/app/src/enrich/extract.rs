@@ -1,9 +1,9 @@
-//! A description without a model: what tags, numbers and the first words of the lyrics say, and that it is no more.
+//! A description without a model: tags, audio features and the first lines of the lyrics, marked as an extract.
 
 use music::{AudioFeatures, Track};
 use store::Description;
 
-/// To be raised with every change of the words below: what older ones made is made again.
+/// Increase this with every change of the texts below: extracts of older versions are then repeated.
 pub(super) const VERSION: u32 = 1;
 
 const FIRST_LINES: usize = 4;
@@ -43,7 +43,7 @@ fn words(track: &Track) -> String {
     }
 }
 
-/// The numbers in words; the middle of a scale says nothing, so it is passed over.
+/// The audio features in words. Values in the middle of their scale are left out.
 fn sound(features: &AudioFeatures) -> Vec<String> {
     let scales = [
         (features.energy, "calm", "energetic"),
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_extract_says_what_is_known_and_that_it_is_no_interpretation() {
+    fn an_extract_contains_the_known_data_and_is_marked_as_no_interpretation() {
         let named = |title: &str| {
             Track::named("XSGUE2600001".parse().unwrap(), title.into(), "Ivy Marlow".into(), "Quay".into())
         };

@@ -1,11 +1,11 @@
-//! How does it sound? ReccoBeats is asked about forty tracks at once, unless the file brought the numbers.
+//! Audio features: requested from ReccoBeats for forty tracks at once, unless the file has them.
 
 use super::worker::{done, ending_of};
 use music::Isrc;
 use sources::reccobeats::ReccoBeats;
 use store::{Claimed, Ending, FeaturesFound};
 
-/// One ending for each, in their order.
+/// One outcome for each track, in their order.
 pub(super) async fn find(reccobeats: Option<&ReccoBeats>, claimed: &[Claimed]) -> Vec<Ending> {
     let Some(reccobeats) = reccobeats else { return vec![Ending::Off; claimed.len()] };
     let mut isrcs: Vec<Isrc> = claimed.iter().filter_map(|claimed| claimed.track.isrc.clone()).collect();
@@ -14,7 +14,7 @@ pub(super) async fn find(reccobeats: Option<&ReccoBeats>, claimed: &[Claimed]) -
     let asked = if isrcs.is_empty() { Ok(Default::default()) } else { reccobeats.features(&isrcs).await };
     match asked {
         Ok(found) => {
-            // Without a code there is nothing to ask by: that is an answer too.
+            // A track without a code cannot be requested. That counts as a result without features.
             let of = |claimed: &Claimed| found.get(claimed.track.isrc.as_ref()?).cloned();
             claimed.iter().map(|claimed| done(&FeaturesFound { features: of(claimed) }, "ReccoBeats")).collect()
         }

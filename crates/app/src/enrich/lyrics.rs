@@ -1,4 +1,4 @@
-//! Which words does it have? LRCLIB is asked unless the file brought them.
+//! Lyrics: requested from LRCLIB, unless the file has them.
 
 use super::worker::{done, ending_of};
 use formats::spelling::clean_lines;
@@ -18,7 +18,7 @@ async fn ask(lrclib: &Lrclib, claimed: &Claimed) -> Result<LyricsFound, SourceEr
     let track = &claimed.track;
     let song = Song { title: &track.title, artist: &track.artist, album: Some(&track.album), duration: track.duration };
     Ok(match lrclib.lyrics(song).await? {
-        // It is text from outside: what cannot be seen does not come in.
+        // External text: invisible characters are removed.
         Some(Lyrics::Words(words)) => match clean_lines(&words) {
             Some(lyrics) => LyricsFound::Words { lyrics },
             None => LyricsFound::NotFound,

@@ -1,7 +1,7 @@
-//! Ingestion: how a track of a library becomes one that can be found by meaning, and what is done when that is hard.
+//! Ingestion: the steps that make a library track searchable by meaning.
 //!
-//! The steps of a track and their results are rows of the database. Whatever dies, a step whose result is kept is never
-//! done again; a step that was begun is started again by another node.
+//! The steps of a track and their results are rows of the database. A step with a stored result is never repeated. A
+//! step that was begun by a node that died is started again by another node.
 
 mod describe;
 mod extract;
@@ -29,11 +29,11 @@ use ::sources::tidal::Tidal;
 pub use store::Step;
 use store::{Store, StoreError};
 
-/// How often leases of nodes that died are looked for.
+/// How often the leases of dead nodes are checked.
 const LOOK_FOR_DEAD_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Tracks that are scheduled at once when a library is older than the pipeline.
-const FORGOTTEN_AT_ONCE: u32 = 500;
+/// How many tracks without a document are scheduled at once.
+const SCHEDULED_AT_ONCE: u32 = 500;
 
 pub(crate) struct Pipeline {
     store: Store,
@@ -41,12 +41,12 @@ pub(crate) struct Pipeline {
     pub(crate) sources: Sources,
     tidal: Tidal,
     describer: Describer,
-    /// Users of this installation see each other's catalogued tracks.
+    /// Whether users of this installation see each other's catalogued tracks.
     pub(crate) shared: bool,
     pub(crate) counters: Counters,
-    /// Counts up whenever steps begin or end here.
+    /// Increases whenever a step begins or ends in this process.
     news: watch::Sender<u64>,
-    /// Rung when tracks were put where the index reads them.
+    /// Notified when documents were written that the index must read.
     pub(crate) put: Arc<Notify>,
 }
 
@@ -63,7 +63,7 @@ impl Pipeline {
         Self { store, node, sources, tidal, describer, shared, counters, news, put: Arc::default() }
     }
 
-    /// The first catalogue that is asked: what this user may see.
+    /// The first catalogue that is asked: the tracks that this user may see.
     pub(crate) async fn home(&self, owner: &UserId) -> Result<KnownTracks<'_>, StoreError> {
         Ok(KnownTracks { store: &self.store, scope: self.store.scope_of(owner, self.shared).await? })
     }
@@ -71,7 +71,7 @@ impl Pipeline {
     /// Wakes the workers: something was scheduled, or a step has ended.
     pub(crate) fn tell(&self) {
         self.news.send_modify(|n| *n = n.wrapping_add(1));
-        // What entered or left a library has changed documents too.
+        // A track that was added to or removed from a library has changed documents too.
         self.put.notify_one();
     }
 
@@ -79,7 +79,8 @@ impl Pipeline {
         self.news.subscribe()
     }
 
-    /// Starts a worker for each step, until `ended`. What an earlier life of this node left is begun anew.
+    /// Starts a worker for each step, until `ended`. Steps that an earlier process of this node left unfinished are
+    /// started again.
     pub(crate) async fn start(
         self: &Arc<Self>,
         is_reborn: bool,
@@ -88,7 +89,7 @@ impl Pipeline {
     ) -> Result<(), StoreError> {
         let n_released = self.store.release_steps(is_reborn.then_some(self.node.as_str())).await?;
         if n_released > 0 {
-            info!("{n_released} steps of ingestion were left in the middle and begin anew");
+            info!("{n_released} unfinished enrichment steps are started again");
         }
         self.prepare().await?;
         for step in Step::ALL {
@@ -99,29 +100,29 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What the settings of today make of the rows of yesterday.
+    /// Applies the current settings to stored steps.
     async fn prepare(&self) -> Result<(), StoreError> {
         self.give_tracks_to_entries().await?;
-        while self.store.schedule_forgotten(FORGOTTEN_AT_ONCE).await? > 0 {}
+        while self.store.schedule_tracks_without_document(SCHEDULED_AT_ONCE).await? > 0 {}
         let on = [(Step::Lyrics, self.sources.lrclib.is_some()), (Step::Features, self.sources.reccobeats.is_some())];
         for (step, is_on) in on {
             if is_on {
                 self.store.switch_on(step).await?;
             }
         }
-        // An extract costs nothing. What a model costs is for a person to decide: `segue ingest --describe-again`.
+        // An extract is free. A user decides about the cost of a model: `segue ingest --describe-again`.
         if !self.describer.has_model() {
             self.describe_again().await?;
         }
         Ok(())
     }
 
-    /// Descriptions of other versions are made again, while the old ones serve.
+    /// Repeats descriptions of other versions. The old descriptions are used until then.
     pub(crate) async fn describe_again(&self) -> Result<u64, StoreError> {
         let (version, replaces) = self.describer.version();
         let n_again = self.store.describe_again(&version, replaces).await?;
         if n_again > 0 {
-            info!("{n_again} tracks are described again by {version}, while their old descriptions serve");
+            info!("{n_again} tracks are described again by {version}; their old descriptions are used until then");
             self.tell();
         }
         Ok(n_again)
@@ -132,18 +133,18 @@ impl Pipeline {
             match self.store.release_steps(None).await {
                 Ok(0) => {}
                 Ok(n) => {
-                    info!("{n} steps of a node that is gone begin anew");
+                    info!("{n} enrichment steps of a dead node are started again");
                     self.tell();
                 }
-                Err(error) => warn!("Leases cannot be looked at: {error}"),
+                Err(error) => warn!("Expired leases of enrichment steps cannot be read: {error}"),
             }
         }
     }
 
-    /// Lets others have at once what this node will not finish.
-    pub(crate) async fn let_go(&self) {
+    /// Releases the steps that this node will not finish, so that other nodes can run them at once.
+    pub(crate) async fn release_steps(&self) {
         if let Err(error) = self.store.release_steps(Some(&self.node)).await {
-            warn!("Steps of ingestion stay leased until their time is up: {error}");
+            warn!("Enrichment steps could not be released; their leases expire later: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How far is it? Counts of steps by state, for people and pages; counters of this process, for metrics.
+//! Progress of enrichment: the number of steps by state, for users and pages, and counters of this process for metrics.
 
 use std::{
     collections::BTreeMap,
@@ -10,18 +10,18 @@ use serde::Serialize;
 
 use store::{Ending, Step, StepCounts};
 
-/// How far one step has come.
+/// The progress of one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepProgress {
-    /// Tracks for which it has ended, well or not at all needed.
+    /// Tracks for which the step is done or not needed.
     pub done: u64,
-    /// Tracks for which it will be done, now or when an earlier step has ended.
+    /// Tracks for which it will be done, now or after an earlier step.
     pub waiting: u64,
     pub running: u64,
-    /// Tracks for which a person must look.
+    /// Tracks for which a user must act.
     pub failed: u64,
-    /// Tracks that went without, because the source is switched off.
+    /// Tracks without this step, because the source is disabled.
     pub off: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn progress(counts: &StepCounts) -> Progress {
     counts.iter().map(|(step, states)| (*step, of_step(states))).collect()
 }
 
-/// What this process has done since it started, step by step.
+/// The work of this process since its start, by step.
 #[derive(Debug, Default)]
 pub struct Counters {
     steps: [StepCounters; Step::ALL.len()],
@@ -56,7 +56,7 @@ pub struct Counters {
 #[derive(Debug, Default)]
 pub struct StepCounters {
     pub done: AtomicU64,
-    /// Put off to a later try.
+    /// Attempts that are retried later.
     pub put_off: AtomicU64,
     pub failed: AtomicU64,
     pub off: AtomicU64,

@@ -1,4 +1,4 @@
-//! Entries of imports that are still open: looked for in the background, now and then again.
+//! Open entries of imports: searched for in catalogues in the background, and again later.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ const AT_ONCE_WITHOUT: u32 = 500;
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 impl Pipeline {
-    /// Catalogues elsewhere, the most exact first.
+    /// The external catalogues, the most exact first.
     pub(crate) fn catalogues(&self) -> Vec<&dyn Catalogue> {
         let mut catalogues: Vec<&dyn Catalogue> = vec![];
         if self.tidal.is_configured() {
@@ -48,7 +48,7 @@ impl Pipeline {
                     self.tell();
                     continue;
                 }
-                Err(error) => warn!("Open entries cannot be looked for, trying again: {error}"),
+                Err(error) => warn!("Open entries cannot be searched for, trying again: {error}"),
             }
             if !pause(LOOK_EVERY, &ended).await {
                 return;
@@ -56,12 +56,12 @@ impl Pipeline {
         }
     }
 
-    /// Whether there is a catalogue to ask about entries.
+    /// Whether there is a catalogue that can be asked about entries.
     pub(crate) fn can_match(&self) -> bool {
         !self.catalogues().is_empty()
     }
 
-    /// Entries from before every entry was a track become tracks.
+    /// Adds tracks for entries of versions in which an entry was not a track.
     pub(super) async fn give_tracks_to_entries(&self) -> Result<(), StoreError> {
         loop {
             let entries: Vec<OpenClaim> = self.store.entries_without_tracks(AT_ONCE_WITHOUT).await?;
@@ -80,7 +80,7 @@ impl Pipeline {
         }
     }
 
-    /// A few entries that are due; answers how many there were.
+    /// Searches for a few entries that are due. Returns how many there were.
     async fn look_once(&self) -> Result<usize, StoreError> {
         if !self.can_match() {
             return Ok(0);
@@ -100,11 +100,11 @@ impl Pipeline {
     async fn look_for(&self, owner: &UserId, claims: Vec<OpenClaim>) -> Result<(), StoreError> {
         let tracks = claims.iter().map(|claim| claim.entry.clone()).collect();
         let mut gathered = Gathered { tracks, ..Gathered::default() };
-        let asked = tokio::time::timeout(LEASE / 2, self.ask_everyone(owner, &mut gathered)).await;
+        let asked = tokio::time::timeout(LEASE / 2, self.ask_all_catalogues(owner, &mut gathered)).await;
         let Matches { matches, silent } = match asked {
             Ok(matches) => matches?,
             Err(_) => {
-                warn!("Looking for {} open entries took too long; they are looked for later", claims.len());
+                warn!("The search for {} open entries took too long and is repeated later", claims.len());
                 return Ok(());
             }
         };
@@ -122,7 +122,7 @@ impl Pipeline {
                 }
             };
             match self.store.resolve_entry(owner, claim.id, &resolution).await {
-                // Its owner has chosen or dismissed it meanwhile.
+                // The owner has matched or dismissed the entry meanwhile.
                 Ok(()) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error),
             }
@@ -130,16 +130,16 @@ impl Pipeline {
         Ok(())
     }
 
-    async fn ask_everyone(&self, owner: &UserId, gathered: &mut Gathered) -> Result<Matches, StoreError> {
+    async fn ask_all_catalogues(&self, owner: &UserId, gathered: &mut Gathered) -> Result<Matches, StoreError> {
         if let Some(reccobeats) = &self.sources.reccobeats
             && let Err(error) = add_codes(gathered, reccobeats).await
         {
             info!("Codes behind Spotify's ids could not be looked up: {error}");
         }
-        let elsewhere: Vec<_> = self.catalogues().into_iter().map(|catalogue| self.remembering(catalogue)).collect();
+        let external: Vec<_> = self.catalogues().into_iter().map(|catalogue| self.remembering(catalogue)).collect();
         let home: &dyn Catalogue = &self.home(owner).await?;
         let all: Vec<&dyn Catalogue> =
-            std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
+            std::iter::once(home).chain(external.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         Ok(match_all(gathered, &all).await)
     }
 
@@ -148,7 +148,7 @@ impl Pipeline {
     }
 }
 
-/// Catalogues grow slowly: after a day, a week, then every month.
+/// Catalogues grow slowly: the search is repeated after a day, a week, then every month.
 fn next_look(tries: u32) -> TimeDelta {
     match tries {
         0 | 1 => TimeDelta::days(1),

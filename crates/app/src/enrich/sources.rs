@@ -1,4 +1,4 @@
-//! The services that know something about a track, at the addresses of the settings and at the pace each asks for.
+//! The external sources of track data, with the URLs of the settings and the rate limit of each.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -13,7 +13,7 @@ use sources::{
     reccobeats::{self, ReccoBeats},
 };
 
-/// Where the sources are; `None` for one that is switched off.
+/// The URLs of the sources; `None` for a disabled one.
 #[derive(Clone, Debug, Default)]
 pub struct SourceUrls {
     pub lrclib: Option<String>,
@@ -22,7 +22,7 @@ pub struct SourceUrls {
     pub deezer: Option<String>,
 }
 
-/// One client each for the whole process, so that everyone in it keeps to one pace.
+/// One client per source for the whole process, so that all its requests share one rate limit.
 #[derive(Clone)]
 pub(crate) struct Sources {
     pub(crate) lrclib: Option<Arc<Lrclib>>,
@@ -48,7 +48,7 @@ fn client<C>(
     new: fn(&str, Rate) -> anyhow::Result<C>,
 ) -> anyhow::Result<Option<Arc<C>>> {
     let Some(url) = url else { return Ok(None) };
-    // A service on this machine is the operator's own: it needs no rate limit.
+    // A service on this machine belongs to the operator and needs no rate limit.
     let rate = if is_on_this_machine(url) { Rate::UNLIMITED } else { published };
     Ok(Some(Arc::new(new(url, rate)?)))
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::is_on_this_machine;
 
     #[test]
-    fn only_a_loopback_address_is_asked_without_pause() {
+    fn only_a_loopback_address_has_no_rate_limit() {
         for near in ["http://127.0.0.1:9102/lrclib", "http://[::1]:9102", "http://localhost/x"] {
             assert!(is_on_this_machine(near), "{near}");
         }

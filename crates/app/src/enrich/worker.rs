@@ -1,4 +1,5 @@
-//! Workers: each takes steps of one kind, does them, and keeps how they ended; as many at once as their source bears.
+//! Workers: each claims steps of one kind, runs them and stores their outcomes, with a concurrency that suits the
+//! source.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,28 +14,28 @@ use music::DocumentId;
 use sources::reccobeats;
 use store::{Claimed, Ending, LEASE, Step, StoreError};
 
-/// Other nodes schedule steps too, and leases expire, without a notice: the table is read at this interval.
+/// Other nodes schedule steps and leases expire without a notice, so the table is read at this interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Within its lease, or another node would do the step a second time.
+/// Shorter than the lease; otherwise another node would run the step a second time.
 const LONGEST_TRY: Duration = Duration::from_secs(LEASE.as_secs() - 20);
 
-/// That many tries of a step whose source fails; then a person must look.
+/// The number of attempts for a step whose source fails. After that a user must act.
 const MOST_TRIES: u32 = 5;
 
 const KEEP_AGAIN_AFTER: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2)];
 
-/// From this on a source is away rather than busy, and tracks go on without it.
+/// From this pause on, a source counts as unavailable, and tracks continue without it.
 const AWAY: Duration = Duration::from_secs(60);
 
-/// How many steps are taken at once, and how many of them are done side by side.
+/// How many steps are claimed at once, and how many of them run concurrently.
 struct Load {
     at_once: usize,
     side_by_side: usize,
 }
 
-/// Steps that are done track by track.
+/// Steps that are run for one track at a time.
 #[derive(Clone, Copy)]
 enum Single {
     Lyrics,
@@ -62,7 +63,7 @@ fn load(step: Step, describer: &Describer) -> Load {
 }
 
 impl Pipeline {
-    /// Does every step of one kind that is due, until `ended`.
+    /// Runs every step of one kind that is due, until `ended`.
     pub(super) async fn work(self: Arc<Self>, step: Step, ended: CancellationToken) {
         let mut news = self.news.subscribe();
         loop {
@@ -75,7 +76,7 @@ impl Pipeline {
                 Ok(Some(pause)) => pause,
                 Ok(None) => continue,
                 Err(error) => {
-                    warn!("Ingestion cannot read or keep its steps, trying again: {error}");
+                    warn!("Enrichment steps cannot be read or stored, trying again: {error}");
                     self.give_back(step).await;
                     LOOK_EVERY
                 }
@@ -83,13 +84,13 @@ impl Pipeline {
             tokio::select! {
                 () = ended.cancelled() => return,
                 () = tokio::time::sleep(pause) => {}
-                // A source that asked us to wait is not hurried by news.
+                // If a source asked for a pause, news does not shorten it.
                 _ = news.changed(), if pause <= LOOK_EVERY => {}
             }
         }
     }
 
-    /// One batch; answers how long to wait before the next, if at all.
+    /// Runs one batch. Returns how long to wait before the next, if at all.
     async fn work_once(&self, step: Step) -> Result<Option<Duration>, StoreError> {
         if step == Step::Describe && !self.describer.may_work() {
             return Ok(Some(LOOK_EVERY));
@@ -136,7 +137,7 @@ impl Pipeline {
             };
             (claimed.id, within_the_lease(tried, claimed.tries).await)
         });
-        // What is ready together is kept together; nothing that is ready waits for the others.
+        // Outcomes that are ready together are stored together; a ready outcome does not wait for others.
         let mut ready = std::pin::pin!(tries.buffer_unordered(side_by_side).ready_chunks(side_by_side));
         let mut away = None;
         while let Some(endings) = ready.next().await {
@@ -155,7 +156,7 @@ impl Pipeline {
         self.settle(step, ids.zip(endings).collect()).await
     }
 
-    /// Keeps endings; answers how long the source wants to be left in peace, if it does.
+    /// Stores outcomes. Returns the pause that the source asked for, if any.
     async fn settle(
         &self,
         step: Step,
@@ -171,11 +172,11 @@ impl Pipeline {
         Ok(away)
     }
 
-    /// A busy database is asked again: what a source has answered is worth it.
+    /// Retries if the database is busy, because the answers of the source must not be lost.
     async fn keep(&self, step: Step, endings: Vec<(DocumentId, Ending)>) -> Result<(), StoreError> {
         for wait in KEEP_AGAIN_AFTER {
             match self.store.settle_steps(step, &self.node, endings.clone()).await {
-                Err(StoreError::Database(error)) => warn!("Results of {} are not kept yet: {error}", step.name()),
+                Err(StoreError::Database(error)) => warn!("Results of {} are not stored yet: {error}", step.name()),
                 settled => return settled,
             }
             tokio::time::sleep(wait).await;
@@ -183,10 +184,10 @@ impl Pipeline {
         self.store.settle_steps(step, &self.node, endings).await
     }
 
-    /// What could not be settled is for anyone to do; if not even that can be said, when its lease ends.
+    /// Releases the steps that could not be stored. If that fails too, their leases expire.
     async fn give_back(&self, step: Step) {
         if let Err(error) = self.store.give_back(step, &self.node).await {
-            warn!("Steps stay leased until their time is up: {error}");
+            warn!("Enrichment steps could not be released; their leases expire later: {error}");
         }
     }
 }
@@ -202,11 +203,11 @@ fn took_too_long(tries: u32) -> Ending {
 pub(super) fn done(result: &impl Serialize, version: &str) -> Ending {
     match serde_json::to_value(result) {
         Ok(result) => Ending::Done { result, version: version.to_owned() },
-        Err(error) => Ending::Failed { error: format!("the result cannot be kept: {error}") },
+        Err(error) => Ending::Failed { error: format!("the result cannot be stored: {error}") },
     }
 }
 
-/// What to do about a source that gave no answer.
+/// The outcome of a failed request to a source.
 pub(super) fn ending_of(error: SourceError, tries: u32) -> Ending {
     match (&error, error.retry_after()) {
         (SourceError::Unavailable { .. }, Some(wait)) => {
@@ -229,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_source_is_asked_less_and_less_and_then_no_more() {
+    fn retries_of_a_failing_source_get_rarer_and_then_end() {
         let wait = |tries| match again_or_failed("503".into(), tries) {
             Ending::Later { wait, counts: true, .. } => Some(wait.as_secs()),
             _ => None,
@@ -241,6 +242,6 @@ mod tests {
             retry_after: Some(Duration::from_secs(7)),
         };
         let expected = Ending::Later { wait: Duration::from_secs(7), counts: false, error: busy.to_string() };
-        assert_eq!(ending_of(busy, 5), expected, "to be asked to wait is not a failure of the track");
+        assert_eq!(ending_of(busy, 5), expected, "a pause that the source asks for is not a failure of the track");
     }
 }

@@ -1,4 +1,4 @@
-//! What an import did, as programs read it.
+//! The result of an import, for programs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Imported, OpenLine};
 use crate::import::{Outcome, Report};
 
-/// What an import did, for programs: counts first, then what needs a person.
+/// The result of an import: counts, then the entries that need a user's action.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportAnswer {
@@ -20,11 +20,11 @@ pub struct ImportAnswer {
     pub matched: u64,
     /// Tracks that were not in the library before.
     pub added: u64,
-    /// Tracks that were.
+    /// Tracks that were already in the library.
     pub already_there: u64,
-    /// Entries that could mean several recordings: choose with `POST /api/library/unmatched/{id}`.
+    /// Entries that match several recordings: choose one with `POST /api/library/unmatched/{id}`.
     pub ambiguous: Vec<OpenItem>,
-    /// Entries that no catalogue has confirmed: tracks of the library all the same, and looked for again.
+    /// Entries that no catalogue has confirmed. They are tracks of the library, and Segue searches for them again.
     pub unmatched: Vec<OpenItem>,
     /// Entries that cannot be used, by line; the first thousand.
     pub failures: Vec<LineFailure>,
@@ -36,7 +36,7 @@ pub struct ImportAnswer {
 #[serde(rename_all = "camelCase")]
 pub struct OpenItem {
     pub id: Uuid,
-    /// The track that it is meanwhile: it can be found, played and listed like any other.
+    /// The track that represents the entry: it can be found, played and listed like any other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub track_id: Option<String>,
     pub file: String,
@@ -50,9 +50,9 @@ pub struct OpenItem {
     pub duration: Option<f64>,
     /// `ambiguous` or `unmatched`.
     pub outcome: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What it could be, best first.
+    /// The possible recordings, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<CandidateItem>,
 }
@@ -68,7 +68,7 @@ pub struct CandidateItem {
     /// Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
-    /// Who knows it.
+    /// The catalogue that has it.
     pub source: String,
     /// 0 to 1.
     pub confidence: f64,
@@ -83,12 +83,12 @@ pub struct LineFailure {
     pub reason: String,
 }
 
-/// One file in numbers.
+/// The counts of one file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileCounts {
     pub file: String,
-    /// What kind of file it is, for people.
+    /// The format of the file, for people.
     pub kind: String,
     pub read: u64,
     pub tracks: u64,
@@ -121,7 +121,7 @@ impl ImportAnswer {
                 line: error.line,
                 reason: error.problem.to_string(),
             }));
-            // An import of nothing is told as a failure of the whole file.
+            // An import without any entry is reported as a failure of the whole file.
             answer.failures.extend(report.warning.iter().map(|warning| LineFailure {
                 file: report.file.clone(),
                 line: 0,
@@ -181,7 +181,7 @@ impl From<&OpenLine> for OpenItem {
     }
 }
 
-/// Open entries as a table that can be mended and imported again.
+/// Open entries as a CSV file that the user can correct and import again.
 pub fn open_entries_csv(open: &[OpenLine]) -> String {
     let mut table = csv::Writer::from_writer(vec![]);
     let rows = open.iter().map(|open| {
@@ -194,7 +194,7 @@ pub fn open_entries_csv(open: &[OpenLine]) -> String {
     });
     let heading = ["Title", "Artist", "Album", "Duration", "ISRC", "Outcome", "Reason", "File", "Line"];
     for row in std::iter::once(heading.map(str::to_owned)).chain(rows) {
-        table.write_record(row).expect("writing to memory does not fail, and all rows are as long");
+        table.write_record(row).expect("writing to memory does not fail, and all rows have the same length");
     }
     let bytes = table.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("made of strings")

@@ -1,4 +1,4 @@
-//! Who is asked what an entry means, in which order, and where the answer is kept.
+//! Matches entries to recordings: which catalogues are asked, in which order, and where their answers are stored.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,34 +11,34 @@ use super::{
 use formats::{Gathered, ImportedTrack};
 use music::Isrc;
 
-/// A place that knows recordings: the library and the index here, Tidal, Deezer and MusicBrainz elsewhere.
+/// A catalogue of recordings: the library and the index of this server, or Tidal, Deezer and MusicBrainz.
 ///
-/// What is not found is simply absent from the answer.
+/// A recording that is not found is absent from the answer.
 pub trait Catalogue: Send + Sync {
-    /// As it stands in reports.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
     /// At most [`MOST_CODES`] codes at a time.
     fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 
-    /// Everything that could be this title by this artist, versions and takes included; the artist may be empty.
+    /// All recordings that could be this title by this artist, including versions and takes; the artist may be empty.
     fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 }
 
-/// Why a catalogue gave no answer. What it was asked about is tried again later.
+/// Why a catalogue gave no answer. The entries are searched for again later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotAsk {
-    /// It did not like this question; the next one may be fine.
+    /// It rejected this request; the next one may succeed.
     #[error("{0}")]
     This(String),
-    /// It does not answer at all, so it is left in peace for the rest of the file.
+    /// It does not answer, so it is not asked again for this file.
     #[error("{0}")]
     Anything(String),
 }
 
 pub const MOST_CODES: usize = 100;
 
-/// What became of each track of a file, in the order of its tracks.
+/// The match of each track of a file, in the order of the tracks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
     pub matches: Vec<Match>,
@@ -46,8 +46,8 @@ pub struct Matches {
     pub silent: BTreeMap<&'static str, String>,
 }
 
-/// Matches every track. The first catalogue is asked about all of them, so it should be the one at home; each further
-/// one only about what is still open.
+/// Matches every track. The first catalogue is asked about all tracks, so it should be the local database. Each further
+/// one is asked only about tracks without a match.
 pub async fn match_all(gathered: &Gathered, catalogues: &[&dyn Catalogue]) -> Matches {
     let mut asking = Asking::new(&gathered.tracks);
     for (n, catalogue) in catalogues.iter().enumerate() {
@@ -77,13 +77,13 @@ impl<'a> Asking<'a> {
         Self { tracks, candidates: vec![vec![]; n], matches: vec![None; n], silent: BTreeMap::new() }
     }
 
-    /// Positions of the tracks that are not matched yet.
+    /// The positions of the tracks without a match.
     fn open(&self) -> Vec<usize> {
         let is_open = |found: &Option<Match>| found.as_ref().is_none_or(|found| found.outcome != Outcome::Matched);
         self.matches.iter().enumerate().filter(|(_, found)| is_open(found)).map(|(n, _)| n).collect()
     }
 
-    /// "No catalogue has it" is true only where one was asked.
+    /// Sets the reason for tracks about which no catalogue was asked: "no catalogue has it" would be wrong for them.
     fn tell_who_was_not_asked(&mut self, catalogues: &[&dyn Catalogue]) {
         let names: Vec<_> = catalogues.iter().map(|catalogue| catalogue.name()).filter(|name| *name != HOME).collect();
         let reason = if names.is_empty() {

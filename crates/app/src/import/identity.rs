@@ -1,4 +1,4 @@
-//! Which recording of its owner an entry is: one that is there already, one that its code names, or a new one.
+//! The recording of an entry in the owner's library: an existing one, the one that its code refers to, or a new one.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use music::{
 };
 use store::{OwnTrack, Store, StoreError};
 
-/// What the owner has under the names and codes of one file.
+/// The owner's tracks with the names and codes of one file.
 #[derive(Default)]
 pub struct OwnTracks {
     by_name: HashMap<String, Vec<OwnTrack>>,
     by_id: HashMap<TrackId, String>,
-    /// By MusicBrainz id, as the owner's files gave it.
+    /// By MusicBrainz id, as in the owner's files.
     by_recording_id: HashMap<String, TrackId>,
     /// Recordings that the owner merged into another.
     merged: HashMap<TrackId, TrackId>,
-    /// Entries that are tracks already, by their position.
+    /// Entries that are already tracks, by their position.
     same: HashMap<usize, TrackId>,
 }
 
@@ -53,7 +53,7 @@ impl OwnTracks {
         Self { same, ..self }
     }
 
-    /// The recording of the entry at a position, in the owner's view.
+    /// The recording of the entry at a position, after the owner's merges.
     pub(super) fn identify_at(&mut self, n: usize, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
         if let Some(id) = self.same.get(&n).copied() {
             let is_open = found.outcome != Outcome::Matched;
@@ -75,7 +75,7 @@ impl OwnTracks {
         }
     }
 
-    /// The owner's track of this name and length, if it is clear which: one that is open already, or the only one.
+    /// The owner's track with this name and length, if it is unambiguous: an open entry, or the only such track.
     fn named(&self, name: &str, duration: Option<f64>) -> Option<&OwnTrack> {
         let mut same = self.by_name.get(name)?.iter().filter(|track| same_length(track.duration, duration));
         if let Some(open) = same.clone().find(|track| track.is_open) {
@@ -85,11 +85,11 @@ impl OwnTracks {
         only.filter(|_| same.next().is_none())
     }
 
-    /// The recording of an entry. An entry of the same name and length is the same track, in whichever file it stands.
+    /// The recording of an entry. Entries with the same name and length are the same track, in any file.
     pub(super) fn identify(&mut self, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
         let name = name_of(entry);
         let text = name.to_string();
-        // Half a name is no name: "Track 01" is on every album.
+        // A title without an artist does not identify a track: "Track 01" is on every album.
         let is_named = !name.title().is_empty() && !name.artist().is_empty();
         let known = self.named(&text, entry.duration).filter(|_| is_named).cloned();
         let id = match (found.outcome, &found.isrc) {
@@ -107,7 +107,7 @@ impl OwnTracks {
         let was = known.filter(|known| known.is_open && known.id != id && found.outcome == Outcome::Matched);
         let is_open = found.outcome != Outcome::Matched;
         self.add(OwnTrack { id, name: text, duration: entry.duration, is_open });
-        // Two files with the same MusicBrainz id in one import are one recording too.
+        // Two files of one import with the same MusicBrainz id are one recording too.
         self.by_recording_id.extend(entry.ids.music_brainz.as_ref().map(|name| (name.to_lowercase(), id)));
         Identity { id, was: was.map(|known| known.id) }
     }
@@ -116,17 +116,17 @@ impl OwnTracks {
         self.by_recording_id.get(&entry.ids.music_brainz.as_ref()?.to_lowercase()).copied()
     }
 
-    /// The id alone, where nothing moves.
+    /// Only the id; no track is moved.
     pub(crate) fn id_of(&mut self, owner: &UserId, entry: &ImportedTrack, found: &Match) -> TrackId {
         self.identify(owner, entry, found).id
     }
 
-    /// A code that already means something else to this owner is shared by several recordings, unless a catalogue says
-    /// that they are one.
+    /// If a code already refers to another recording of this owner, several recordings share the code, unless a
+    /// catalogue confirms that they are one.
     fn of_code(&self, isrc: &Isrc, name: &RecordingName, is_confirmed: bool) -> TrackId {
         let first = TrackId::of_isrc(isrc);
         let text = name.to_string();
-        // A line that was only a code is called by it.
+        // An entry with only a code has the code as its title.
         let placeholder = RecordingName::new(isrc.as_str(), None, "").to_string();
         let is_other = |other: &String| *other != text && *other != placeholder;
         match self.by_id.get(&first) {
@@ -140,18 +140,18 @@ impl OwnTracks {
 
 pub(super) struct Identity {
     pub(super) id: TrackId,
-    /// What the same track was called before a catalogue or its file said which recording it is.
+    /// The earlier id of the same track, before a catalogue or its file identified the recording.
     pub(super) was: Option<TrackId>,
 }
 
-/// Names that are looked up at once.
+/// How many names are looked up at once.
 const AT_ONCE: usize = 2000;
 
 fn name_of(entry: &ImportedTrack) -> RecordingName {
     RecordingName::new(&entry.title, None, &entry.artist())
 }
 
-/// What tells a track without a code from every other: its name and length; without an artist also where it is from.
+/// What identifies a track without a code: its name and length; without an artist, also its file.
 fn says(entry: &ImportedTrack, name: &str) -> String {
     let seconds = entry.duration.map_or(0, |seconds| seconds.round() as u64);
     let place = if entry.artists.is_empty() || entry.title.is_empty() {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn movements_that_share_a_code_are_tracks_of_their_own_and_the_same_entry_is_the_same_track() {
+    fn movements_with_a_shared_code_are_separate_tracks_and_a_repeated_entry_is_the_same_track() {
         let own = &mut OwnTracks::default();
         let code = Some("GBAYE6800001");
         let first = identified(own, &entry("I. Allegro", code));
@@ -189,20 +189,20 @@ mod tests {
     }
 
     #[test]
-    fn a_track_without_a_code_is_known_by_name_and_length() {
+    fn a_track_without_a_code_is_identified_by_name_and_length() {
         let own = &mut OwnTracks::default();
         let long = |seconds| ImportedTrack { duration: Some(seconds), ..entry("Memo", None) };
         let memo = identified(own, &long(100.0));
         assert_eq!(identified(own, &long(101.0)), memo);
-        assert_eq!(identified(own, &entry("memo", None)), memo, "a length that is not known contradicts nothing");
+        assert_eq!(identified(own, &entry("memo", None)), memo, "an unknown length does not contradict a known one");
         assert_ne!(identified(own, &long(200.0)), memo, "another take");
         let other =
             OwnTracks::default().identify(&UserId::new("bob"), &long(100.0), &super::super::judge(&long(100.0), &[]));
-        assert_ne!(other.id, memo, "another user's recording is another recording");
+        assert_ne!(other.id, memo, "another user's track is another recording");
     }
 
     #[test]
-    fn a_line_that_was_mended_with_a_code_takes_the_place_of_the_open_one() {
+    fn a_corrected_line_with_a_code_replaces_the_open_entry() {
         let own = &mut OwnTracks::default();
         let before = identified(own, &entry("Memo", None));
         let mended = entry("Memo", Some("GBAYE6800001"));

@@ -1,4 +1,4 @@
-//! What is kept of an import: every entry as a track of the library, playlists, and what no catalogue has confirmed.
+//! Stores an import: every entry as a library track, the playlists, and the entries that no catalogue has confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ use formats::{Gathered, ImportedTrack, Kind};
 use music::{AudioFeatures, Isrc, Track, TrackId};
 use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError, with_gaps_filled};
 
-/// One file, ready to be kept.
+/// One file, ready to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     pub file: String,
@@ -28,13 +28,13 @@ pub struct Import {
     pub ids: Vec<TrackId>,
     /// In playing order.
     pub playlists: BTreeMap<String, Vec<TrackId>>,
-    /// Ambiguous and unmatched entries: tracks all the same, and looked for again later.
+    /// Ambiguous and unmatched entries. They are tracks too, and Segue searches for them again later.
     pub open: Vec<OpenEntry>,
     /// Tracks that an earlier import left open under another id.
     pub moves: Vec<(TrackId, TrackId)>,
-    /// Recordings that are matched now: if an earlier import left them open, they no longer are.
+    /// Recordings that are matched now. Open entries of earlier imports for them are closed.
     pub settled: Vec<TrackId>,
-    /// A folder is kept in step.
+    /// Whether the import is the scan of a synchronised folder.
     pub is_sync: bool,
 }
 
@@ -43,11 +43,11 @@ pub struct OpenEntry {
     pub entry: ImportedTrack,
     pub found: Match,
     pub track: TrackId,
-    /// Playlists of the file it belongs to.
+    /// The playlists of the file that contain it.
     pub playlists: BTreeSet<String>,
 }
 
-/// What keeping changed; a second import of the same file changes nothing.
+/// The changes of an import; a second import of the same file changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Kept {
@@ -82,7 +82,7 @@ impl Import {
             import.ids.push(id);
             let new = new_track(entry, id, found, kind);
             match places.get(&id) {
-                // A second file of the same recording says what the first leaves open.
+                // A second file of the same recording fills fields that the first leaves empty.
                 Some(place) => {
                     let known = &mut import.tracks[*place];
                     known.track = with_gaps_filled(known.track.clone(), &new.track);
@@ -106,7 +106,7 @@ impl Import {
         import
     }
 
-    /// Keeps it with the report that tells of it.
+    /// Stores the import with its report.
     pub(crate) async fn keep(&self, store: &Store, owner: &UserId, report: &Value) -> Result<Kept, StoreError> {
         let open = self.open.iter().map(|open| {
             let (entry, found) = (encoded(&open.entry)?, encoded(&open.found)?);
@@ -127,7 +127,7 @@ impl Import {
     }
 }
 
-/// The playlists that hold each position: looked up once, because a file may be one list of a million entries.
+/// The playlists of each position. They are computed once, because a file may be one list of a million entries.
 fn lists_of(gathered: &Gathered) -> HashMap<usize, BTreeSet<String>> {
     let mut lists: HashMap<usize, BTreeSet<String>> = HashMap::new();
     for (name, positions) in &gathered.playlists {
@@ -138,12 +138,12 @@ fn lists_of(gathered: &Gathered) -> HashMap<usize, BTreeSet<String>> {
     lists
 }
 
-/// An entry as a track of its owner: the file's words are the owner's, the catalogue's are everyone's.
+/// An entry as a library track: the data of the file belongs to the owner, the data of the catalogue is public.
 pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind: Kind) -> NewLibraryTrack {
     let isrc = found.isrc.clone().or_else(|| entry.isrcs.first().cloned());
-    let elsewhere = found.recording.as_ref().filter(|known| known.source != HOME);
+    let external = found.recording.as_ref().filter(|known| known.source != HOME);
     NewLibraryTrack {
-        public: elsewhere.map(|known| catalogued(known, id)),
+        public: external.map(|known| catalogued(known, id)),
         track: track_of(entry, id, isrc, found, kind),
         is_own: true,
         album_artist: album_artist(entry),
@@ -157,7 +157,7 @@ pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind:
     }
 }
 
-/// What the file calls the recording, beyond its first code.
+/// The ids of the recording in the file, besides its first code.
 fn names_of(entry: &ImportedTrack) -> Vec<(&'static str, String)> {
     let further = entry.isrcs.iter().skip(1).map(|isrc| ("isrc", isrc.to_string()));
     let recording = entry.ids.music_brainz.iter().map(|id| ("mbid", id.to_lowercase()));
@@ -169,7 +169,7 @@ fn album_artist(entry: &ImportedTrack) -> Option<String> {
     details.album_artist.clone().or_else(|| details.compilation.then(|| "Various Artists".to_owned()))
 }
 
-/// What a catalogue says about a recording.
+/// The catalogue's data about a recording.
 fn catalogued(known: &Candidate, id: TrackId) -> Track {
     let album = known.album.clone().unwrap_or_default();
     let named = Track::named(known.isrc.clone(), known.full_title(), known.artist.clone(), album);
@@ -200,7 +200,7 @@ impl OpenEntry {
     }
 }
 
-/// The same entry of the same listener has the same id, in whichever file it stands.
+/// The same entry of the same user has the same id, in any file.
 fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
     let ImportedTrack { title, artists, album, duration, isrcs, ids, .. } = entry;
     let seconds = duration.map(|seconds| seconds.round() as u64);
@@ -208,7 +208,7 @@ fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{owner}\n{says}").to_lowercase().as_bytes())
 }
 
-/// The file's own words first: they are what the listener calls it. The catalogue fills what the file leaves open.
+/// Uses the names of the file, because the user knows the track by them. The catalogue fills empty fields.
 pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &Match, kind: Kind) -> Track {
     let known = found.recording.as_ref();
     let from_file = format!("{kind}, imported");
@@ -217,7 +217,7 @@ pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &
         let source = known.filter(|_| !is_from_file).map_or(from_file.as_str(), |known| known.source.as_ref());
         provenance.insert(field.to_owned(), source.to_owned());
     };
-    // A line written title first was reversed by the matcher, so the catalogue's words are the right ones.
+    // The matcher swapped title and artist of this line, so the catalogue's names are used.
     let is_turned = entry.either_way && known.is_some();
     let has_names = !entry.title.is_empty() && !entry.artists.is_empty() && !is_turned;
     say("title", has_names);
@@ -249,13 +249,13 @@ pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &
     }
 }
 
-/// What tags say about the sound, where no source can be asked by a code.
+/// Audio features from tags, for tracks without a code, which no source can look up.
 fn tagged_features(entry: &ImportedTrack) -> Option<AudioFeatures> {
     let tempo = entry.details.bpm.filter(|_| entry.isrcs.is_empty())?;
     Some(AudioFeatures { tempo: Some(tempo), ..AudioFeatures::default() })
 }
 
-/// An entry that says no more than a code or an id is called by it until a catalogue knows better.
+/// An entry with only a code or an id has it as its title until a catalogue provides the title.
 fn titled(entry: &ImportedTrack) -> String {
     let ids = &entry.ids;
     let file = ids.location.as_deref().and_then(|path| path.rsplit(['/', '\\']).next());

@@ -1,4 +1,4 @@
-//! The database as a catalogue: what is indexed, on its way into the index, or was shown by Tidal before.
+//! The database as a catalogue: tracks that are indexed, are being indexed, or were returned by Tidal before.
 
 use futures::future::BoxFuture;
 
@@ -9,10 +9,10 @@ use super::{
 use music::{Isrc, Track, TrackRef, scope::Scope};
 use store::{Store, StoreError};
 
-/// What the database is called as a source of candidates.
+/// The name of the database as a source of candidates.
 pub(crate) const HOME: &str = "library";
 
-/// What one user may see of the database, as a catalogue: the first one that is asked.
+/// The tracks of the database that one user may see, as a catalogue. It is asked first.
 pub(crate) struct KnownTracks<'s> {
     pub(crate) store: &'s Store,
     pub(crate) scope: Scope,
@@ -42,7 +42,7 @@ impl Catalogue for KnownTracks<'_> {
     }
 }
 
-/// A track without a code cannot be chosen by one, and one that is called by its code says nothing about it.
+/// A track without a code cannot be chosen by its code. A track whose title is its code has no useful title.
 fn candidate(track: Track, source: &'static str) -> Option<Candidate> {
     if track.title == track.isrc_text() {
         return None;

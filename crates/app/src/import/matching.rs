@@ -1,4 +1,4 @@
-//! Matching: which recording does this entry mean, how sure is that, and why?
+//! Matching: which recording an entry refers to, with a confidence and a reason.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use music::{
     isrc::Doubt,
 };
 
-/// A recording that a catalogue knows: the library, the index, Tidal, Deezer, MusicBrainz.
+/// A recording of a catalogue: the library, the index, Tidal, Deezer or MusicBrainz.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
@@ -26,7 +26,7 @@ pub struct Candidate {
     /// Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
-    /// Who knows it.
+    /// The catalogue that has it.
     pub source: Cow<'static, str>,
 }
 
@@ -44,9 +44,9 @@ impl Candidate {
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     Matched,
-    /// Several recordings could be meant, or one but not surely: the listener chooses.
+    /// Several recordings match, or one with a low confidence: the user chooses.
     Ambiguous,
-    /// Kept, and tried again later.
+    /// Stored, and searched for again later.
     Unmatched,
 }
 
@@ -54,16 +54,16 @@ pub enum Outcome {
 #[serde(rename_all = "camelCase")]
 pub struct Match {
     pub outcome: Outcome,
-    /// The recording, when there is a match.
+    /// The recording, if there is a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isrc: Option<Isrc>,
-    /// What a catalogue says about it; nothing when only the file knows it.
+    /// The catalogue's data about it; absent if only the file has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<Candidate>,
     /// 0 to 1.
     pub confidence: f64,
     pub reason: String,
-    /// Best first; what an ambiguous entry is chosen from.
+    /// The candidates for an ambiguous entry, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Scored>,
 }
@@ -79,11 +79,11 @@ pub struct Scored {
 
 /// From this confidence on, no further catalogue is asked.
 const SURE: f64 = 0.85;
-/// From here on it is worth asking.
+/// From this confidence on, an entry is ambiguous and the user chooses. Below, it is unmatched.
 const POSSIBLE: f64 = 0.5;
 const MOST_CANDIDATES: usize = 5;
 
-/// Judges one entry by everything the catalogues said about it.
+/// Judges one entry by the candidates of all catalogues.
 pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
     if let Some(found) = by_code(track, candidates) {
         return found;
@@ -111,7 +111,7 @@ pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
     Match { candidates: shortlist(scored), ..unmatched(best.confidence, best.reason) }
 }
 
-/// The codes an entry can be looked up by: its own, and what a misread one was probably meant to be.
+/// The codes for the lookup of an entry: its own, and probable corrections of a misread one.
 pub fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
     let repaired = track.isrcs.iter().filter_map(|isrc| match isrc.doubt() {
         Some(Doubt::Misread(repaired)) => Some(repaired),
@@ -123,7 +123,7 @@ pub fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
 fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
     let codes = codes_to_ask(track);
     let known = codes.iter().find_map(|code| candidates.iter().find(|candidate| candidate.isrc == *code))?;
-    if score::is_someone_else(track, known) {
+    if score::is_other_recording(track, known) {
         let reason = format!("the code {} is \"{}\" by {} at {}", known.isrc, known.title, known.artist, known.source);
         let scored = Scored { candidate: known.clone(), confidence: POSSIBLE, reason: reason.clone() };
         return Some(ambiguous(POSSIBLE, reason, vec![scored]));
@@ -139,7 +139,7 @@ fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
     })
 }
 
-/// A code in good form next to a title needs no catalogue: the file itself says which recording it means.
+/// A valid code next to a title needs no catalogue: the file itself identifies the recording.
 fn by_file_alone(track: &ImportedTrack) -> Option<Match> {
     let isrc = track.isrcs.iter().find(|isrc| isrc.doubt().is_none())?;
     (!track.title.is_empty()).then(|| Match {
@@ -157,14 +157,14 @@ fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<Scored> {
             Some(Scored { candidate: candidate.clone(), confidence, reason })
         })
         .collect();
-    // Stable, so that among equals the catalogue that was asked first wins.
+    // A stable sort, so that among equal candidates the first catalogue is preferred.
     scored.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let mut seen = std::collections::HashSet::new();
     scored.retain(|scored| seen.insert(scored.candidate.isrc.clone()));
     scored
 }
 
-/// One recording may have several codes; then any of them is right.
+/// One recording may have several codes; then any of them is correct.
 fn is_same_recording(a: &Scored, b: &Scored) -> bool {
     let name = |it: &Scored| {
         let it = &it.candidate;

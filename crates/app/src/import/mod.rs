@@ -1,6 +1,6 @@
 //! Import: entries of a user's files, matched to recordings, stored in the library, with a report for each line.
 //!
-//! [`match_all`] finds the recording that each entry means, and [`Report`] says how that went.
+//! [`match_all`] finds the recording of each entry, and [`Report`] contains the results.
 
 mod answer;
 mod catalogue;

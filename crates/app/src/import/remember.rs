@@ -1,4 +1,4 @@
-//! Manners towards catalogues elsewhere: not asking the same twice, and not keeping a listener waiting.
+//! Wrappers around external catalogues: they store answers and limit the time of a search.
 
 use chrono::TimeDelta;
 use futures::future::BoxFuture;
@@ -11,13 +11,13 @@ use super::{
 use music::Isrc;
 use store::Store;
 
-/// What was found stays true for long; what was not may be added tomorrow.
+/// Found recordings stay valid for long; missing ones may be added soon.
 const FOUND_FOR: TimeDelta = TimeDelta::days(30);
 const NOTHING_FOR: TimeDelta = TimeDelta::days(3);
 
 type Found<'a> = BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 
-/// Remembers answers in the database.
+/// Stores answers in the database.
 pub(crate) struct Remembering<'c> {
     pub(crate) catalogue: &'c dyn Catalogue,
     pub(crate) store: &'c Store,
@@ -73,7 +73,7 @@ impl Catalogue for Remembering<'_> {
     }
 }
 
-/// Asks until a moment; what is open then is looked for in the background.
+/// Asks until a deadline. Entries that are open then are searched for in the background.
 pub(crate) struct Until<'c> {
     pub(crate) catalogue: &'c dyn Catalogue,
     pub(crate) moment: Instant,

@@ -1,4 +1,4 @@
-//! The report: how many entries became what, and what is left to do, for a terminal or for a program.
+//! The report of an import: the counts of each outcome and the remaining work, for a terminal or a program.
 
 use std::{
     collections::BTreeMap,
@@ -13,32 +13,32 @@ use super::{
 };
 use formats::{Gathered, ImportedTrack, Kind, LineError};
 
-/// What became of one file.
+/// The report of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     pub file: String,
     pub kind: Kind,
-    /// Lines, plays, rows: whatever the file counts.
+    /// Lines, plays or rows of the file.
     pub n_entries: u64,
     /// Different tracks among them.
     pub n_tracks: usize,
     pub n_matched: usize,
     pub n_ambiguous: usize,
     pub n_unmatched: usize,
-    /// Entries that could not be used; the first of them are in `unusable`.
+    /// The number of unusable entries; the first ones are in `unusable`.
     pub n_unusable: u64,
     pub left_out: BTreeMap<&'static str, u64>,
     pub rows: Vec<Row>,
     pub unusable: Vec<LineError>,
     /// Catalogues that could not be asked, and why.
     pub silent: BTreeMap<&'static str, String>,
-    /// Why the file gave nothing at all.
+    /// Why the file contains no entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// What became of one track.
+/// The outcome of one track.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
@@ -129,7 +129,7 @@ impl Row {
 const MOST_ROWS: usize = 20;
 const NAME_WIDTH: usize = 44;
 
-/// As a terminal shows it: counts first, then what needs a person.
+/// The text for a terminal: counts, then the entries that need a user's action.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.file, self.kind)?;
@@ -143,7 +143,7 @@ impl fmt::Display for Report {
         self.write_rows(f, Outcome::Ambiguous, "Ambiguous: choose one of the candidates")?;
         self.write_rows(f, Outcome::Unmatched, "Unmatched: kept, and tried again later")?;
         if !self.unusable.is_empty() {
-            writeln!(f, "\nUnusable: to be mended in the file")?;
+            writeln!(f, "\nUnusable: correct these lines in the file")?;
             for error in self.unusable.iter().take(MOST_ROWS) {
                 writeln!(f, "  {:>6}  {}", error.line, error.problem)?;
             }
@@ -157,7 +157,7 @@ fn write_rest(f: &mut fmt::Formatter<'_>, n: usize) -> fmt::Result {
     if n > MOST_ROWS { writeln!(f, "          … and {} more; --json lists all", n - MOST_ROWS) } else { Ok(()) }
 }
 
-/// Cut or filled to a width, counted in characters.
+/// Cut or padded to a width, in characters.
 fn fitted(text: &str, width: usize) -> String {
     let n_chars = text.chars().count();
     if n_chars <= width {

@@ -1,13 +1,13 @@
-//! How well does a known recording fit what a file says: a number, and the sentence that explains it.
+//! How well a known recording matches an entry of a file: a confidence, and a sentence that explains it.
 
 use super::matching::Candidate;
 use formats::ImportedTrack;
 use music::identity::RecordingName;
 
-/// Names this much alike are one name with a typing mistake.
+/// Names with at least this similarity count as one name with a typing mistake.
 const ALIKE: f64 = 0.85;
 
-/// How the lengths compare.
+/// The result of a comparison of lengths.
 enum Length {
     Same,
     /// Within ten seconds: another mastering, a fade, or another take.
@@ -16,13 +16,13 @@ enum Length {
     Unknown,
 }
 
-/// `None` when the two have nothing to do with each other.
+/// `None` if the two do not match at all.
 pub(super) fn score(track: &ImportedTrack, known: &Candidate) -> Option<(f64, String)> {
     let as_written = score_names(track, &track.title, &track.artists, known);
     if !track.either_way {
         return as_written;
     }
-    // Turned round it is a little less likely: most people write the artist first.
+    // The swapped order is a little less likely, because most people write the artist first.
     let title = track.artist();
     let turned = score_names(track, &title, std::slice::from_ref(&track.title), known)
         .map(|(confidence, reason)| (confidence - 0.02, format!("{reason} (title written first)")));
@@ -40,7 +40,7 @@ fn score_names(track: &ImportedTrack, title: &str, artists: &[String], known: &C
         let is_it = ours.title() == theirs.title() && ours.version() == theirs.version() && fits_well(track, known);
         return is_it.then(|| (0.6, "title and length agree; the file names no artist".into()));
     }
-    // Catalogues disagree about who comes first, so any of the artists may be theirs.
+    // Catalogues order the artists differently, so any of them may be the catalogue's first.
     let names = artists.iter().map(|artist| RecordingName::new(&title, None, artist));
     names.filter_map(|ours| score_one(&ours, &theirs, track, known)).max_by(|a, b| a.0.total_cmp(&b.0))
 }
@@ -75,8 +75,8 @@ fn score_one(
     Some((confidence + bonus, reason))
 }
 
-/// True when a code leads to something whose title and artist are both other ones: the code was mistyped or reused.
-pub(super) fn is_someone_else(track: &ImportedTrack, known: &Candidate) -> bool {
+/// True if a code refers to a recording with another title and another artist: the code was mistyped or reused.
+pub(super) fn is_other_recording(track: &ImportedTrack, known: &Candidate) -> bool {
     if track.title.is_empty() || track.artists.is_empty() {
         return false;
     }
@@ -115,7 +115,7 @@ fn version_pair(ours: &RecordingName, theirs: &RecordingName) -> String {
     format!("{} here, {} there", said(ours), said(theirs))
 }
 
-/// Titles of videos say that they are videos, which says nothing about the recording.
+/// Removes words such as "official video", which do not describe the recording.
 fn without_video_words(title: &str) -> String {
     const VIDEO: &[&str] = &["official", "video", "lyric", "lyrics", "visualizer", "audio", "hd", "4k"];
     let mut rest = title.to_owned();

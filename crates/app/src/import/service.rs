@@ -1,4 +1,4 @@
-//! Importing: a file in, its tracks in the library, a report out.
+//! The import service: reads files, adds their tracks to the library and returns a report.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -27,7 +27,7 @@ use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_upl
 use music::{Isrc, TrackId, TrackRef};
 use store::{NewLibraryTrack, OpenEntry, Resolution, StoreError};
 
-/// What someone gave us to import.
+/// The input of an import.
 pub enum Given {
     /// A file, an archive or a folder on this machine.
     Path(PathBuf),
@@ -40,7 +40,7 @@ pub enum Given {
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportFailure {
-    /// The owner of the file can do something about it.
+    /// The user can correct the file.
     #[error(transparent)]
     File(#[from] ImportError),
     #[error(transparent)]
@@ -49,10 +49,10 @@ pub enum ImportFailure {
     Bug(#[from] tokio::task::JoinError),
 }
 
-/// An entry that is still open, as its owner sees it.
+/// An open entry, as its owner sees it.
 pub type OpenLine = OpenEntry<ImportedTrack, Match>;
 
-/// What became of one file.
+/// The result of one file.
 pub struct Imported {
     pub report: Report,
     pub kept: Kept,
@@ -62,8 +62,8 @@ pub struct Imported {
 }
 
 impl Imports {
-    /// Imports everything given, file by file. Catalogues elsewhere are asked for at most
-    /// `patience`; what is open then is looked for in the background.
+    /// Imports everything given, file by file. External catalogues are asked for at most `patience`. Entries that are
+    /// open then are searched for in the background.
     #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
         &self,
@@ -71,7 +71,7 @@ impl Imports {
         given: Given,
         patience: Duration,
     ) -> Result<Vec<Imported>, ImportFailure> {
-        // Parsing is work for a thread of its own: a large history takes seconds.
+        // Parsing runs on a separate thread, because a large history takes seconds.
         let scratch = self.scratch.clone();
         let files = tokio::task::spawn_blocking(move || match given {
             Given::Path(path) => gather_files(&path, &scratch),
@@ -88,8 +88,8 @@ impl Imports {
         Ok(imported)
     }
 
-    /// Makes tracks of files in a folder, without waiting for catalogues; the track of each entry. `same` are entries that
-    /// are tracks already, by their position.
+    /// Creates tracks of files in a folder, without waiting for catalogues. Returns the track of each entry. `same` are
+    /// entries that are already tracks, by their position.
     pub(crate) async fn import_gathered(
         &self,
         owner: &UserId,
@@ -105,7 +105,7 @@ impl Imports {
         Ok(imported.ids)
     }
 
-    /// `same`: a folder is kept in step, and these entries are tracks already.
+    /// `same`: set for a synchronised folder; the entries that are already tracks.
     async fn keep(
         &self,
         owner: &UserId,
@@ -117,7 +117,7 @@ impl Imports {
         let own = OwnTracks::read(&self.store, owner, &file.gathered.tracks, &matches.matches);
         let own = own.await.map_err(Error::from)?.with_same(same.unwrap_or_default());
         let (kind, name) = (file.kind, file.name.clone());
-        // A large file takes a while: on a thread of its own, which also drops what was read of the file.
+        // A large file takes a while, so this runs on a separate thread, which also frees the parsed data.
         let of = owner.clone();
         let prepared = tokio::task::spawn_blocking(move || {
             let GatheredFile { name, kind, gathered } = file;
@@ -140,7 +140,7 @@ impl Imports {
         Ok(Imported { open: open.collect(), report, kept, ids })
     }
 
-    /// The listener says which recording an open entry means: one of its candidates, or any that is known here.
+    /// Matches an open entry to the recording that the user chose: one of its candidates, or any known recording.
     #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
     pub async fn choose(&self, owner: &UserId, entry: Uuid, name: &TrackRef) -> Result<LibraryEntry, Error> {
         let open: OpenLine = self.store.open_entry(owner, entry).await?;
@@ -152,7 +152,7 @@ impl Imports {
                 let isrc = scored.candidate.isrc.clone();
                 let id = TrackId::of_isrc(&isrc);
                 let found = Match { recording: Some(scored.candidate.clone()), isrc: Some(isrc), ..open.found.clone() };
-                // The listener has read the catalogue's words and chosen by them.
+                // The user has chosen by the catalogue's names, so they are used.
                 let entry = ImportedTrack { title: String::new(), artists: vec![], ..open.entry };
                 new_track(&entry, id, &found, kind_of(&open.kind)?)
             }
@@ -186,10 +186,10 @@ impl Pipeline {
         }
         let catalogues = self.catalogues();
         let remembering: Vec<_> = catalogues.into_iter().map(|catalogue| self.remembering(catalogue)).collect();
-        let elsewhere: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
+        let external: Vec<_> = remembering.iter().map(|catalogue| Until { catalogue, moment: until }).collect();
         let home: &dyn Catalogue = &self.home(owner).await?;
         let all: Vec<&dyn Catalogue> =
-            std::iter::once(home).chain(elsewhere.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
+            std::iter::once(home).chain(external.iter().map(|catalogue| catalogue as &dyn Catalogue)).collect();
         let mut matches = match_all(&file.gathered, &all).await;
         matches.silent.extend(silent);
         Ok(matches)

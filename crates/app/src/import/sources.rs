@@ -1,4 +1,4 @@
-//! The services elsewhere as catalogues, and codes for entries that only have an id of Spotify's.
+//! The external services as catalogues, and the lookup of codes for entries with only a Spotify id.
 
 use futures::future::BoxFuture;
 
@@ -18,11 +18,11 @@ use sources::{
 
 type Found<'a> = BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 
-/// Tidal gives twenty results and more on further pages; what is not among these is not what was meant.
+/// Tidal returns twenty results per page. A recording that is not on the first page is not considered.
 const TIDAL_RESULTS: usize = 20;
 
-/// Looks up the code of every track that has a Spotify id and no code. Spotify's own exports have no codes at all.
-/// Gives the number of codes found; those found before an error stay.
+/// Looks up the code of every track that has a Spotify id and no code: Spotify's own exports contain no codes. Returns
+/// the number of codes found. Codes found before an error are kept.
 pub async fn add_codes(gathered: &mut Gathered, reccobeats: &ReccoBeats) -> Result<usize, SourceError> {
     let without_code = gathered.tracks.iter().filter(|track| track.isrcs.is_empty());
     let ids: Vec<String> = without_code.filter_map(|track| track.ids.spotify.clone()).collect();
@@ -66,7 +66,7 @@ impl Catalogue for MusicBrainz {
         Box::pin(async move {
             let mut found = vec![];
             for isrc in isrcs {
-                // Several recordings under one code are a mistake somewhere; the first is as good as any.
+                // Several recordings with one code are a mistake in the catalogue; the first one is used.
                 let recording = MusicBrainz::by_isrc(self, isrc).await?.into_iter().next();
                 found.extend(recording.map(|recording| from_musicbrainz(&recording, isrc.clone())));
             }

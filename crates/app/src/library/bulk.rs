@@ -1,4 +1,4 @@
-//! Several tracks of a library in one step.
+//! Removes several tracks of a library in one step.
 
 use engine::UserId;
 use tracing::instrument;
@@ -11,7 +11,7 @@ use store::UndoId;
 const MOST_AT_ONCE: usize = 1000;
 
 impl Library {
-    /// Removes several tracks in one step. Answers how many were there, and what brings them back.
+    /// Removes several tracks in one step. Returns how many were removed, and the id for the undo.
     #[instrument(name = "library.remove_tracks", skip_all, fields(user.id = %owner))]
     pub async fn remove_tracks(&self, owner: &UserId, names: &[TrackRef]) -> Result<(usize, UndoId), Error> {
         if !(1..=MOST_AT_ONCE).contains(&names.len()) {

@@ -1,6 +1,7 @@
-//! How far the steps of a user's tracks have come, counted again only after a change.
+//! The progress of a user's tracks. It is counted again only after a change.
 //!
-//! Counting reads every step of the user's tracks: most of a second for a hundred thousand. A page asks twice a second.
+//! Counting reads every step of the user's tracks, which takes most of a second for a hundred thousand. A page asks
+//! twice a second.
 
 use std::{
     collections::HashMap,
@@ -16,11 +17,11 @@ use crate::{
     enrich::{Progress, progress},
 };
 
-/// A step that another node claims changes no document; it is seen this late.
+/// A step that another node claims changes no document. Such changes are visible after this time.
 const KEEPS: Duration = Duration::from_secs(5);
 const MOST_USERS: usize = 1_000;
 
-/// What was counted, and what it was counted of: the news of this process, and the revision of the documents.
+/// The counts, and the state for which they are valid: the news of this process and the revision of the documents.
 struct Counted {
     at: Instant,
     of: (u64, i64),
@@ -47,7 +48,7 @@ impl KnownSteps {
 
 impl Library {
     pub(super) async fn steps_of(&self, owner: &UserId) -> Result<Progress, Error> {
-        // Read before counting: a change meanwhile is counted next time.
+        // Read before counting, so that a concurrent change is counted next time.
         let news = *self.pipeline.news().borrow();
         let of = (news, self.store.track_revision().await?);
         if let Some(steps) = self.known_steps.get(owner, of) {
@@ -71,6 +72,10 @@ mod tests {
         known.put(&ann, (1, 7), steps.clone());
         assert_eq!(known.get(&ann, (1, 7)), Some(steps));
         assert_eq!(known.get(&bob, (1, 7)), None);
-        assert_eq!((known.get(&ann, (2, 7)), known.get(&ann, (1, 8))), (None, None), "news, and a new revision");
+        assert_eq!(
+            (known.get(&ann, (2, 7)), known.get(&ann, (1, 8))),
+            (None, None),
+            "counts are invalid after news and after a new revision"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Lookups: what a user owns and what is indexed, asked together and in one query each.
+//! Lookups: which tracks a user owns and which are indexed, with one query each.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use sources::tidal::{TidalAlbum, TidalTrack};
 use store::{Candidate, Visible};
 
 impl Library {
-    /// What a user may see. Every lookup below goes through it.
+    /// The scope of a user. Every lookup below uses it.
     pub(crate) async fn scope(&self, owner: &UserId) -> Result<Scope, Error> {
         Ok(self.store.scope_of(owner, self.pipeline.shared).await?)
     }
@@ -31,7 +31,7 @@ impl Library {
         Ok(found)
     }
 
-    /// The indexed tracks with these names that the user may see, in the order asked.
+    /// The indexed tracks with these names that the user may see, in the order of the names.
     pub(crate) async fn indexed_tracks(&self, owner: &UserId, names: &[TrackRef]) -> Result<Vec<Track>, Error> {
         let mut visible = self.visible(owner, names).await?;
         let documents = names.iter().flat_map(|name| visible.remove(name).unwrap_or_default());
@@ -41,7 +41,7 @@ impl Library {
         Ok(tracks)
     }
 
-    /// Which of these names mean something that the user may see and that is indexed.
+    /// The names that refer to an indexed track that the user may see.
     pub(crate) async fn indexed(
         &self,
         owner: &UserId,
@@ -58,7 +58,7 @@ impl Library {
         timings.measure("indexCheckDurationMs", asked).await
     }
 
-    /// "Nothing" is an answer only of an index that has read something, if there is something to read.
+    /// Checks the index if nothing was found: "nothing" is a valid answer only if the index has read the documents.
     async fn make_sure(&self, is_something: bool) -> Result<(), IndexError> {
         if is_something || self.index.info().await?.revision > 0 {
             return Ok(());
@@ -69,7 +69,7 @@ impl Library {
         }
     }
 
-    /// Which of these tracks are in the library, in their order. A lookup that fails is an error, never "no".
+    /// Which of these tracks are in the library, in their order. A failed lookup is an error, never "no".
     pub(crate) async fn owned(
         &self,
         owner: &UserId,
@@ -87,7 +87,7 @@ impl Library {
         Ok(timings.measure("libraryCheckDurationMs", asked).await?)
     }
 
-    /// Tracks as results, with flags that are true now.
+    /// Tracks as results, with current flags.
     pub(crate) async fn track_results(
         &self,
         owner: &UserId,
@@ -107,7 +107,7 @@ impl Library {
         Ok(results)
     }
 
-    /// Where a catalogue shows no picture, the one in the user's own file is shown.
+    /// If the catalogue has no picture, adds the picture of the user's own file.
     pub(super) async fn add_artwork<'a>(
         &self,
         owner: &UserId,
@@ -122,8 +122,8 @@ impl Library {
         Ok(())
     }
 
-    /// The documents that these names mean to this user: a recording that the user merged means the other one, and a
-    /// further code in a file of the user means that file's recording.
+    /// The documents that these names refer to for this user: a merged recording refers to the other one, and a further
+    /// code in a file of the user refers to the recording of that file.
     async fn visible(&self, owner: &UserId, names: &[TrackRef]) -> Result<BTreeMap<TrackRef, Vec<Visible>>, Error> {
         let scope = self.scope(owner).await?;
         if names.is_empty() {
@@ -137,7 +137,7 @@ impl Library {
         let id_of = |name: &TrackRef| match name {
             TrackRef::Id(id) => Some(*id),
             TrackRef::Isrc(isrc) => further.get(isrc.as_str()).copied().or_else(|| {
-                // A code means what it means to everyone, unless that is merged.
+                // A code refers to its recording for all users, unless this user merged that recording.
                 Some(TrackId::of_isrc(isrc)).filter(|id| merged.contains_key(id))
             }),
         };
@@ -152,7 +152,7 @@ impl Library {
         Ok(found.collect())
     }
 
-    /// Tracks that came from the index.
+    /// Results for tracks of the index.
     pub(crate) async fn index_results(
         &self,
         owner: &UserId,
@@ -167,7 +167,7 @@ impl Library {
         Ok(results)
     }
 
-    /// Tracks that came from the catalogue. They are stored, so that their codes count as known later.
+    /// Results for tracks of the catalogue. They are stored, so that their codes are known later.
     pub(crate) async fn catalogue_results(
         &self,
         owner: &UserId,
@@ -198,8 +198,8 @@ impl Library {
         Ok(albums.iter().map(|album| AlbumResult::of_catalogue(album, owned.contains(&album.id))).collect())
     }
 
-    /// Recordings that exist for this user: what they may see, what the catalogue has shown before, and what it
-    /// confirms now.
+    /// The recordings that exist for this user: visible tracks, tracks that the catalogue returned before, and tracks
+    /// that it confirms now.
     pub(crate) async fn known(
         &self,
         owner: &UserId,
@@ -232,14 +232,14 @@ impl Library {
         Ok(known)
     }
 
-    /// One recording that exists.
+    /// One existing recording.
     pub(crate) async fn find_track(&self, owner: &UserId, name: &TrackRef) -> Result<Track, Error> {
         let mut known = self.known(owner, &Timings::default(), std::slice::from_ref(name)).await?;
         known.remove(name).ok_or_else(|| Error::UnknownTrack(name.clone()))
     }
 }
 
-/// The code to ask a catalogue by.
+/// The code for a catalogue lookup.
 fn isrc_of(name: &TrackRef) -> Option<Isrc> {
     match name {
         TrackRef::Isrc(isrc) => Some(isrc.clone()),

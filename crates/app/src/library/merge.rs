@@ -1,4 +1,4 @@
-//! Merging and splitting: one user says that two tracks are one recording, or that the files of one track are several.
+//! Merging and splitting: a user merges two tracks into one recording, or splits the files of one track.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ use crate::{
 };
 use store::{FilePart, NewLibraryTrack, StoreError};
 
-/// What was done, and the id that takes it back.
+/// The result of a merge or split, with the id for its undo.
 pub struct Rearranged {
     pub undo_id: Uuid,
-    /// The track that there is now.
+    /// The resulting track.
     pub track: LibraryEntry,
 }
 
 impl Library {
-    /// One track of the user becomes part of another one. Other users keep both.
+    /// Merges a track of the user into another one. Other users keep both.
     #[instrument(name = "library.merge", skip_all, fields(user.id = %owner, track.name = %from))]
     pub async fn merge(&self, owner: &UserId, from: &TrackRef, into: &TrackRef) -> Result<Rearranged, Error> {
         let (from, into) = (self.own_id(owner, from).await?, self.own_id(owner, into).await?);
@@ -36,7 +36,7 @@ impl Library {
         Ok(Rearranged { undo_id, track: self.entry(owner, track).await? })
     }
 
-    /// A file of a track becomes a track of its own: the one at `path`, or the last.
+    /// Makes a file of a track a separate track: the file at `path`, or the last one.
     #[instrument(name = "library.split", skip_all, fields(user.id = %owner, track.name = %name))]
     pub async fn split(&self, owner: &UserId, name: &TrackRef, path: Option<&str>) -> Result<Rearranged, Error> {
         let from = self.own_id(owner, name).await?;
@@ -46,7 +46,7 @@ impl Library {
         }
         let chosen = files.iter().rev().find(|file| path.is_none_or(|path| file.path == path));
         let chosen =
-            chosen.ok_or_else(|| Error::Invalid { field: "path", problem: "is no file of this track".into() })?;
+            chosen.ok_or_else(|| Error::Invalid { field: "path", problem: "is not a file of this track".into() })?;
         let new = self.track_of_file(owner, chosen).await?;
         let undo_id = self.store.split_track(owner, from, chosen, &new).await?;
         self.pipeline.tell();
@@ -54,7 +54,7 @@ impl Library {
         Ok(Rearranged { undo_id, track: self.entry(owner, track).await? })
     }
 
-    /// Takes a merge or a split back.
+    /// Undoes a merge or a split.
     #[instrument(name = "library.undo_merge", skip_all, fields(user.id = %owner, merge.id = %id))]
     pub async fn undo_merge(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
         self.store.undo_merge(owner, id).await?;
@@ -67,7 +67,7 @@ impl Library {
         track.track_id.parse().map_err(|_| Error::NotFound)
     }
 
-    /// What a file says, as a recording that no other file is.
+    /// The track of a file, as a separate recording.
     async fn track_of_file(&self, owner: &UserId, file: &FilePart) -> Result<NewLibraryTrack, Error> {
         let FilePart { path, part } = file.clone();
         let entry = tokio::task::spawn_blocking(move || read(&path, part)).await;

@@ -1,12 +1,12 @@
-//! The library service: tracks and albums a user owns. Every change wakes the workers that enrich and index.
+//! The library service: the tracks and albums of a user. Every change wakes the workers that enrich and index.
 
 mod bulk;
 mod known_steps;
 mod lookup;
 mod merge;
 pub mod results;
+mod search_request;
 mod status;
-mod wish;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -29,7 +29,7 @@ use sources::tidal::Tidal;
 pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
 use store::{Candidate, LibraryAlbum, Store, StoreError};
 
-/// Tracks of one album that are shown.
+/// How many tracks of one album are shown.
 const MOST_ON_ALBUM: u32 = 500;
 
 #[derive(Clone)]
@@ -54,21 +54,22 @@ pub struct LibraryEntry {
     pub year: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub track_number: Option<i32>,
-    /// How often a history says it was played.
+    /// The number of plays in the imported listening history.
     pub plays: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_played_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_played_at: Option<DateTime<Utc>>,
-    /// Where the audio is: a file of this server, or what an import said.
+    /// The location of the audio: a file of this server, or the location in an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// How sure it is which recording this is: `matched`, or `ambiguous` or `unmatched` and still looked for.
+    /// How certain the match to a recording is: `matched`, or `ambiguous` or `unmatched`, for which Segue still
+    /// searches.
     #[serde(rename = "match")]
     pub match_quality: String,
 }
 
-/// A saved album as it is stored: what the catalogue said, with the tracks on it.
+/// A saved album as it is stored: the catalogue's data with the tracks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedAlbum {
     #[serde(flatten)]
@@ -84,7 +85,7 @@ pub struct AlbumDetails {
 
 /// Tracks.
 impl Library {
-    /// A page of the library, and how many tracks there are in all.
+    /// A page of the library, and the total number of tracks.
     #[instrument(name = "library.tracks", skip_all, fields(user.id = %owner))]
     pub async fn tracks(&self, owner: &UserId, listing: Listing<'_>) -> Result<(Vec<LibraryEntry>, i64), Error> {
         let (rows, total) = self.store.library_tracks(owner, listing).await?;
@@ -185,13 +186,13 @@ impl Library {
         self.entry(owner, restored).await
     }
 
-    /// Puts complete tracks into the collection, past enrichment. Returns how many are new or changed.
+    /// Adds complete tracks to the collection without enrichment. Returns how many are new or changed.
     #[instrument(name = "library.put_tracks", skip_all)]
     pub async fn put_tracks(&self, tracks: &[Track]) -> Result<u64, Error> {
         Ok(self.store.put_tracks(tracks).await?)
     }
 
-    /// Adds tracks that were never in the library. What the owner removed stays removed.
+    /// Adds tracks that were never in the library. A track that the owner removed stays removed.
     #[instrument(name = "library.add_new_tracks", skip_all, fields(user.id = %owner))]
     pub(crate) async fn add_new_tracks(&self, owner: &UserId, tracks: &[Track]) -> Result<u64, Error> {
         let n_added = self.store.add_new_to_library(owner, tracks).await?;
@@ -199,7 +200,7 @@ impl Library {
         Ok(n_added)
     }
 
-    /// Tracks like this one, the most alike first: by what they are about, how they sound and what they are tagged as.
+    /// Similar tracks, the most similar first: by topic, sound and tags.
     #[instrument(name = "library.similar", skip_all, fields(user.id = %owner, track.name = %name))]
     pub async fn similar(
         &self,
@@ -224,7 +225,7 @@ impl Library {
 
 /// The sample library.
 impl Library {
-    /// Removes the sample for one user; it stays away. Returns how many tracks left the library.
+    /// Removes the sample for one user. Returns how many tracks were removed from the library.
     #[instrument(name = "library.remove_sample", skip_all, fields(user.id = %owner))]
     pub async fn remove_sample(&self, owner: &UserId) -> Result<u64, Error> {
         let n_removed = self.store.remove_sample(owner).await?;
@@ -245,7 +246,8 @@ impl Library {
         Ok(self.store.has_sample(owner).await?)
     }
 
-    /// True once, in an installation that has never held a track: the sample may be loaded unasked.
+    /// Returns true once, in an installation that has never contained a track: then the sample may be loaded
+    /// automatically.
     pub(crate) async fn take_sample_offer(&self) -> Result<bool, Error> {
         Ok(self.store.take_sample_offer().await?)
     }
@@ -256,8 +258,8 @@ type DatedAlbum = (AlbumResult, DateTime<Utc>);
 
 /// Albums.
 impl Library {
-    /// Saved albums and those of the user's tracks, newest first, each with the time it was added; and whether there are
-    /// more.
+    /// Saved albums and albums of the user's tracks, newest first, each with the time it was added, and whether there
+    /// are more.
     #[instrument(name = "library.albums", skip_all, fields(user.id = %owner))]
     pub async fn albums(
         &self,
@@ -270,7 +272,7 @@ impl Library {
         let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();
         let key = |title: &str, artist: &str| (title.to_lowercase(), artist.to_lowercase());
         let known: BTreeSet<_> = albums.iter().map(|(album, _)| key(&album.title, &album.artist)).collect();
-        // Each saved album hides at most one; one more tells whether there are more.
+        // Each saved album hides one album of tracks at most. One more is read to know whether there are more.
         let n_views = offset.saturating_add(limit).saturating_add(known.len() as u32 + 1);
         let views = self.store.album_views(owner, words, (0, n_views)).await?.into_iter();
         let views = views.filter(|view| !known.contains(&key(&view.title, &view.artist)));
@@ -294,7 +296,7 @@ impl Library {
         Ok(AlbumDetails { album, tracks: tracks.collect() })
     }
 
-    /// An album that is made of tracks the user has, in playing order.
+    /// An album that consists of the user's tracks, in playing order.
     async fn album_of_tracks(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
         let names = self.store.album_names(owner).await?.into_iter();
         let (title, artist) = names
@@ -333,7 +335,7 @@ impl Library {
         Ok((self.store.genres(owner).await?, self.store.decades(owner).await?))
     }
 
-    /// Saves an album of the catalogue with the tracks on it.
+    /// Saves an album of the catalogue with its tracks.
     #[instrument(name = "library.add_album", skip_all, fields(user.id = %owner))]
     pub async fn add_album(&self, owner: &UserId, album_id: &str) -> Result<AlbumResult, Error> {
         let found = self.tidal.album(album_id).await?;

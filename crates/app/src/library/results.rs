@@ -11,18 +11,18 @@ use sources::tidal::{TidalAlbum, TidalTrack};
 use store::AlbumLine;
 use uuid::Uuid;
 
-/// A track, and what it is to this listener at the time of the call.
+/// A track, with flags for this user at the time of the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackResult {
-    /// The recording's own id. Everything that takes an ISRC takes it too.
+    /// The id of the recording. Every parameter that takes an ISRC also takes this id.
     pub track_id: TrackId,
-    /// Empty where neither a file nor the catalogue tells.
+    /// Empty if neither a file nor the catalogue has one.
     pub isrc: String,
     pub title: String,
     pub artist: String,
     pub album: String,
-    /// A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+    /// A path of this server for the picture in your own file; otherwise a URL of the catalogue, to be shown through
     /// `/api/artwork?url=`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artwork_url: Option<String>,
@@ -38,7 +38,7 @@ pub struct TrackResult {
     pub is_sample: bool,
 }
 
-/// A track with everything the index knows.
+/// A track with all data of the index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexedTrackResult {
@@ -59,7 +59,7 @@ pub struct IndexedTrackResult {
     pub release_date: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio_features: Option<AudioFeatures>,
-    /// Where each field came from; only with the details of one track.
+    /// The source of each field; only with the details of one track.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub provenance: BTreeMap<String, String>,
     /// Why it matched.
@@ -70,7 +70,7 @@ pub struct IndexedTrackResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AlbumResult {
-    /// The catalogue's id of the album, or ours where it is made of tracks in the library.
+    /// The catalogue's id of the album, or Segue's own for an album of library tracks.
     pub id: String,
     pub title: String,
     pub artist: String,
@@ -134,7 +134,7 @@ impl IndexedTrackResult {
 }
 
 impl AlbumResult {
-    /// An album of the tracks that a user has. Its id follows from its names.
+    /// An album of the user's tracks. Its id is derived from its names.
     pub(crate) fn of_view(view: &AlbumLine) -> Self {
         Self {
             id: view_id(&view.title, &view.artist),
@@ -160,18 +160,18 @@ impl AlbumResult {
     }
 }
 
-/// The id of an album that is made of tracks.
+/// The id of an album of library tracks.
 pub(crate) fn view_id(title: &str, artist: &str) -> String {
     let names = format!("album\n{}\n{}", title.to_lowercase(), artist.to_lowercase());
     Uuid::new_v5(&Uuid::NAMESPACE_OID, names.as_bytes()).to_string()
 }
 
-/// Where the picture in a user's own file is shown.
+/// The path of the picture in a user's own file.
 pub(crate) fn own_artwork(track_id: &str) -> String {
     format!("/api/tracks/{track_id}/artwork")
 }
 
-/// What the catalogue shows, as a track to remember. None without a code: it could not be found again.
+/// A track of the catalogue to be stored. `None` without a code, because it could not be found again.
 pub(crate) fn remembered(track: &TidalTrack) -> Option<Track> {
     let album = track.album.as_ref().map(|album| album.title.clone()).unwrap_or_default();
     Some(Track {

@@ -1,4 +1,4 @@
-//! How much is indexed, how far enrichment has come, and what needs a person.
+//! The state of the index and of enrichment, and the steps that need a user's action.
 
 use engine::UserId;
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ use crate::{
 };
 use store::Failure;
 
-/// How much is indexed, and of what.
+/// The state of the index.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexStatus {
     /// Tracks that can be found now.
     pub tracks: u64,
-    /// Tracks on their way into the index, or out of it.
+    /// Tracks that are being added to the index or removed from it.
     pub pending: u64,
     /// `embedded` or `qdrant`.
     pub engine: String,
@@ -26,26 +26,26 @@ pub struct IndexStatus {
     pub embedder: String,
 }
 
-/// How much is indexed, how much is on its way, and what is in its way.
+/// The state of the index and of enrichment, with failed steps.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IngestStatus {
     #[serde(flatten)]
     pub index: IndexStatus,
-    /// Steps that failed and will not be tried again by themselves.
+    /// Steps that failed and are not retried automatically.
     pub failed: u64,
-    /// Which of your tracks they are of, newest first.
+    /// Your tracks with failed steps, newest first.
     pub failures: Vec<Failure>,
-    /// Entries of imports that are being looked for.
+    /// Entries of imports that are being searched for.
     pub looking_for: u64,
-    /// The sample library is among what you can find; `DELETE /api/library/sample` removes it.
+    /// Whether your searches find the sample library; `DELETE /api/library/sample` removes it.
     pub has_sample: bool,
-    /// How far each step has come.
+    /// The progress of each step.
     pub steps: Progress,
 }
 
 impl IngestStatus {
-    /// Nothing is left to be done now.
+    /// Whether no work is left now.
     pub fn is_done(&self) -> bool {
         self.index.pending == 0 && self.looking_for == 0 && self.steps.values().all(|step| step.left() == 0)
     }
@@ -67,11 +67,11 @@ impl Library {
         })
     }
 
-    /// What this user can find now, and what of it is on its way.
+    /// The tracks that this user can find now, and those that are being indexed.
     async fn status_of(&self, owner: &UserId, steps: &Progress) -> Result<IndexStatus, Error> {
         let info = self.index.info().await?;
         let scope = self.scope(owner).await?;
-        // Counting documents reads them all. While the index has read every change, it knows the number.
+        // Counting documents reads them all. If the index has read every change, its own count is used.
         let (n_tracks, n_unread) = match self.store.n_changes_after(info.revision).await? {
             0 => (self.index.count(&scope).await?, 0),
             _ => {
@@ -88,7 +88,7 @@ impl Library {
         })
     }
 
-    /// How far enrichment has come, and which of the owner's tracks need a person.
+    /// The progress of enrichment, and the owner's tracks that need an action.
     #[instrument(name = "library.ingest_status", skip_all, fields(user.id = %owner))]
     pub async fn ingest_status(&self, owner: &UserId) -> Result<IngestStatus, Error> {
         let steps = self.steps_of(owner).await?;
@@ -108,7 +108,7 @@ impl Library {
         self.pipeline.news()
     }
 
-    /// Tries steps again that had failed for good; how many they are.
+    /// Retries steps that failed permanently. Returns how many.
     #[instrument(name = "library.retry_failed_steps", skip_all)]
     pub async fn retry_failed_steps(&self) -> Result<u64, Error> {
         let n_steps = self.store.retry_failed_steps().await?;
@@ -116,13 +116,13 @@ impl Library {
         Ok(n_steps)
     }
 
-    /// Lets the describer of today describe tracks again that another one described; how many they are.
+    /// Repeats descriptions of other versions with the current describer. Returns how many.
     #[instrument(name = "library.describe_again", skip_all)]
     pub async fn describe_again(&self) -> Result<u64, Error> {
         Ok(self.pipeline.describe_again().await?)
     }
 
-    /// Asks every source again about every track; how many they are.
+    /// Requests the data of every track from every source again. Returns how many tracks.
     #[instrument(name = "library.force_steps", skip_all)]
     pub async fn force_steps(&self) -> Result<u64, Error> {
         let n_tracks = self.store.force_steps().await?;

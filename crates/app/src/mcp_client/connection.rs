@@ -88,7 +88,7 @@ impl Connection {
             let (program, arguments) = self.server.command.split_first().expect("a server without url has a command");
             let mut command = Command::new(program);
             // The program gets only the variables that every program needs and those that its table names: no keys
-            // and no database URL of ours.
+            // and no database URL of Segue.
             command.args(arguments).env_clear().env(STARTED_BY_SEGUE, "1").kill_on_drop(true);
             command.envs(self.server.environment.iter().map(|(name, value)| (name, value.expose())));
             return Ok(().serve(TokioChildProcess::new(command)?).await?);

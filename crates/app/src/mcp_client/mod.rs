@@ -35,16 +35,16 @@ const MAX_NAME_CHARS: usize = 64;
 pub async fn n_offered(server: &OutsideServer) -> anyhow::Result<usize> {
     let connection = Arc::new(Connection::new(server.clone()));
     let offered = connection.tools().await?;
-    Ok(offered.iter().filter_map(|tool| OutsideTool::spec_of(tool, &connection)).count())
+    Ok(offered.iter().filter_map(|tool| McpTool::spec_of(tool, &connection)).count())
 }
 
 /// The available tools, and which agent may use which.
 #[derive(Default)]
-pub(crate) struct Outside {
-    tools: Vec<(Arc<OutsideTool>, Vec<String>)>,
+pub(crate) struct McpTools {
+    tools: Vec<(Arc<McpTool>, Vec<String>)>,
 }
 
-impl Outside {
+impl McpTools {
     /// Requests the tool list of every server. A server that does not answer is ignored until the next start.
     pub(crate) async fn find(servers: &[OutsideServer], store: &Store) -> Self {
         let mut tools = Vec::new();
@@ -52,7 +52,7 @@ impl Outside {
             let connection = Arc::new(Connection::new(server.clone()));
             match connection.tools().await {
                 Ok(offered) => {
-                    let found = offered.iter().filter_map(|tool| OutsideTool::new(tool, &connection, store));
+                    let found = offered.iter().filter_map(|tool| McpTool::new(tool, &connection, store));
                     let before = tools.len();
                     tools.extend(found.map(|tool| (Arc::new(tool), server.agents.clone())));
                     info!("The MCP server {} offers {} tools", server.name, tools.len() - before);
@@ -80,7 +80,7 @@ impl Outside {
     }
 }
 
-struct OutsideTool {
+struct McpTool {
     spec: ToolSpec,
     /// The tool's name on its own server.
     name: String,
@@ -88,7 +88,7 @@ struct OutsideTool {
     store: Store,
 }
 
-impl OutsideTool {
+impl McpTool {
     fn new(tool: &Tool, connection: &Arc<Connection>, store: &Store) -> Option<Self> {
         let spec = Self::spec_of(tool, connection)?;
         Some(Self { spec, name: tool.name.to_string(), connection: connection.clone(), store: store.clone() })
@@ -127,7 +127,7 @@ impl OutsideTool {
     }
 }
 
-impl ForeignTool for OutsideTool {
+impl ForeignTool for McpTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

@@ -1,4 +1,4 @@
-//! Which model answers: the one the settings ask for, with what an earlier probe has found out about it.
+//! The model of the settings, with the capabilities that an earlier probe found.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, list_models, pr
 use super::{kept::Kept, late::LateModel};
 use crate::config::{Config, Endpoint, ModelChoice};
 
-/// A model with its own type, so that it can be probed.
+/// A model with its concrete type, so that it can be probed.
 pub enum Chosen {
     Offline(OfflineModel),
     Anthropic(AnthropicModel),
@@ -18,7 +18,7 @@ pub enum Chosen {
         model: OpenAiModel,
         server: String,
     },
-    /// The server has not said yet which models it has.
+    /// The server has not listed its models yet.
     Late(LateModel),
 }
 
@@ -32,7 +32,7 @@ impl Chosen {
         }
     }
 
-    /// One tiny request with one tool. None for the offline model: what it can do is known.
+    /// Sends one small request with one tool. `None` for the offline model, whose capabilities are known.
     pub async fn probe(&self) -> Option<Result<Capabilities, ModelError>> {
         match self {
             Self::Offline(_) => None,
@@ -45,7 +45,7 @@ impl Chosen {
         }
     }
 
-    /// The address under which what is found out about it is kept.
+    /// The URL under which its capabilities are stored.
     pub fn server(&self) -> Option<&str> {
         match self {
             Self::OpenAi { server, .. } => Some(server),
@@ -55,12 +55,12 @@ impl Chosen {
     }
 }
 
-/// The model the settings ask for.
+/// The model of the settings.
 pub async fn choose(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
     Ok(choose_probed(config).await?.into_model())
 }
 
-/// The same, ready to be probed.
+/// The same, with its concrete type.
 pub async fn choose_probed(config: &Config) -> anyhow::Result<Chosen> {
     let kept = Kept::open(&config.data_dir);
     match &config.model {
@@ -75,7 +75,7 @@ pub async fn choose_probed(config: &Config) -> anyhow::Result<Chosen> {
     }
 }
 
-/// A model of one of the configured providers. Without a name: the vendor's current one.
+/// A model of a configured provider. Without a name: the provider's current one.
 pub(super) fn build(
     choice: &ModelChoice,
     anthropic: &Endpoint,
@@ -96,7 +96,7 @@ pub(super) fn build(
     })
 }
 
-/// A model of an OpenAI-style server, with what is known about it.
+/// A model of an OpenAI-compatible server, with its known capabilities.
 pub(super) fn open_ai(http: Http, server: &Endpoint, name: &str, kept: &Kept) -> anyhow::Result<OpenAiModel> {
     let model = OpenAiModel::new(http, &server.url, server.key.as_ref().map(|key| key.expose()), name)?;
     if let Some(known) = kept.capabilities(&server.url, name) {
@@ -105,7 +105,7 @@ pub(super) fn open_ai(http: Http, server: &Endpoint, name: &str, kept: &Kept) ->
     Ok(model)
 }
 
-/// The first model of the server that can talk: lists also hold models that only embed.
+/// The first chat model of the server: lists also contain embedding models.
 pub(super) async fn first_model(http: &Http, server: &Endpoint) -> Option<String> {
     let key = server.key.as_ref().map(|key| key.expose());
     let names = list_models(http, &server.url, key).await.unwrap_or_default();
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_that_only_embeds_is_never_picked() {
+    fn an_embedding_model_is_never_selected() {
         let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(pick(names(&["nomic-embed-text:latest", "qwen2.5:7b"])).as_deref(), Some("qwen2.5:7b"));
         assert_eq!(pick(names(&["bge-m3"])), None);

@@ -1,4 +1,4 @@
-//! The model that an operator connected on the settings page. It answers while no setting names one.
+//! The model that an operator connected on the settings page. It is used if no setting names a model.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Models {
-    /// The models of the settings, and the one that `connected` leads to. A connection that cannot be used must not keep the
-    /// server from starting: the page is where it is mended.
+    /// The models of the settings, and the connected one. A connection that cannot be used must not prevent the start,
+    /// because the operator corrects it on the page.
     pub(crate) async fn open(
         config: &Config,
         model: Arc<dyn Model>,
@@ -28,7 +28,8 @@ impl Models {
         Ok(models)
     }
 
-    /// This model answers from now on; None: the one of the settings. A server that was chosen before no longer answers.
+    /// Uses this model from now on; `None`: the one of the settings. A server that was selected before is no longer
+    /// used.
     pub(crate) fn connect(&self, connected: Option<(Arc<dyn Model>, String)>) -> Result<(), Error> {
         self.keep_selection(None)?;
         self.fall_back_to(connected);

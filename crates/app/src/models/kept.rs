@@ -1,5 +1,5 @@
-//! What outlives a restart: the model that the operator chose, and what probes have found. A file in the data directory,
-//! because servers on this machine are known to this node only.
+//! The state that survives a restart: the model that the operator selected, and the results of probes. It is a file in
+//! the data directory, because only this node can reach servers of this machine.
 
 use std::{
     collections::BTreeMap,
@@ -13,11 +13,11 @@ use tracing::warn;
 
 const FILE: &str = "models.json";
 
-/// A model of a server that was found.
+/// A model of a server on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Selected {
-    /// As `OPENAI_BASE_URL` spells it.
+    /// In the form of `OPENAI_BASE_URL`.
     pub server: String,
     pub model: String,
 }
@@ -37,12 +37,12 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// A file that cannot be read is as good as none: everything in it can be asked again.
+    /// A file that cannot be read is replaced: its content can be determined again.
     pub fn open(data_dir: &Path) -> Self {
         let path = data_dir.join(FILE);
         let contents = match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-                warn!("{} cannot be read and is made anew: {error}", path.display());
+                warn!("{} cannot be read and is replaced: {error}", path.display());
                 Contents::default()
             }),
             Err(_) => Contents::default(),
@@ -72,7 +72,7 @@ impl Kept {
         let mut contents = self.lock();
         change(&mut contents);
         let text = serde_json::to_vec_pretty(&*contents)?;
-        // Renamed into place: a crash leaves the old file or the new one.
+        // Written to a temporary file and renamed, so that a crash leaves the old file or the new one.
         let draft = self.path.with_extension("json.new");
         std::fs::write(&draft, text)?;
         std::fs::rename(draft, &self.path)

@@ -1,4 +1,5 @@
-//! A model whose name its server tells: asked at the start, and again before a reply while it has not said.
+//! A model whose name comes from its server. The server is asked at the start, and again before a reply while the name
+//! is unknown.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::config::Endpoint;
 
-/// What a server is asked for that lists no models: those serve one, whatever it is called.
+/// The model name for a server that lists no models: such a server has one model and ignores the name.
 const UNNAMED: &str = "default";
 
 #[derive(Clone)]
@@ -30,7 +31,7 @@ impl LateModel {
         Ok(Self { http, server: server.clone(), kept, unnamed, found: Arc::default() })
     }
 
-    /// The model under the name its server gives it.
+    /// The model with the name from its server.
     pub(super) async fn find(&self) -> Option<OpenAiModel> {
         let name = first_model(&self.http, &self.server).await?;
         open_ai(self.http.clone(), &self.server, &name, &self.kept).ok()
@@ -40,7 +41,7 @@ impl LateModel {
         &self.server.url
     }
 
-    /// Why there is no name yet.
+    /// Why the name is unknown.
     pub(super) fn unnamed(&self) -> String {
         format!("{} does not answer or lists no models; start it, or set SEGUE_MODEL=openai:<model>", self.server.url)
     }
@@ -74,7 +75,7 @@ impl Model for LateModel {
         let (late, prompt) = (self.clone(), prompt.clone());
         let replied = async move {
             if let Some(model) = late.find().await {
-                // Another reply may have found it first: it is the same model.
+                // Another reply may have found the name first: it is the same model.
                 let _ = late.found.set(Arc::new(model));
             }
             late.known().reply(&prompt)

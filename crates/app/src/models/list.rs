@@ -1,4 +1,4 @@
-//! The models of `SEGUE_MODELS`: `name=provider:model`, with prices where they are known.
+//! The models of `SEGUE_MODELS`: `name=provider:model`, optionally with prices.
 
 use engine::Usage;
 
@@ -12,7 +12,7 @@ pub struct NamedModel {
     pub price: Option<Price>,
 }
 
-/// In US dollars for a million tokens.
+/// In US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     pub input: f64,
@@ -26,7 +26,7 @@ impl Price {
     }
 }
 
-/// `provider:model`, or what is wrong with it.
+/// Parses `provider:model`, or returns the problem.
 pub fn parse_choice(text: &str) -> Result<ModelChoice, String> {
     let (provider, model) = text.split_once(':').unwrap_or((text, ""));
     let model = Some(model.to_owned()).filter(|model| !model.is_empty());
@@ -68,7 +68,7 @@ fn parse_entry(entry: &str) -> Result<NamedModel, String> {
 }
 
 fn parse_price(text: &str) -> Result<Price, String> {
-    let wrong = || format!("the price '{text}' is not <input>/<output> in dollars for a million tokens");
+    let wrong = || format!("the price '{text}' is not <input>/<output> in dollars per million tokens");
     let (input, output) = text.split_once('/').ok_or_else(wrong)?;
     let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).ok_or_else(wrong);
     Ok(Price { input: number(input)?, output: number(output)? })
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_names_models_with_and_without_prices_and_says_what_is_wrong_with_others() {
+    fn a_list_has_models_with_and_without_prices_and_errors_name_the_problem() {
         let list = parse_list("fast=openai:qwen2.5:7b @0.5/2, deep=anthropic:large").expect("a list");
         assert_eq!(list[0].choice, ModelChoice::OpenAi(Some("qwen2.5:7b".into())));
         assert_eq!(list[0].price, Some(Price { input: 0.5, output: 2.0 }));

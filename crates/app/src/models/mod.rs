@@ -1,4 +1,4 @@
-//! Models: which one answers, which others there are, which servers run on this machine.
+//! Models: the one that answers, the others of the list, and model servers on this machine.
 
 mod choose;
 mod connected;
@@ -27,7 +27,7 @@ use crate::{
 };
 pub use providers::{Capabilities, Found as FoundServer};
 
-/// Every model of a process. Clones share one state.
+/// All models of a process. Clones share one state.
 #[derive(Clone)]
 pub struct Models(Arc<Inner>);
 
@@ -35,7 +35,7 @@ struct Inner {
     http: Http,
     kept: Kept,
     active: RwLock<Active>,
-    /// What answers while nothing is chosen: the model of the settings, or the one that the operator connected.
+    /// The model that is used if none is selected: the one of the settings, or the one that the operator connected.
     fallback: RwLock<Fallback>,
     /// The model of the settings.
     of_settings: Fallback,
@@ -51,7 +51,7 @@ struct Inner {
 struct Fallback {
     model: Arc<dyn Model>,
     is_real: bool,
-    /// Its server, when the operator connected it.
+    /// Its server, if the operator connected it.
     connected_to: Option<String>,
 }
 
@@ -61,7 +61,7 @@ struct Active {
     selected: Option<Selected>,
 }
 
-/// Who decided which model answers.
+/// Who selected the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
     /// A setting: a flag, the environment or the file.
@@ -69,7 +69,7 @@ pub enum ChosenBy {
     Operator,
     /// The connection of the settings page.
     Connection,
-    /// No one has chosen: the built-in model answers.
+    /// No selection: the built-in model is used.
     Default,
 }
 
@@ -85,7 +85,7 @@ impl ChosenBy {
 }
 
 impl Models {
-    /// `model` is the one of the settings; what the operator chose takes its place only while no setting names one.
+    /// `model` is the one of the settings. The operator's selection replaces it only if no setting names a model.
     pub(crate) fn new(config: &Config, model: Arc<dyn Model>) -> anyhow::Result<Self> {
         let kept = Kept::open(&config.data_dir);
         let http = Http::new()?;
@@ -133,7 +133,7 @@ impl Models {
         }
     }
 
-    /// The server that answers, where an operator chose or connected it.
+    /// The server of the model, if an operator selected or connected it.
     pub fn server(&self) -> Option<String> {
         self.selected().map(|selected| selected.server).or_else(|| self.fallback().connected_to)
     }
@@ -142,15 +142,15 @@ impl Models {
         self.0.named.iter().map(|(named, _)| named)
     }
 
-    /// The name in the list of the model that answers where none is chosen; none: it is not in the list.
+    /// The name in the list of the model that is used by default; `None`: it is not in the list.
     pub fn active_name(&self) -> Option<&str> {
         let active = self.active();
         let same = |(_, model): &&(NamedModel, Arc<dyn Model>)| model.id() == active.id();
         self.0.named.iter().find(same).map(|(named, _)| named.name.as_str())
     }
 
-    /// The model of this name in the list; the active one without a name. A name that is gone from the list falls back
-    /// to the active one: a conversation outlives the settings it was begun with.
+    /// The model with this name in the list; without a name the active one. If the list no longer has the name, the
+    /// active one is used, because a conversation may be older than the settings.
     pub(crate) fn of(&self, name: Option<&str>) -> Arc<dyn Model> {
         let named = name.and_then(|name| self.0.named.iter().find(|(named, _)| named.name == name));
         named.map_or_else(|| self.active(), |(_, model)| model.clone())
@@ -166,22 +166,22 @@ impl Models {
         Err(Error::Invalid { field: "model", problem })
     }
 
-    /// What these tokens cost in US dollars, where the list has a price for the model.
+    /// The cost of these tokens in US dollars, if the list has a price for the model.
     pub(crate) fn cost(&self, model: &dyn Model, usage: &Usage) -> Option<f64> {
         let mut listed = self.0.named.iter();
         let price = listed.find_map(|(named, known)| named.price.filter(|_| known.id() == model.id()))?;
         Some(price.of(usage))
     }
 
-    /// For descriptions and rewording: the small model, or the configured one unless it runs on this machine. A local
-    /// model has one slot, and the chat needs it: there background work is opt-in.
+    /// The model for descriptions and rewording: the small model, or the configured one unless it runs on this machine.
+    /// A local model serves one request at a time, and the chat needs it, so background work must be enabled there.
     pub(crate) fn background(&self) -> Option<Arc<dyn Model>> {
         let fallback = self.fallback();
         let main = || Some(fallback.model).filter(|model| fallback.is_real && !model.is_local());
         self.0.small.clone().or_else(main)
     }
 
-    /// While this is held, a turn runs and background work waits.
+    /// While this value exists, a turn runs and background work waits.
     pub(crate) fn run_turn(&self) -> Running {
         self.0.n_running.fetch_add(1, Ordering::SeqCst);
         Running(self.0.clone())
@@ -210,12 +210,12 @@ impl Models {
 
 /// Servers on this machine.
 impl Models {
-    /// The servers that run on the usual ports of this machine now. They are only asked about themselves.
+    /// The model servers on the usual ports of this machine. They only get requests about themselves.
     pub async fn look(&self) -> Vec<Found> {
         discover(&self.0.http, &self.0.ports, Some(self.0.own_port)).await
     }
 
-    /// One line for the log, when nothing is configured and something is there.
+    /// Logs one line if no model is configured and a server was found.
     pub async fn announce(&self) {
         if self.chosen_by() != ChosenBy::Default {
             return;
@@ -229,8 +229,8 @@ impl Models {
         self.0.kept.capabilities(server, model)
     }
 
-    /// Lets a found server answer from now on. Only servers of this machine can be chosen, and only while no setting
-    /// names a model: a setting that is silently overruled cannot be trusted.
+    /// Uses a found server from now on. Only servers of this machine can be selected, and only while no setting names a
+    /// model, because a selection must not override a setting silently.
     pub async fn select(&self, choice: Option<Selected>) -> Result<(), Error> {
         if self.0.is_set {
             return Err(Error::Conflict(
@@ -255,7 +255,7 @@ impl Models {
         self.activate(selected).map_err(|error| invalid("server", error.to_string()))
     }
 
-    /// What the chosen model can do; what is found is kept and used from then on.
+    /// Probes the selected model. The result is stored and used from then on.
     pub(crate) async fn probe_selected(&self) {
         let Some(selected) = self.selected() else { return };
         let server = Endpoint { url: selected.server.clone(), key: None };
@@ -264,7 +264,7 @@ impl Models {
             Ok(found) => {
                 info!("{found}");
                 if let Err(error) = self.0.kept.keep(&selected.server, &found) {
-                    warn!("What the probe has found cannot be kept: {error}");
+                    warn!("The result of the probe cannot be stored: {error}");
                 }
             }
             Err(error) => warn!("{} cannot be probed: {error}", selected.model),
@@ -273,8 +273,8 @@ impl Models {
 
     fn keep_selection(&self, selected: Option<Selected>) -> Result<(), Error> {
         self.0.kept.select(selected).map_err(|error| {
-            warn!("The choice of a model cannot be kept: {error}");
-            Error::Conflict("the choice cannot be kept: the data directory cannot be written")
+            warn!("The selected model cannot be stored: {error}");
+            Error::Conflict("the selection cannot be stored: the data directory is not writable")
         })
     }
 }
@@ -287,7 +287,7 @@ pub async fn servers(config: &Config) -> Vec<Found> {
     }
 }
 
-/// A turn that is running.
+/// A running turn.
 pub(crate) struct Running(Arc<Inner>);
 
 impl Drop for Running {

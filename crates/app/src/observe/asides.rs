@@ -1,4 +1,4 @@
-//! Model calls beside the answers of turns: other wordings of a wish, descriptions of tracks. Each is a generation.
+//! Model calls that are not part of an answer: rewordings of a search, descriptions of tracks. Each is a generation.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -8,17 +8,17 @@ use futures::StreamExt;
 
 use super::{Observer, cut::Cut, sent};
 
-/// What a model was asked for, and by whom.
+/// The purpose of a model call, and the user who caused it.
 #[derive(Clone, Debug)]
 pub(crate) struct Errand {
     /// The name of its generation.
     pub(crate) name: &'static str,
     pub(crate) owner: UserId,
-    /// The tool call that waits for it, if one does.
+    /// The tool call that waits for it, if any.
     pub(crate) call: Option<CallId>,
 }
 
-/// One reply of a model that is no part of an answer.
+/// One reply of a model that is not part of an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
     pub(super) errand: Errand,
@@ -32,7 +32,7 @@ pub(crate) struct Aside {
     pub(super) error: Option<String>,
 }
 
-/// Who is told of them: tools and workers exist before the observer does.
+/// The observer of these replies. It is set later, because tools and workers exist before the observer.
 #[derive(Clone, Default)]
 pub(crate) struct Asides(Arc<OnceLock<Weak<Observer>>>);
 
@@ -42,7 +42,7 @@ impl Asides {
         let _ = self.0.set(Arc::downgrade(observer));
     }
 
-    /// The whole reply of `model`. One that fails, or that its caller does not wait for, is told of too.
+    /// The complete reply of `model`. A reply that fails, or that its caller no longer waits for, is reported too.
     pub(crate) async fn ask(&self, model: &dyn Model, prompt: &Prompt, errand: Errand) -> Result<String, ModelError> {
         let mut running = Running::begin(self.0.get().and_then(Weak::upgrade), model.id(), prompt, errand);
         let mut deltas = model.reply(prompt);
@@ -68,7 +68,7 @@ impl Asides {
     }
 }
 
-/// Tells when it is dropped: a caller may stop waiting at any moment.
+/// Reports the reply when it is dropped, because a caller may stop waiting at any time.
 struct Running {
     observer: Option<Arc<Observer>>,
     aside: Aside,

@@ -1,19 +1,19 @@
-//! Long content in a trace: cut where a reader sees it, with the length and the hash of the whole.
+//! Long content in a trace: cut in the middle, with a visible mark, the total length and the hash.
 
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// One attribute does not grow beyond this, its mark aside; a collector takes a few megabytes at once.
+/// The maximum size of one attribute without its mark: a collector accepts a few megabytes at once.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
-/// Of those, how many are the end of the text: the newest of a conversation is there.
+/// How many of these bytes are from the end of the text, which has the newest messages of a conversation.
 const END_BYTES: usize = 16 * 1024;
 
 /// A text that may have been cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     pub(super) text: String,
-    /// Of the whole text, when something of it is missing.
+    /// The length and hash of the whole text, if it was cut.
     pub(super) whole: Option<Whole>,
 }
 
@@ -40,7 +40,7 @@ impl Cut {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -51,10 +51,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_keeps_both_ends_and_says_what_is_missing() {
+    fn a_long_text_keeps_both_ends_and_states_what_is_missing() {
         let short = Cut::of("x".repeat(MOST_BYTES));
         assert!(short.whole.is_none());
-        // Three bytes each, so that neither end of the gap falls between two letters by itself.
+        // Three bytes each, so that both ends of the cut would be inside a character.
         let text = format!("begins{}ends", "€".repeat(40_000));
         let cut = Cut::of(text.clone());
         let whole = cut.whole.expect("it was cut");

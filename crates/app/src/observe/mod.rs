@@ -42,7 +42,7 @@ pub(crate) struct EndedTurn {
     pub(crate) events: Vec<Arc<Event>>,
     /// What this node has sent to the model.
     pub(crate) sent: Vec<SentPrompt>,
-    /// What its tools have asked models; the observer knows.
+    /// Model calls of its tools; the observer adds them.
     pub(crate) asides: Vec<Aside>,
 }
 
@@ -73,7 +73,8 @@ pub(crate) struct EndedCall {
     pub(crate) asides: Vec<Aside>,
 }
 
-/// Replies that wait for the end of the call they were made for. A turn that another node finishes never asks for them.
+/// How many replies may wait for the end of the call that they belong to. If another node finishes the turn, they are
+/// never collected.
 const MOST_WAITING: usize = 1000;
 
 pub struct Observer {
@@ -95,7 +96,7 @@ impl Observer {
         Ok(Self { metrics, traces, tells_content, asides: Mutex::default(), tools: tools.collect() })
     }
 
-    /// Whether what is sent to models is part of a trace.
+    /// Whether traces contain the prompts.
     pub(crate) fn tells_content(&self) -> bool {
         self.tells_content
     }
@@ -124,7 +125,7 @@ impl Observer {
         self.offer(Ended::Call(Arc::new(ended)));
     }
 
-    /// A reply for a call becomes part of that call's span when the call, or its turn, is told.
+    /// A reply for a call becomes part of that call's span when the call or its turn is reported.
     fn aside_ended(&self, aside: Aside) {
         if self.traces.is_empty() {
             return;

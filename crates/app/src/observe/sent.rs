@@ -1,4 +1,5 @@
-//! What a model was really sent, written down when it is sent: instructions, history and tools are not in the log of a turn.
+//! The prompts of a turn, recorded when they are sent: the log of a turn does not contain instructions, history and
+//! tools.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::cut::Cut;
 
-/// The prompts of one turn, each with the step that it was sent for.
+/// The prompts of one turn, each with its step.
 #[derive(Default)]
 pub(crate) struct Sent {
     inner: Mutex<Inner>,
@@ -27,12 +28,12 @@ pub(crate) struct SentPrompt {
 }
 
 impl Sent {
-    /// What is sent from now on belongs to this step.
+    /// Later prompts belong to this step.
     pub(crate) fn begin_step(&self, step: u32) {
         self.lock().step = step;
     }
 
-    /// A step that is asked twice, because its prompt was too long, was answered to the second prompt.
+    /// If a step is sent twice because its prompt was too long, the second prompt replaces the first.
     fn record(&self, prompt: &Prompt) {
         let input = Cut::of(input(prompt).to_string());
         let mut inner = self.lock();
@@ -50,10 +51,10 @@ impl Sent {
     }
 }
 
-/// A model whose prompts are written down.
+/// A model whose prompts are recorded.
 pub(crate) struct Watched<'a, M> {
     pub(crate) model: M,
-    /// None: traces are off, or have no content.
+    /// `None`: traces are off, or contain no content.
     pub(crate) sent: Option<&'a Sent>,
 }
 
@@ -82,7 +83,7 @@ impl<M: Model> Model for Watched<'_, M> {
     }
 }
 
-/// In the form that Langfuse shows as a chat with its tools.
+/// In the format that Langfuse shows as a chat with its tools.
 pub(super) fn input(prompt: &Prompt) -> Value {
     let mut messages = vec![json!({"role": "system", "content": &*prompt.system})];
     messages.extend(prompt.messages.iter().flat_map(chat_messages));
@@ -94,7 +95,7 @@ pub(super) fn input(prompt: &Prompt) -> Value {
     if tools.is_empty() { json!({ "messages": messages }) } else { json!({"messages": messages, "tools": tools}) }
 }
 
-/// Calls and results are messages of their own there; what stands between two calls stays in its order.
+/// In that format, calls and results are separate messages. Text between two calls keeps its position.
 fn chat_messages(message: &Message) -> Vec<Value> {
     let role = match message.role {
         Role::User => "user",

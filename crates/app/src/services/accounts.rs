@@ -1,4 +1,4 @@
-//! Built-in accounts: who may sign in, with which password, session, token or invitation. Secrets arrive as hashes.
+//! Built-in accounts: passwords, sessions, tokens and invitations. Secrets arrive as hashes.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::instrument;
@@ -36,7 +36,7 @@ impl Accounts {
         Ok(self.store.account(name).await?)
     }
 
-    /// Removes an account with everything that lets it in and everything it owns.
+    /// Removes an account with all its credentials and data.
     #[instrument(name = "accounts.remove", skip_all, fields(user.id = %account.id))]
     pub async fn remove(&self, account: &Account) -> Result<(), Error> {
         Ok(self.store.remove_account(account).await?)
@@ -47,22 +47,22 @@ impl Accounts {
         Ok(self.store.credentials(name).await?)
     }
 
-    /// Changes a password. Every session and token ends; `key` is for the one who changed it.
+    /// Changes a password. Every session and token is revoked; `key` is the new session of the user who changed it.
     #[instrument(name = "accounts.change_password", skip_all, fields(user.id = %account))]
     pub async fn change_password(&self, account: Uuid, password_hash: &str, key: &NewKey) -> Result<(), Error> {
         Ok(self.store.change_password(account, password_hash, key).await?)
     }
 }
 
-/// Attempts to sign in.
+/// Sign-in attempts.
 impl Accounts {
-    /// Counts an attempt on all nodes, before a password is hashed. Returns how long to wait when there were too many.
+    /// Counts an attempt on all nodes, before a password is hashed. Returns how long to wait if there were too many.
     #[instrument(name = "accounts.count_attempt", skip_all)]
     pub async fn count_attempt(&self, subjects: &[AttemptSubject]) -> Result<Option<TimeDelta>, Error> {
         Ok(self.store.count_attempt(subjects).await?)
     }
 
-    /// Takes an attempt back that was no wrong guess.
+    /// Subtracts an attempt that was not a wrong guess.
     #[instrument(name = "accounts.take_attempt_back", skip_all)]
     pub async fn take_attempt_back(&self, subjects: &[AttemptSubject]) -> Result<(), Error> {
         Ok(self.store.take_attempt_back(subjects).await?)
@@ -81,7 +81,7 @@ impl Accounts {
         Ok(self.store.add_key(account, key).await?)
     }
 
-    /// Whose key this is, unless it has expired or was revoked.
+    /// The owner of this key, unless it has expired or was revoked.
     #[instrument(name = "accounts.key_holder", skip_all)]
     pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, Error> {
         Ok(self.store.key_holder(hash, kind).await?)
@@ -97,7 +97,7 @@ impl Accounts {
         Ok(self.store.take_key_back(hash).await?)
     }
 
-    /// Ends every session and every token of an account.
+    /// Revokes every session and every token of an account.
     #[instrument(name = "accounts.revoke_all_keys", skip_all, fields(user.id = %account))]
     pub async fn revoke_all_keys(&self, account: Uuid) -> Result<(), Error> {
         Ok(self.store.take_all_keys_back(account).await?)
@@ -117,7 +117,8 @@ impl Accounts {
         Ok(self.store.is_invited(hash).await?)
     }
 
-    /// Adds an account and uses the invitation up, both or neither. `NotFound`: the invitation is not valid any more.
+    /// Adds an account and deletes the invitation, in one transaction. `NotFound` if the invitation is not valid any
+    /// more.
     #[instrument(name = "accounts.accept_invitation", skip_all)]
     pub async fn accept_invitation(
         &self,
@@ -129,7 +130,7 @@ impl Accounts {
     }
 }
 
-/// A name that people can tell apart by looking at it.
+/// Checks that a name has no invisible characters, so that users can distinguish it from others.
 pub fn checked_name(name: AccountName) -> Result<String, Error> {
     let name = name.checked("name")?;
     if engine::untrusted::clean(&name) != name || name.contains(['\n', '\t']) {

@@ -1,4 +1,4 @@
-//! What terminal commands do on the database alone, without a running application: accounts, exports, checks.
+//! Operations of terminal commands that need only the database and no running application: accounts, exports, checks.
 
 use engine::UserId;
 
@@ -34,7 +34,7 @@ impl Admin {
         self.store.kind()
     }
 
-    /// What the index of these settings holds.
+    /// The state of the index of these settings.
     pub async fn index_status(&self, config: &Config) -> anyhow::Result<index_sync::IndexOf> {
         index_sync::index_of(config, &self.store).await
     }

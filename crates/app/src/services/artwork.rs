@@ -15,10 +15,10 @@ use tracing::instrument;
 use crate::{Error, library::Library};
 use store::{ArtworkFile, StoreError};
 
-/// A larger picture is not shown.
+/// Larger pictures are not shown.
 const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// A picture as its file holds it; what it is, its bytes say.
+/// A picture as it is stored in its file. Its bytes determine its type.
 pub struct TrackPicture {
     pub bytes: Vec<u8>,
     /// Changes with the file.
@@ -26,7 +26,7 @@ pub struct TrackPicture {
 }
 
 impl Library {
-    /// The picture of a track in the user's library. A track of another user is like one that does not exist.
+    /// The picture of a track in the user's library. A track of another user answers like one that does not exist.
     #[instrument(name = "library.artwork", skip_all, fields(user.id = %owner, track.name = %name))]
     pub async fn artwork(&self, owner: &UserId, name: &TrackRef) -> Result<TrackPicture, Error> {
         let track = self.store.library_track(owner, name).await?;
@@ -37,7 +37,7 @@ impl Library {
     }
 }
 
-/// None when the file has gone, has left its folder through a link, or holds nothing that can be shown.
+/// `None` if the file is missing, is outside its folder because of a link, or has no image.
 fn read(file: &ArtworkFile) -> Option<TrackPicture> {
     let is_embedded = file.artwork == "embedded";
     let path = inside(&file.root, if is_embedded { &file.path } else { &file.artwork })?;
@@ -55,7 +55,7 @@ fn at_most(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A link that was put in the place of a file since the scan must not lead elsewhere.
+/// A link that replaced a file after the scan must not lead out of the folder.
 fn inside(root: &str, path: &str) -> Option<PathBuf> {
     fs::canonicalize(path).ok().filter(|path| path.starts_with(root))
 }

@@ -1,4 +1,4 @@
-//! Consents: a user decides about a call that waits for them, and the decision is carried out.
+//! Consents: a user decides about a call, and Segue carries the decision out.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::{App, Ask, Error, converse::Decided};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Make this call, once.
+    /// Allow this call, once.
     Once,
-    /// Make it, and let this tool act in this conversation from now on.
+    /// Allow it, and all later calls of this tool in this conversation.
     Conversation,
     Refuse,
 }
@@ -32,7 +32,8 @@ impl Decision {
 }
 
 impl App {
-    /// Answers a question about a call. What is allowed starts a turn that makes exactly this call; a refusal starts none.
+    /// Stores the decision about a call. An allowed call starts a turn that makes exactly this call; a refusal starts
+    /// none.
     #[instrument(name = "consents.decide", skip_all, fields(user.id = %owner, consent.id = %id))]
     pub async fn decide(
         self: &Arc<Self>,
@@ -49,7 +50,8 @@ impl App {
         }
     }
 
-    /// On the branch on which the call was asked for. The decision and the start of its turn commit together.
+    /// Starts the turn on the branch on which the call was requested. The decision and the start of the turn commit
+    /// together.
     async fn carry_out(self: &Arc<Self>, owner: &UserId, id: Uuid, scope: ConsentScope) -> Result<StartedTurn, Error> {
         let consent = self.store.open_consent(owner, id).await?;
         self.store.choose_branch(owner, consent.conversation, consent.answer).await?;

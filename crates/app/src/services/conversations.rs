@@ -18,7 +18,7 @@ pub use store::{
 
 pub type ConversationTitle = Text<1, 200>;
 
-/// What to change about a conversation. A field that is absent stays as it is.
+/// The fields to change. An absent field is kept.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationChange {
@@ -26,7 +26,7 @@ pub struct ConversationChange {
     pub title: Option<ConversationTitle>,
     #[serde(default)]
     pub pinned: Option<bool>,
-    /// A model of the list in the settings, for the messages to come; `null`: the active one.
+    /// A model of the list in the settings, for later messages; `null`: the active one.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>")]
     pub model: Option<Option<String>>,
@@ -43,7 +43,7 @@ impl Conversations {
         Self { store, models }
     }
 
-    /// Pinned ones first, then the newest. `words` looks into titles and texts.
+    /// Pinned conversations first, then the newest. `words` searches titles and texts.
     #[instrument(name = "conversations.list", skip_all, fields(user.id = %owner))]
     pub async fn list(
         &self,
@@ -56,7 +56,7 @@ impl Conversations {
         Ok(self.store.conversations(owner, words, before, limit).await?)
     }
 
-    /// In the order they were begun.
+    /// In the order of their creation.
     #[instrument(name = "conversations.by_age", skip_all, fields(user.id = %owner))]
     pub async fn by_age(
         &self,
@@ -73,7 +73,7 @@ impl Conversations {
         Ok(self.store.conversation(owner, id).await?)
     }
 
-    /// Whether this conversation is the user's. A failing database is an error, never "no".
+    /// Whether this conversation belongs to the user. A failure of the database is an error, never "no".
     pub async fn exists(&self, owner: &UserId, id: ConversationId) -> Result<bool, Error> {
         match self.get(owner, id).await {
             Ok(_) => Ok(true),
@@ -82,8 +82,8 @@ impl Conversations {
         }
     }
 
-    /// At most `limit` messages of the branch that is shown in the order `age`, from the message `from` on, which is included.
-    /// An unknown conversation has no messages; a message of another conversation begins no page.
+    /// At most `limit` messages of the branch that is shown, in the order `age`, starting with `from`. An unknown
+    /// conversation has no messages; a message of another conversation cannot start a page.
     #[instrument(name = "conversations.messages", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn messages(
         &self,
@@ -106,7 +106,7 @@ impl Conversations {
         Ok(self.messages(owner, id, Age::NewestFirst, Some(message), 1).await?.messages.pop())
     }
 
-    /// The answer in which a tool was called.
+    /// The answer that contains a tool call.
     #[instrument(name = "conversations.message_of_call", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn message_of_call(
         &self,
@@ -117,7 +117,7 @@ impl Conversations {
         Ok(self.store.message_of_call(owner, id, call).await?)
     }
 
-    /// The question with this id or this answer; the newest question of the branch that is shown when none is named.
+    /// The question with this id or with this answer. Without an id, the newest question of the branch that is shown.
     #[instrument(name = "conversations.question", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn question(
         &self,
@@ -138,7 +138,7 @@ impl Conversations {
         self.change(owner, id, ConversationChange { title: Some(title), ..ConversationChange::default() }).await
     }
 
-    /// Sets the title, pins or unpins, chooses a model of the turns to come; what is none stays.
+    /// Sets the title, the pin and the model of later turns. `None` keeps a field.
     #[instrument(name = "conversations.change", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn change(
         &self,
@@ -158,7 +158,7 @@ impl Conversations {
         Ok(self.store.change_conversation(owner, id, change).await?)
     }
 
-    /// Shows the branch of a message, for every client. Refused while a turn runs.
+    /// Shows the branch of a message, for every client. Returns a conflict while a turn runs.
     #[instrument(name = "conversations.choose_branch", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn choose_branch(&self, owner: &UserId, id: ConversationId, message: MessageId) -> Result<(), Error> {
         Ok(self.store.choose_branch(owner, id, message).await?)
@@ -170,7 +170,7 @@ impl Conversations {
         Ok(self.store.consents(owner, id).await?)
     }
 
-    /// As JSON with every branch, piece by piece.
+    /// As JSON with every branch, in pieces.
     pub fn json(
         &self,
         owner: &UserId,
@@ -179,7 +179,7 @@ impl Conversations {
         export_conversation::json_pieces(self.store.clone(), owner.clone(), conversation)
     }
 
-    /// As Markdown, the branch that is shown, piece by piece.
+    /// As Markdown of the branch that is shown, in pieces.
     pub fn markdown(
         &self,
         owner: &UserId,
@@ -188,7 +188,7 @@ impl Conversations {
         export_conversation::markdown_pieces(self.store.clone(), owner.clone(), conversation)
     }
 
-    /// Refused while a turn runs: its answer would have nowhere to go.
+    /// Returns a conflict while a turn runs, because its answer could not be stored.
     #[instrument(name = "conversations.delete", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn delete(&self, owner: &UserId, id: ConversationId) -> Result<(), Error> {
         Ok(self.store.delete_conversation(owner, id).await?)
@@ -199,7 +199,7 @@ impl Conversations {
         Ok(self.store.restore_conversation(owner, id).await?)
     }
 
-    /// Stores an opinion on each of `items`, in place of an earlier one. The protocol that names the items checks them.
+    /// Stores feedback on each of `items` and replaces earlier feedback. The protocol checks that the items exist.
     #[instrument(name = "conversations.give_feedback", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn give_feedback(
         &self,

@@ -1,4 +1,4 @@
-//! Imports: what was imported, and the entries that still match no recording. Importing itself is in `import`.
+//! Imports: the list of imported files, and the entries without a match. The module `import` imports files.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -16,12 +16,12 @@ pub struct Imports {
     pub(crate) store: Store,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) library: Library,
-    /// Where archives are unpacked.
+    /// The folder in which archives are unpacked.
     pub(crate) scratch: PathBuf,
 }
 
 impl Imports {
-    /// At most `limit` files that were imported, newest first, from the one `from` on; and the first of the next page.
+    /// At most `limit` imported files, newest first, starting with `from`; and the first one of the next page.
     #[instrument(name = "imports.list", skip_all, fields(user.id = %owner))]
     pub async fn list(
         &self,
@@ -35,13 +35,13 @@ impl Imports {
         Ok((lines, next))
     }
 
-    /// Entries that are still open, in the order of their files, dismissed ones left out.
+    /// Open entries in the order of their files, without dismissed ones.
     #[instrument(name = "imports.open_entries", skip_all, fields(user.id = %owner))]
     pub async fn open_entries(&self, owner: &UserId) -> Result<Vec<OpenLine>, Error> {
         Ok(self.store.open_entries(owner, (0, u32::MAX)).await?)
     }
 
-    /// A page of them, and where the next one begins.
+    /// A page of them, and the start of the next one.
     #[instrument(name = "imports.open_page", skip_all, fields(user.id = %owner))]
     pub async fn open_page(
         &self,
@@ -55,7 +55,7 @@ impl Imports {
         Ok((lines, next))
     }
 
-    /// Looks for every open entry again; how many they are.
+    /// Searches for every open entry again. Returns how many.
     #[instrument(name = "imports.retry", skip_all, fields(user.id = %owner))]
     pub async fn retry(&self, owner: &UserId) -> Result<u64, Error> {
         let n_entries = self.store.retry_entries(owner).await?;

@@ -1,5 +1,5 @@
-//! Services: one method per action, for every route, tool and command alike. Validation, ownership, limits and the
-//! notification of readers are here and nowhere else.
+//! Services: one method per action, for every route, tool and command. Only services contain validation, ownership
+//! checks, limits and the notification of readers.
 
 pub mod accounts;
 pub mod admin;
@@ -76,14 +76,14 @@ impl Services {
         }
     }
 
-    /// Every tool, as a caller of these services.
+    /// All tools, which call these services.
     pub(crate) fn toolbox(&self, wordings: Wordings) -> Toolbox {
         tools::toolbox(&self.tasks, &self.library, &self.playlists, wordings)
     }
 }
 
-/// Who makes a change, and through which tool call, if any: the effect and the journal row of the call commit together,
-/// and a call that is already settled answers what it answered then.
+/// The user who makes a change, and the tool call that makes it, if any: the effect and the journal row of the call
+/// commit together, and a call that is already settled returns its earlier output.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub owner: &'a UserId,
@@ -102,7 +102,7 @@ impl<'a> From<&'a ToolContext> for Origin<'a> {
     }
 }
 
-/// Tells a field that is `null` from one that is absent: serde calls this only for a field that is there.
+/// Distinguishes a field that is `null` from an absent one: serde calls this only for a field that is present.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

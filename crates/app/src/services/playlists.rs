@@ -1,4 +1,4 @@
-//! Playlists: suggested by an agent, imported or made by hand, edited by their user, deleted softly.
+//! Playlists: suggested by an agent, imported or created by hand. Users edit them; a deleted playlist can be restored.
 
 mod arrange;
 mod edits;
@@ -28,7 +28,7 @@ pub type PlaylistDescription = Text<0, 2000>;
 const MAX_TRACKS: usize = 50;
 const MAX_REASON_CHARS: usize = 1000;
 
-/// A recording chosen for a playlist, and why.
+/// A recording chosen for a playlist, and the reason.
 pub struct Choice {
     /// An ISRC or a `trackId`.
     pub isrc: String,
@@ -39,26 +39,26 @@ pub struct Choice {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaylistTrackResult {
-    /// Names this entry; the same recording may be on the playlist twice.
+    /// The id of this entry; the same recording may be on the playlist twice.
     pub item_id: ItemId,
     #[serde(flatten)]
     pub track: TrackResult,
     pub reasoning: String,
-    /// Whether a file of yours is known that a player can open.
+    /// Whether a player can open a file of yours for this track.
     pub has_file: bool,
 }
 
-/// A playlist with flags that are true now, not when it was made.
+/// A playlist with current flags.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaylistDetails {
     pub id: PlaylistId,
     pub title: String,
-    /// Empty where there is none.
+    /// Empty if there is none.
     pub description: String,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// Goes up with every edit.
+    /// Increases with every edit.
     pub revision: i64,
     pub tracks: Vec<PlaylistTrackResult>,
 }
@@ -100,7 +100,7 @@ impl Playlists {
         self.described(owner, &Timings::default(), self.get(owner, id).await?).await
     }
 
-    /// A playlist as players, spreadsheets and other services read it.
+    /// A playlist for export to players, spreadsheets and other services.
     #[instrument(name = "playlists.file", skip_all, fields(user.id = %owner, playlist.id = %id))]
     pub async fn file(&self, owner: &UserId, id: PlaylistId) -> Result<playlist_file::Playlist, Error> {
         let PlaylistContent { title, tracks, .. } = self.get(owner, id).await?.content;
@@ -181,7 +181,7 @@ impl Playlists {
     }
 }
 
-/// The choices that exist, each once and in order, and the codes of those that do not.
+/// The choices that exist, each once and in order, and the codes of the others.
 fn split_known(choices: Vec<Choice>, known: &BTreeMap<TrackRef, Track>) -> (Vec<PlaylistTrack>, Vec<String>) {
     let (mut chosen, mut unknown): (Vec<PlaylistTrack>, Vec<String>) = (Vec::new(), Vec::new());
     for choice in choices {

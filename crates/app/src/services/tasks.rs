@@ -24,7 +24,7 @@ pub struct NewTask {
     pub description: TaskDescription,
 }
 
-/// What to change. A field that is absent stays as it is; `null` clears one that may be empty.
+/// The fields to change. An absent field is kept; `null` clears a field that may be empty.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskChange {
@@ -35,10 +35,10 @@ pub struct TaskChange {
     pub description: Option<Option<TaskDescription>>,
     #[serde(default)]
     pub completed: Option<bool>,
-    /// Puts it before this task.
+    /// Moves it before this task.
     #[serde(default)]
     pub before: Option<TaskId>,
-    /// Puts it after this task.
+    /// Moves it after this task.
     #[serde(default)]
     pub after: Option<TaskId>,
 }
@@ -46,7 +46,9 @@ pub struct TaskChange {
 impl TaskChange {
     fn place(&self) -> Result<Option<TaskPlace>, Error> {
         match (self.before, self.after) {
-            (Some(_), Some(_)) => Err(Error::Invalid { field: "after", problem: "cannot stand beside before".into() }),
+            (Some(_), Some(_)) => {
+                Err(Error::Invalid { field: "after", problem: "cannot be combined with before".into() })
+            }
             (Some(id), None) => Ok(Some(TaskPlace::Before(id))),
             (None, Some(id)) => Ok(Some(TaskPlace::After(id))),
             (None, None) => Ok(None),
@@ -70,7 +72,7 @@ impl Tasks {
         Ok(self.store.tasks(owner, filter).await?)
     }
 
-    /// At most `limit` tasks in the owner's order, from the one `from` on; and the first of the next page.
+    /// At most `limit` tasks in the owner's order, starting with `from`; and the first one of the next page.
     #[instrument(name = "tasks.page", skip_all, fields(user.id = %owner))]
     pub async fn page(
         &self,
@@ -110,7 +112,7 @@ impl Tasks {
         Ok(self.store.update_task(owner, id, &change, call).await?)
     }
 
-    /// Completing twice is the same as once.
+    /// Completes a task. Completing it again changes nothing.
     #[instrument(name = "tasks.complete", skip_all, fields(task.id = %id))]
     pub async fn complete(&self, origin: impl Into<Origin<'_>>, id: TaskId) -> Result<Task, Error> {
         self.change(origin, id, TaskChange { completed: Some(true), ..TaskChange::default() }).await

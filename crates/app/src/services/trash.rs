@@ -1,4 +1,4 @@
-//! The trash: what its owner deleted, until it is restored, erased or expired. Each kind is restored by its own service.
+//! The trash: deleted items, until they are restored, erased or expired. Each kind is restored by its own service.
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -24,7 +24,7 @@ pub enum DeletedKind {
     Track,
 }
 
-/// One deleted thing.
+/// A deleted item.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Deleted {
@@ -35,7 +35,7 @@ pub struct Deleted {
     /// The newest message of a conversation, the description of a playlist or task, the artist of a track.
     pub detail: String,
     pub deleted_at: DateTime<Utc>,
-    /// From then on it cannot be restored.
+    /// After this time it cannot be restored.
     pub expires_at: DateTime<Utc>,
 }
 
@@ -58,7 +58,7 @@ pub struct DeletedPage {
 }
 
 impl Trash {
-    /// At most `limit` deleted things, newest first, after the one that `cursor` names.
+    /// At most `limit` deleted items, newest first, after the one of `cursor`.
     #[instrument(name = "trash.page", skip_all, fields(user.id = %owner))]
     pub async fn page(&self, owner: &UserId, limit: u32, cursor: Option<&str>) -> Result<DeletedPage, Error> {
         let from = cursor.map(place_of).transpose()?;
@@ -70,13 +70,13 @@ impl Trash {
         Ok(DeletedPage { items: items.into_iter().map(Deleted::from).collect(), next })
     }
 
-    /// Deletes one thing for good; what is not in the trash is not found.
+    /// Erases one item; `NotFound` if it is not in the trash.
     #[instrument(name = "trash.erase", skip_all, fields(user.id = %owner))]
     pub async fn erase(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
         Ok(self.store.erase(owner, id).await?)
     }
 
-    /// Deletes everything in the trash for good.
+    /// Erases everything in the trash.
     #[instrument(name = "trash.empty", skip_all, fields(user.id = %owner))]
     pub async fn empty(&self, owner: &UserId) -> Result<u64, Error> {
         Ok(self.store.empty_trash(owner).await?)

@@ -1,5 +1,5 @@
-//! Turns as a caller finds them: by conversation, or by the id a client gave its message.
-//! Starting one is `App::converse`; following and stopping are in `crate::turns`.
+//! Finds turns by conversation or by client message id. `App::converse` starts a turn; `crate::turns` follows and stops
+//! it.
 
 use engine::{ConversationId, TurnId, UserId};
 use tracing::instrument;
@@ -8,13 +8,13 @@ use crate::{Error, turns::Turns};
 pub use store::StartedTurn;
 
 impl Turns {
-    /// The turn that runs in a conversation now, if any.
+    /// The running turn of a conversation, if any.
     #[instrument(name = "turns.running_in", skip_all, fields(user.id = %owner, conversation.id = %conversation))]
     pub async fn running_in(&self, owner: &UserId, conversation: ConversationId) -> Result<Option<TurnId>, Error> {
         Ok(self.store.running_turn(owner, conversation).await?)
     }
 
-    /// The turn that a message with this id of the client's began, if it was ever sent.
+    /// The turn of a message with this client message id, if it was ever sent.
     #[instrument(name = "turns.of_client_message", skip_all, fields(user.id = %owner))]
     pub async fn of_client_message(&self, owner: &UserId, id: &str) -> Result<Option<StartedTurn>, Error> {
         Ok(self.store.turn_of_client_message(owner, Some(id)).await?)

@@ -1,4 +1,4 @@
-//! Undo: takes back what one tool call or one batch did.
+//! Undo: reverts the change of one tool call or one batch.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// Takes back what `id` names, once. A change that came later and contradicts it is a conflict, and nothing changes.
+    /// Undoes the change `id`, once. If a later change contradicts it, returns a conflict and changes nothing.
     #[instrument(name = "undo.take_back", skip_all, fields(user.id = %owner, undo.id = %id))]
     pub async fn take_back(&self, owner: &UserId, id: UndoId) -> Result<Undone, Error> {
         let undone = self.store.undo(owner, id).await?;
-        // Tracks that came back are indexed again.
+        // Restored tracks are indexed again.
         self.pipeline.tell();
         Ok(undone)
     }

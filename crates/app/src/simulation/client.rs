@@ -1,4 +1,5 @@
-//! A simulated client: sends its message until it is heard, reads its stream wherever it can, and remembers all of it.
+//! A simulated client: sends its message until a node accepts it, reads its stream from any node, and records all
+//! events.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,9 +15,9 @@ use super::{
 };
 use crate::turns::from_rows;
 
-/// A node that says nothing for this long is left.
+/// A node that sends nothing for this long is given up.
 const SILENCE: Duration = Duration::from_secs(12);
-/// Whatever happens, a turn is over by then.
+/// Every turn must end within this time.
 const LONGEST: Duration = Duration::from_secs(1200);
 const MOST_TAKEOVERS: u32 = 2;
 
@@ -24,7 +25,7 @@ struct Seen {
     mark: String,
     kind: u64,
     started: StartedTurn,
-    /// The events that have numbers.
+    /// The numbered events.
     events: Vec<Arc<Event>>,
     is_stopped: bool,
 }
@@ -41,12 +42,12 @@ pub(super) async fn one_turn(world: Arc<World>, n: u64) {
         sleep(Duration::from_millis(300)).await;
     };
     if world.one_in(4) && ask(&world, &owner, &text).await.is_some_and(|again| again.turn != started.turn) {
-        world.broken(format!("{mark} was sent twice and is two turns"));
+        world.broken(format!("{mark} was sent twice and started two turns"));
     }
     let mut seen = Seen { mark, kind, started, events: Vec::new(), is_stopped: false };
     while !seen.is_over() {
         if Instant::now() > until {
-            world.broken(format!("{} is never over", seen.mark));
+            world.broken(format!("{} does not end", seen.mark));
             return;
         }
         let node = world.some_node();
@@ -61,7 +62,7 @@ pub(super) async fn one_turn(world: Arc<World>, n: u64) {
     check(&world, &seen).await;
 }
 
-/// In a task of its own: a client that leaves changes nothing.
+/// Runs in its own task, because a client that disconnects must not change the result.
 async fn ask(world: &Arc<World>, owner: &UserId, text: &str) -> Option<StartedTurn> {
     let (node, owner, text) = (world.some_node(), owner.clone(), text.to_owned());
     let asking = tokio::spawn(async move { node.ask(&owner, &text).await });
@@ -96,7 +97,7 @@ async fn read_on(world: &World, node: &SimNode, owner: &UserId, seen: &mut Seen)
     sleep(world.ms(1, 300)).await;
 }
 
-/// Without ids and times, which differ from run to run.
+/// Without ids and times, which differ between runs.
 fn name(kind: &Kind) -> String {
     match kind {
         Kind::TextDelta { text, .. } => text.clone(),
@@ -119,7 +120,7 @@ async fn stored(world: &World, turn: TurnId) -> Vec<Arc<Event>> {
     from_rows(&world.memory.events_from(turn, 0, i64::MAX).await.unwrap_or_default())
 }
 
-/// Who can act on a failure is known to the caller of the moment only, and is not stored.
+/// The serialised form: an event in memory has fields that are not stored, such as the cause of a failure.
 fn as_stored(events: &[Arc<Event>]) -> Vec<String> {
     events.iter().map(|event| serde_json::to_string(&**event).expect("an event is plain data")).collect()
 }
@@ -129,7 +130,7 @@ async fn check(world: &World, seen: &Seen) {
     let stored = stored(world, seen.started.turn).await;
     let numbered: Vec<_> = stored.iter().filter(|event| event.kind.is_numbered()).cloned().collect();
     if as_stored(&numbered) != as_stored(&seen.events) {
-        world.broken(format!("{mark}: what was read is not what is stored"));
+        world.broken(format!("{mark}: the events that were read differ from the stored ones"));
     }
     let n_takeovers = world.takeovers.lock().unwrap().get(&seen.started.turn).copied().unwrap_or(0);
     world.count(|run| {
@@ -167,17 +168,17 @@ fn text_of(event: &Arc<Event>) -> Option<&str> {
     }
 }
 
-/// What the log says about the tool is what happened.
+/// Checks that the log contains the calls that the tool really made.
 fn check_acts(world: &World, mark: &str, stored: &[Arc<Event>]) {
     let n_said =
         stored.iter().filter(|event| matches!(&event.kind, Kind::ToolDone { name, .. } if name == "note")).count();
     let n_done = world.effects.lock().unwrap().get(mark).copied().unwrap_or(0);
     if n_said != n_done {
-        world.broken(format!("{mark} says that it acted {n_said} times, and it acted {n_done} times"));
+        world.broken(format!("the log of {mark} has {n_said} effects, and the tool had {n_done}"));
     }
 }
 
-/// Nothing happens twice, nor after the end.
+/// Checks that no effect happened twice or after the end of its turn.
 pub(super) fn check_effects(world: &World) {
     let doubled: Vec<_> = world
         .effects
@@ -185,7 +186,7 @@ pub(super) fn check_effects(world: &World) {
         .unwrap()
         .iter()
         .filter(|(_, n)| **n > 1)
-        .map(|(m, n)| format!("{m} acted {n} times"))
+        .map(|(m, n)| format!("{m} had {n} effects"))
         .collect();
     doubled.into_iter().for_each(|what| world.broken(what));
 }

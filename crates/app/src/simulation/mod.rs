@@ -1,8 +1,8 @@
-//! A simulation of several nodes: the real engine, log, leases, journal and recovery over a store in memory.
+//! A simulation of several nodes: the real engine, log, leases, journal and recovery with an in-memory store.
 //!
-//! One thread, a clock that jumps, and a seed that decides everything: when nodes crash, stand still, leave and come back,
-//! which statements fail and which replies are lost, which notices arrive, how slow the models are, what clients do. The
-//! same seed gives the same trace byte for byte, so a seed that breaks a promise can be looked at again.
+//! It has one thread and a simulated clock. A seed determines everything: when nodes crash, pause, shut down and
+//! return, which statements fail, which replies and notices are lost, how slow the models are, and what clients do. The
+//! same seed gives the same trace byte for byte, so a seed that breaks a promise can be repeated.
 //!
 //! `make test` runs some seeds. `SEGUE_SIMULATED_TURNS=100000 cargo test --workspace --lib -- simulation` runs more;
 //! `SEGUE_SIMULATED_SEED=n` runs one and prints its trace; `SEGUE_MUTANT=name` plants a bug, which the seeds must find.
@@ -15,7 +15,7 @@ mod world;
 
 use self::world::{Run, TURNS_PER_SEED, World};
 
-/// Plays one seed to its end.
+/// Runs one seed to its end.
 fn play(seed: u64) -> Run {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime").block_on(World::play(seed))
@@ -27,7 +27,7 @@ fn setting(name: &str) -> Option<u64> {
 
 #[test]
 fn every_simulated_turn_keeps_the_promises() {
-    crate::config::plant_mutant().expect("a bug that exists");
+    crate::config::plant_mutant().expect("the name of an existing bug");
     if let Some(seed) = setting("SEGUE_SIMULATED_SEED") {
         let run = play(seed);
         panic!("{}\n{:?}", run.trace, run.broken);
@@ -40,7 +40,7 @@ fn every_simulated_turn_keeps_the_promises() {
         all.add(&run);
     }
     eprintln!("{n_seeds} seeds: {}", all.figures());
-    // A simulation in which nothing happens proves nothing.
+    // A simulation without crashes, pauses and takeovers would prove nothing.
     let per_hundred = |n: u64| n * 100 / (n_seeds * TURNS_PER_SEED);
     assert!(per_hundred(all.n_takeovers) >= 10, "{}", all.figures());
     assert!(all.n_crashes > 0 && all.n_pauses > 0 && all.n_lost_replies > 0 && all.n_stopped > 0, "{}", all.figures());

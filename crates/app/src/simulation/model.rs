@@ -1,4 +1,4 @@
-//! A model that knows from its prompt alone what comes next, and is slow now and then; and the tools that it calls.
+//! A model that determines its next reply from the prompt alone and is sometimes slow, and the tools that it calls.
 
 use std::sync::{Arc, Weak};
 
@@ -14,7 +14,7 @@ use super::{store::SimStore, world::World};
 pub(super) const USAGE: Usage =
     Usage { input_tokens: 7, output_tokens: 5, cache_read_tokens: 0, cache_write_tokens: 0 };
 
-/// What the model does in a turn: words and calls of each step, by the kind of its question.
+/// The texts and calls of each step of a turn, by the kind of its question.
 pub(super) fn script(kind: u64, mark: &str) -> Vec<(String, Vec<&'static str>)> {
     let says = |n: u64| format!("{mark} says {n} of what was asked for. ");
     match kind {
@@ -37,7 +37,7 @@ impl Model for SimModel {
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let world = self.0.upgrade().expect("the world outlives its models");
+        let world = self.0.upgrade().expect("the world is dropped after its models");
         let asked = prompt.messages.iter().find(|message| message.role == Role::User).map(engine::Message::text);
         let asked = asked.unwrap_or_default();
         let (kind, mark) = asked.split_once(' ').unwrap_or_default();
@@ -70,7 +70,7 @@ impl Model for SimModel {
     }
 }
 
-/// The tool that acts.
+/// The tool with an effect.
 pub(super) struct Note(pub(super) Arc<SimStore>);
 /// The tool that only reads.
 pub(super) struct Look(pub(super) Arc<SimStore>);

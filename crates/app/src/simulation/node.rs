@@ -1,4 +1,4 @@
-//! A simulated node: the real code for turns, leases and recovery, with a model and tools of the simulation.
+//! A simulated node: the real code for turns, leases and recovery, with a simulated model and simulated tools.
 
 use std::{
     sync::{Arc, Mutex, Weak},
@@ -26,9 +26,9 @@ use crate::{
     turns::Turns,
 };
 
-/// How long an orderly leave may take.
+/// The time limit of a shutdown.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
-/// No turn runs out of time here: models are slow, nodes stand still.
+/// No turn times out here, because models are slow and nodes are paused.
 const LIMITS: Limits = Limits {
     max_steps: 5,
     first_delta: Duration::from_secs(600),
@@ -40,7 +40,7 @@ pub(super) struct SimNode {
     pub(super) number: usize,
     pub(super) store: Arc<SimStore>,
     pub(super) turns: Arc<Turns>,
-    /// Cancelled when it takes no new turns.
+    /// Cancelled when the node accepts no new turns.
     leaving: CancellationToken,
     background: CancellationToken,
     spawned: TaskTracker,
@@ -82,7 +82,7 @@ impl SimNode {
         node
     }
 
-    /// What `App::converse` does with a message.
+    /// Does with a message what `App::converse` does.
     pub(super) async fn ask(self: &Arc<Self>, owner: &UserId, text: &str) -> Result<StartedTurn, StoreError> {
         let Some(_starting) = self.turns.enter() else { return Err(StoreError::Conflict("leaving")) };
         let new = NewTurn {
@@ -106,7 +106,7 @@ impl SimNode {
         let (turn, conversation, message) = (started.turn, started.conversation, started.message);
         live.publish(Kind::Started { turn, conversation, message });
         let job = Job {
-            agent: agent("tasks").expect("the agent is there"),
+            agent: agent("tasks").expect("the agent exists"),
             owner: owner.clone(),
             live,
             question: text.to_owned(),
@@ -121,7 +121,7 @@ impl SimNode {
         Ok(started)
     }
 
-    /// Hands its turns over and is gone.
+    /// Hands its turns over and ends.
     pub(super) fn leave(self: &Arc<Self>, world: &Arc<World>) {
         self.leaving.cancel();
         self.turns.hand_over_all();

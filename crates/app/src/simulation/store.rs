@@ -1,4 +1,4 @@
-//! The store as one simulated node reaches it: slow, sometimes away, with replies that get lost.
+//! The connection of one simulated node to the store: slow, sometimes unavailable, with lost replies.
 
 use std::{
     collections::HashMap,
@@ -22,18 +22,18 @@ pub(super) struct SimStore {
     pub(super) world: Weak<World>,
     pub(super) memory: MemoryTurnStore,
     pub(super) number: usize,
-    /// Cancelled when the node is gone: nothing it does has an effect any more.
+    /// Cancelled when the node has ended: its requests have no effect any more.
     pub(super) dead: CancellationToken,
-    /// A node that stands still reaches nothing until then.
+    /// A paused node sends no request until this time.
     pub(super) wakes_at: Mutex<Option<Instant>>,
-    /// The leases under which this node has begun its calls.
+    /// The lease tokens under which this node has begun its calls.
     pub(super) tokens: Mutex<HashMap<CallId, i64>>,
     pub(super) node: Mutex<Weak<SimNode>>,
 }
 
 impl SimStore {
     fn world(&self) -> Arc<World> {
-        self.world.upgrade().expect("the world outlives its nodes")
+        self.world.upgrade().expect("the world is dropped after its nodes")
     }
 
     async fn awake(&self) {
@@ -53,7 +53,7 @@ impl SimStore {
         std::future::pending().await
     }
 
-    /// The way there: it takes a moment, and the request may be lost.
+    /// The request: it takes a moment and may be lost.
     async fn before(&self, what: &str) -> Result<(), StoreError> {
         let world = self.world();
         self.awake().await;
@@ -70,7 +70,7 @@ impl SimStore {
         Ok(())
     }
 
-    /// The way back: what was done is done, and the reply may be lost.
+    /// The reply: the operation is done, but the reply may be lost.
     async fn after(&self, what: &str) -> Result<(), StoreError> {
         let world = self.world();
         world.tell(format_args!("node {}: {what}", self.number));
@@ -99,14 +99,14 @@ impl SimStore {
         })
     }
 
-    /// Takes the time that a read takes.
+    /// Waits as long as a read takes.
     pub(super) async fn look(&self) {
         self.awake().await;
         sleep(self.world().ms(1, 30)).await;
         self.awake().await;
     }
 
-    /// What the tool of the simulation does: its whole effect is that it is counted.
+    /// The effect of the simulated tool: it is only counted.
     pub(super) async fn act(&self, call: CallId, mark: &str) -> Result<Value, StoreError> {
         self.before("settle_call").await?;
         let token = self.tokens.lock().unwrap().get(&call).copied().unwrap_or(0);
@@ -222,7 +222,7 @@ impl TurnStore for SimStore {
         Box::pin(async move {
             self.before("release_unbegun").await?;
             self.memory.release_unbegun(turn, token).await?;
-            // Unless another node has it by now.
+            // Unless another node holds it by now.
             let is_free = |dead: &DeadTurn| dead.id == turn.0 && dead.lease_token == token;
             if self.memory.dead_turns(None).await?.iter().any(is_free)
                 && let Some(n) = self.world().takeovers.lock().unwrap().get_mut(&turn)

@@ -1,4 +1,4 @@
-//! What the nodes and clients of one seed share: chance, the trace, the store, and what has really happened.
+//! The shared state of the nodes and clients of one seed: random numbers, the trace, the store, and the real effects.
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +16,10 @@ use super::{client, node::SimNode};
 
 pub(super) const TURNS_PER_SEED: u64 = 20;
 const N_NODES: usize = 3;
-/// Nodes are wrong about the time by at most so much.
+/// The maximum clock skew of a node.
 const MAX_SKEW_MS: u64 = 400;
 
-/// What became of one seed.
+/// The result of one seed.
 #[derive(Default)]
 pub(super) struct Run {
     pub(super) trace: String,
@@ -66,9 +66,9 @@ pub(super) struct World {
     began: Instant,
     random: Mutex<u64>,
     pub(super) nodes: Mutex<Vec<Arc<SimNode>>>,
-    /// How often each turn's tool has acted, by the mark of the turn.
+    /// How often each turn's tool had its effect, by the mark of the turn.
     pub(super) effects: Mutex<BTreeMap<String, usize>>,
-    /// How often each turn was taken over, also by a node that did not get to run it.
+    /// How often each turn was taken over, including takeovers by nodes that did not run it.
     pub(super) takeovers: Mutex<BTreeMap<TurnId, u32>>,
     pub(super) run: Mutex<Run>,
 }
@@ -92,7 +92,7 @@ impl World {
         let clients = (0..TURNS_PER_SEED).map(|n| tokio::spawn(client::one_turn(world.clone(), n)));
         for ended in futures::future::join_all(clients).await {
             if let Err(error) = ended {
-                world.broken(format!("a client could not go on: {error}"));
+                world.broken(format!("a client failed: {error}"));
             }
         }
         disturbing.abort();
@@ -100,7 +100,7 @@ impl World {
         std::mem::take(&mut *world.run.lock().unwrap())
     }
 
-    /// Less than `n`.
+    /// A random number below `n`.
     pub(super) fn roll(&self, n: u64) -> u64 {
         let mut random = self.random.lock().unwrap();
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -122,7 +122,7 @@ impl World {
 
     pub(super) fn tell(&self, what: std::fmt::Arguments<'_>) {
         let at = self.began.elapsed().as_millis();
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.run.lock().unwrap().trace, "{at} {what}");
     }
 
@@ -140,19 +140,19 @@ impl World {
         self.nodes.lock().unwrap()[usize::try_from(n).unwrap_or_default()].clone()
     }
 
-    /// A notice for every node but the one that sends it; some are lost.
+    /// Sends a notice to every node except the sender; some are lost.
     pub(super) fn notify(&self, from: usize, turn: Option<TurnId>) {
         let nodes = self.nodes.lock().unwrap().clone();
         for node in nodes.iter().filter(|node| node.number != from) {
             if self.one_in(4) {
                 self.count(|run| run.n_lost_notices += 1);
             } else {
-                node.store.memory.hear(turn);
+                node.store.memory.receive_notice(turn);
             }
         }
     }
 
-    /// The node is gone at once. It comes back under its old name.
+    /// Ends the node at once. It restarts under its old name.
     pub(super) fn crash(self: &Arc<Self>, node: &SimNode) {
         if node.store.dead.is_cancelled() {
             return;
@@ -174,7 +174,7 @@ impl World {
     }
 }
 
-/// From time to time a node stands still for longer than a lease, or leaves in an orderly way.
+/// Sometimes pauses a node for longer than a lease, or shuts it down.
 async fn disturb(world: Arc<World>) {
     loop {
         sleep(world.ms(1_000, 9_000)).await;
@@ -187,7 +187,7 @@ async fn disturb(world: Arc<World>) {
             node.leave(&world);
         } else {
             let time = world.ms(11_000, 25_000);
-            world.tell(format_args!("node {} stands still for {} ms", node.number, time.as_millis()));
+            world.tell(format_args!("node {} is paused for {} ms", node.number, time.as_millis()));
             world.count(|run| run.n_pauses += 1);
             *node.store.wakes_at.lock().unwrap() = Some(Instant::now() + time);
         }

@@ -1,4 +1,4 @@
-//! `albumTracks`: what is on this album, and which of it do you already own?
+//! `albumTracks`: the tracks of an album, with library flags.
 
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;

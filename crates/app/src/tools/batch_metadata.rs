@@ -1,4 +1,4 @@
-//! `batchMetadata`: everything the index knows about these recordings.
+//! `batchMetadata`: all indexed data about recordings.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +26,10 @@ pub struct Input {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     tracks: Vec<IndexedTrackResult>,
-    /// Codes that were found, as they were asked for.
+    /// The codes that were found, as the caller wrote them.
     found: Vec<String>,
     not_found: Vec<String>,
-    /// Codes that cannot be ISRCs, and why; they are in `notFound` too.
+    /// Codes that are not valid ISRCs, and why; they are in `notFound` too.
     invalid: Vec<Invalid>,
 }
 
@@ -77,7 +77,7 @@ impl Tool for BatchMetadata {
         Ok(asked.answer(tracks))
     }
 
-    /// Everything but pictures and times; lyrics up to a length that leaves space for an answer.
+    /// Everything except pictures and times. Lyrics are cut, so that the context has space for an answer.
     fn for_model(output: &Value) -> Value {
         let fields = [
             "isrc",
@@ -100,7 +100,7 @@ impl Tool for BatchMetadata {
     }
 }
 
-/// What was asked for: each name once, in the caller's spelling and in ours.
+/// The requested names, each once, as the caller wrote it and in normalised form.
 struct Asked {
     names: Vec<TrackRef>,
     spelled: Vec<(String, Result<TrackRef, String>)>,

@@ -1,33 +1,33 @@
-//! What a model reads of tools: short schemas and short results. Programs (HTTP, MCP, the page) get everything.
+//! The compact form of tools for models: short schemas and short results. Programs (HTTP, MCP, the page) get
+//! everything.
 //!
-//! A small local model reads 4,096 tokens in all, and a UUID alone costs it twenty.
+//! A small local model has a context of 4,096 tokens, and a UUID alone takes twenty.
 
 use engine::ToolSpec;
 use serde_json::{Map, Value, json};
 
-/// Descriptions after this many tracks are left out: a model names the first ones.
+/// Tracks after this number have no description: a model mentions the first ones.
 const MOST_DESCRIBED: usize = 8;
 const MOST_DESCRIPTION_CHARS: usize = 120;
 /// About a page of lyrics.
 const MOST_LYRICS_CHARS: usize = 600;
 const MOST_INTERPRETATION_CHARS: usize = 400;
-/// Tracks with whole lyrics in one result; the others keep their names.
+/// How many tracks of a result have lyrics; the others have only their names.
 const MOST_DETAILED: usize = 10;
 
-/// The short name of a task: its last five digits, which are random in every id of ours. An id that a model invents is
-/// not one of them.
+/// The short id of a task: the last five digits of its id, which are random. An id that a model invents does not match.
 pub(crate) fn handle(id: &str) -> String {
     short_id('t', id)
 }
 
-/// The same for another kind of thing.
+/// The same for other kinds of items.
 pub(super) fn short_id(kind: char, id: &str) -> String {
     let digits: Vec<char> = id.chars().filter(|letter| *letter != '-').collect();
     let last: String = digits[digits.len().saturating_sub(5)..].iter().collect();
     format!("{kind}{last}")
 }
 
-/// A task as a model reads it: no times, a short id, only what is set.
+/// A task for a model: without times, with a short id, and only with the fields that are set.
 pub(super) fn task(task: &Value) -> Value {
     let mut short = Map::new();
     short.insert("id".into(), json!(handle(task["id"].as_str().unwrap_or_default())));
@@ -41,7 +41,7 @@ pub(super) fn task(task: &Value) -> Value {
     Value::Object(short)
 }
 
-/// The one task of a result, with what was done to it.
+/// The task of a result, with the change.
 pub(super) fn changed_task(output: &Value) -> Value {
     let mut short = task(output);
     if let Value::Object(fields) = &mut short {
@@ -55,7 +55,7 @@ pub(super) fn tasks(output: &Value) -> Value {
     json!({ "tasks": tasks })
 }
 
-/// Search results: `fields` of each track, times and empty fields left out, the first ones with their description.
+/// Search results: `fields` of each track, without times and empty fields. Only the first ones have a description.
 pub(super) fn tracks(output: &Value, fields: &[&str]) -> Value {
     let mut short = without_report(output);
     short.remove("query");
@@ -75,7 +75,7 @@ fn brief(track: &Value, fields: &[&str], is_described: bool) -> Value {
             ("shortDescription", _) if !is_described => continue,
             ("shortDescription", Value::String(text)) => json!(cut(text, MOST_DESCRIPTION_CHARS)),
             ("score", Value::Number(score)) => json!((score.as_f64().unwrap_or_default() * 100.0).round() / 100.0),
-            // One name is enough; the code is the shorter one.
+            // One id is enough; the code is shorter.
             ("trackId", _) if track["isrc"].as_str().is_some_and(|isrc| !isrc.is_empty()) => continue,
             (_, Value::Bool(false) | Value::Null) => continue,
             (_, Value::String(text)) if text.is_empty() => continue,
@@ -86,7 +86,7 @@ fn brief(track: &Value, fields: &[&str], is_described: bool) -> Value {
     Value::Object(short)
 }
 
-/// Everything known about a few tracks, in a length that a small context can hold.
+/// The details of a few tracks, short enough for a small context.
 pub(super) fn details(output: &Value, fields: &[&str]) -> Value {
     let mut short = without_report(output);
     short.remove("found");
@@ -120,8 +120,8 @@ fn cut(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A tool as a prompt describes it. What is left out is still checked when the tool is called, and an input that does
-/// not fit is explained then.
+/// A tool for a prompt. Parts of the schema that are left out are still checked when the tool is called, and an error
+/// explains an invalid input.
 pub(crate) fn spec_for_model(spec: &ToolSpec) -> ToolSpec {
     let description = spec.description.split("\n\n").next().unwrap_or_default();
     let description = description.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "");
@@ -157,7 +157,8 @@ fn schema(full: &Value) -> Value {
                     "description" => {
                         short.insert(name.clone(), json!(without_lengths(value.as_str().unwrap_or_default())));
                     }
-                    // Optional: the one kind that is not null says it all, and the field's own description is enough.
+                    // An optional field: the type that is not null is sufficient, and so is the field's own
+                    // description.
                     "anyOf"
                         if value.as_array().is_some_and(|kinds| kinds.len() == 2 && kinds.contains(&null_type())) =>
                     {
@@ -185,7 +186,8 @@ fn null_type() -> Value {
     json!({"type": "null"})
 }
 
-/// "What it is called, 1 to 200 characters." → "What it is called.": a model seldom meets a limit, and is told when it does.
+/// "What it is called, 1 to 200 characters." → "What it is called.": a model rarely exceeds a limit, and an error tells
+/// it.
 fn without_lengths(text: &str) -> String {
     let text = text.replace('`', "");
     let Some(end) = text.find(" characters") else { return text };
@@ -195,7 +197,7 @@ fn without_lengths(text: &str) -> String {
     }
 }
 
-/// "string or null" is "string" to a model: a field that may be null may be left out.
+/// "string or null" becomes "string": a field that may be null may also be omitted.
 fn not_null(kind: &Value) -> Value {
     match kind.as_array().map(|kinds| kinds.iter().filter(|kind| *kind != "null").collect::<Vec<_>>()) {
         Some(kinds) if kinds.len() == 1 => kinds[0].clone(),
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_for_a_model_says_what_a_field_is_and_not_how_long() {
+    fn a_schema_for_a_model_has_descriptions_and_no_lengths() {
         let full = json!({"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The `title`, 1 to 200 characters."},
             "format": {"type": ["string", "null"], "default": null}}});

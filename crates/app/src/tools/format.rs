@@ -1,14 +1,14 @@
-//! How tools shorten and count what they answer.
+//! Shortens and counts the outputs of tools.
 
 use serde_json::{Map, Value};
 
-/// An output with only `fields` of each of its `list`: what a model needs to choose, and no more.
+/// An output with only `fields` of each item of `list`: what a model needs to choose.
 pub(super) fn only(output: &Value, list: &str, fields: &[&str]) -> Value {
     let mut compact = output.clone();
     let Some(Value::Array(items)) = compact.get_mut(list) else { return compact };
     for item in items {
         if let Value::Object(full) = item {
-            // A code is shorter than an id and says the same.
+            // A code is shorter than an id and identifies the same track.
             let has_code = full.get("isrc").and_then(Value::as_str).is_some_and(|isrc| !isrc.is_empty());
             let is_needed = |field: &str| match field {
                 "trackId" => !has_code,

@@ -1,4 +1,4 @@
-//! `list_playlists`: which playlists are there, and what is on one of them?
+//! `list_playlists`: the user's playlists, or the tracks of one.
 
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -26,9 +26,9 @@ pub struct Input {
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// Newest first; only the one that was asked for, if any.
+    /// Newest first; only the requested one, if any.
     playlists: Vec<PlaylistLine>,
-    /// In playing order; empty unless one playlist was asked for.
+    /// In playing order; empty unless one playlist was requested.
     tracks: Vec<PlaylistTrackResult>,
     #[serde(skip)]
     is_one: bool,
@@ -82,5 +82,5 @@ impl Tool for ListPlaylists {
     }
 }
 
-/// Lines a model reads.
+/// How many lines a model reads.
 const MOST_LISTED: usize = 40;

@@ -1,4 +1,4 @@
-//! `semanticSearch`: which of the indexed tracks fit a mood, a theme, a story or a line?
+//! `semanticSearch`: indexed tracks that match a mood, a theme, a story or a line.
 
 use chrono::Datelike;
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
@@ -62,7 +62,7 @@ pub struct Input {
     in_library: Option<bool>,
 }
 
-/// serde would also read a list as the fields of a range.
+/// Requires an object, because serde would also accept a list as the fields of a range.
 fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let fields: Option<serde_json::Map<String, Value>> = Option::deserialize(deserializer)?;
     let range = fields.map(|fields| serde_json::from_value(Value::Object(fields)));
@@ -113,17 +113,17 @@ impl Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// What matches, best first.
+    /// The matching tracks, best first.
     tracks: Vec<IndexedTrackResult>,
     query: String,
-    /// How many tracks match, also beyond `limit`.
+    /// The number of matching tracks, also beyond `limit`.
     total_found: usize,
-    /// The limits that were understood. Results keep them exactly.
+    /// The limits that were recognised. Results satisfy them exactly.
     applied: Vec<Applied>,
-    /// How many tracks were left out because nothing tells whether they meet a limit.
+    /// How many tracks were left out because their data does not say whether they satisfy a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided: Option<usize>,
-    /// What comes closest when nothing matches.
+    /// The nearest tracks, if nothing matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nearest: Vec<IndexedTrackResult>,
 }
@@ -145,7 +145,7 @@ pub struct SemanticSearch {
     pub wordings: Wordings,
 }
 
-/// How many of the nearest are shown when nothing matches.
+/// How many of the nearest tracks are shown if nothing matches.
 const NEAREST: usize = 5;
 
 impl Tool for SemanticSearch {
@@ -161,14 +161,14 @@ impl Tool for SemanticSearch {
         let mut plan = query::parse(&query, chrono::Utc::now().year());
         plan.limit_to(&given);
         let limit = plan.limits.at_most.map_or(input.limit as usize, |most| most.clamp(1, input.limit as usize));
-        // A few more than asked: the same recording under two codes is one result.
-        let wish = self.library.wish(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
-        let found = self.search(cx, wish.search.timed(&cx.timings), wish.is_like).await?;
+        // Fetches a few more results, because the same recording with two codes is one result.
+        let request = self.library.search_request(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
+        let found = self.search(cx, request.search.timed(&cx.timings), request.is_like).await?;
         let n_hits = found.hits.len();
         let hits = distinct(found.hits);
         let n_repeated = n_hits - hits.len();
         let mut results = self.results(cx, hits).await?;
-        if let Some(owned) = wish.plan.limits.in_library {
+        if let Some(owned) = request.plan.limits.in_library {
             results.retain(|result| result.track.in_library == owned);
         }
         let (mut tracks, mut nearest): (Vec<_>, Vec<_>) =
@@ -177,7 +177,7 @@ impl Tool for SemanticSearch {
         tracks.truncate(limit);
         nearest.truncate(if tracks.is_empty() { NEAREST.min(limit) } else { 0 });
         let undecided = Some(found.undecided).filter(|n| *n > 0);
-        Ok(Output { tracks, query, total_found, applied: wish.plan.applied, undecided, nearest })
+        Ok(Output { tracks, query, total_found, applied: request.plan.applied, undecided, nearest })
     }
 
     fn for_model(output: &Value) -> Value {
@@ -195,7 +195,7 @@ impl Tool for SemanticSearch {
 }
 
 impl SemanticSearch {
-    /// When nothing really matches what was typed, it is said in other words, if there is a model to ask.
+    /// If nothing matches the query, a model rewords it, if there is one.
     async fn search(&self, cx: &ToolContext, plan: SearchPlan, is_like: bool) -> Result<Found, ToolError> {
         let found = self.look_up(cx, plan.clone()).await?;
         if is_like || found.hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {

@@ -1,4 +1,4 @@
-//! `suggestPlaylist`: a playlist of tracks that exist, with a reason for each, kept for the listener.
+//! `suggestPlaylist`: saves a playlist of existing tracks, with a reason for each.
 
 use chrono::{DateTime, Utc};
 use engine::{Effect, Report, Tool, ToolContext, ToolError};

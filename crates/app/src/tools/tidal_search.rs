@@ -1,4 +1,4 @@
-//! `tidalSearch`: what does the catalogue have under this name?
+//! `tidalSearch`: searches the Tidal catalogue by name.
 
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -57,7 +57,7 @@ pub struct Output {
     albums: Option<Vec<AlbumResult>>,
     query: String,
     total_found: TotalFound,
-    /// What Tidal was asked for, where the query is longer than Tidal reads.
+    /// The query that Tidal got, if the original is too long for Tidal.
     #[serde(skip_serializing_if = "Option::is_none")]
     searched_for: Option<String>,
     /// True: Tidal had more, but did not deliver it in time.

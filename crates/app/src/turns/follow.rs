@@ -1,4 +1,4 @@
-//! Following a turn through the database: it has ended, or it runs on another node.
+//! Follows a turn through the database: it has ended, or it runs on another node.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tracing::warn;
 
 use super::{is_after, pause, rows::from_rows};
 
-/// A database that did not answer a reader is asked again after this.
+/// The delay before a failed read is repeated.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 const ROWS_AT_ONCE: i64 = 4;
 
@@ -25,7 +25,7 @@ pub(super) fn follow_saved(
         let mut news = store.news_of(turn);
         let mut position = 0_i64;
         loop {
-            // Asked before reading: what is saved after this answer belongs to the next round.
+            // Checked before reading: events that are saved after this check are read in the next round.
             let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
             let (new, is_full) = match store.events_from(turn, position, ROWS_AT_ONCE).await {
                 Ok(rows) => {
@@ -55,7 +55,7 @@ pub(super) fn follow_saved(
                 tokio::select! {
                     biased;
                     () = news.wait() => {}
-                    // The turn runs on elsewhere; its reader goes there.
+                    // The turn continues on another node; its reader resumes there.
                     () = leaving.cancelled() => return,
                 }
             }

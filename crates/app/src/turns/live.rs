@@ -1,4 +1,4 @@
-//! A turn that runs here: its log in memory, how much of it is saved, and who follows it.
+//! A turn that runs on this node: its log in memory, the part that is saved, and its readers.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -20,27 +20,27 @@ use super::{
     rows::{is_only_text, next_row, to_rows},
 };
 
-/// A reader takes so many events at once: one that does not read on holds no more than that.
+/// How many events a reader takes at once: a reader that stalls holds no more than that.
 const EVENTS_AT_ONCE: usize = 512;
 
-/// Readers hold a position in its log, never a queue: a slow one costs nothing. They see what is saved and no more.
+/// Readers have a position in the log and no queue, so a slow reader costs no memory. They see only saved events.
 pub struct LiveTurn {
     pub started: StartedTurn,
     /// The token of the lease under which it runs.
     pub(crate) token: i64,
     /// Cancelled to stop the turn.
     pub cancel: CancellationToken,
-    /// Set when it is not its user who stops it.
+    /// Set if the turn is not stopped by its user.
     is_cut: AtomicBool,
-    /// Cancelled when this node lets the turn go: another node has it, or will.
+    /// Cancelled when this node releases the turn: another node holds it, or will take it over.
     left: CancellationToken,
     log: Mutex<Log>,
-    /// How many events readers may see: those that are saved.
+    /// The number of events that readers may see: the saved ones.
     n_shown: watch::Sender<usize>,
-    /// How many events are saved. Held while saving, so that no event is saved twice or out of order.
+    /// The number of saved events. Locked during a save, so that no event is saved twice or out of order.
     saved: tokio::sync::Mutex<usize>,
     has_unsaved: Arc<Notify>,
-    /// How many events of the saved log cannot be read; ours stand after them.
+    /// The number of saved events that cannot be parsed. New events come after them.
     n_unreadable: usize,
     /// Set when its end is being stored.
     is_ending: AtomicBool,
@@ -61,7 +61,7 @@ pub(crate) enum SaveError {
     Store(#[from] StoreError),
 }
 
-/// The events that are not saved yet and a closing one after them.
+/// The events that are not saved yet, followed by the closing event.
 pub(crate) struct LastEvents<'a> {
     saved: tokio::sync::MutexGuard<'a, usize>,
     closing: Arc<Event>,
@@ -71,7 +71,7 @@ pub(crate) struct LastEvents<'a> {
 }
 
 impl LiveTurn {
-    /// `events`: what an earlier node has saved of it, but for `n_unreadable` at its end.
+    /// `events`: the events that earlier nodes saved, without the last `n_unreadable`.
     pub(super) fn new(
         started: StartedTurn,
         token: i64,
@@ -116,7 +116,7 @@ impl LiveTurn {
         self.has_unsaved.notify_one();
     }
 
-    /// Ends the turn as interrupted: the process cannot wait any longer.
+    /// Ends the turn as interrupted, because the process cannot wait any longer.
     pub(super) fn cut(&self) {
         self.is_cut.store(true, Ordering::SeqCst);
         self.cancel.cancel();
@@ -126,36 +126,36 @@ impl LiveTurn {
         self.is_cut.load(Ordering::SeqCst)
     }
 
-    /// Lets the turn go. Its readers' streams end without a closing event, so that they resume where it goes on.
+    /// Releases the turn. The streams of its readers end without a closing event, so that they resume on another node.
     pub(crate) fn leave(&self) {
         self.left.cancel();
     }
 
-    /// Whether its end is being stored, or is.
+    /// Whether its end is being stored or is stored.
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::SeqCst)
     }
 
-    /// Returns when this node has let the turn go.
+    /// Returns when this node has released the turn.
     pub(crate) async fn left(&self) {
         self.left.cancelled().await;
     }
 
-    /// Everything so far.
+    /// All events so far.
     pub(crate) fn events(&self) -> Vec<Arc<Event>> {
         self.log().events.clone()
     }
 
-    /// How many events are in memory only, and when the oldest of them happened.
+    /// The number of unsaved events, and when the oldest of them happened.
     pub(super) fn unsaved(&self) -> Option<(usize, Option<i64>)> {
-        // Held: they are being saved right now.
+        // If the lock is held, they are being saved now.
         let n_saved = self.saved.try_lock().ok()?;
         let log = self.log();
         let events = log.events.get(*n_saved..)?;
         Some((events.len(), events.first().map(|event| event.at_ms)))
     }
 
-    /// Saves this turn's events now: a tool is about to run.
+    /// Saves the events of this turn now, because a tool is about to run.
     pub(crate) async fn save(&self, store: &dyn TurnStore) -> Result<(), SaveError> {
         let mut saved = self.saved.lock().await;
         while let Some(save) = self.next_save(*saved) {
@@ -167,8 +167,8 @@ impl LiveTurn {
         Ok(())
     }
 
-    /// What to save next, and the guard to note the outcome with. None when nothing is unsaved; an error when someone
-    /// else is saving this turn.
+    /// The next save, and the guard for its result. `None` if there is nothing to save; an error if another task is
+    /// saving this turn.
     pub(super) fn try_save(&self) -> Result<Option<(tokio::sync::MutexGuard<'_, usize>, Save)>, ()> {
         let saved = self.saved.try_lock().map_err(drop)?;
         Ok(self.next_save(*saved).map(|save| (saved, save)))
@@ -183,17 +183,17 @@ impl LiveTurn {
         Some(Save { turn, token, first, n_events: n_events as i64, events })
     }
 
-    /// Whether the events of a save are words only, which need not survive a power cut.
+    /// Whether a save contains only text events, which need not survive a power cut.
     pub(super) fn is_only_text(&self, save: &Save) -> bool {
         let (first, n) = (save.first as usize - self.n_unreadable, save.n_events as usize);
         self.log().events[first..first + n].iter().all(|event| is_only_text(&event.kind))
     }
 
-    /// Takes in what became of a save and shows readers what is saved. False when the lease is lost.
+    /// Applies the result of a save and shows the saved events to readers. False if the lease is lost.
     pub(super) fn note(&self, saved: &mut usize, save: &Save, outcome: Option<Saved>) -> bool {
         match outcome {
             Some(Saved::Done) => *saved = self.position(save.first + save.n_events),
-            // What another attempt has saved, or a database that crashed has lost.
+            // The events that another attempt has saved, or that a crashed database has lost.
             Some(Saved::Holds(_)) if planted(Mutant::LostReplyForgotten) => {}
             Some(Saved::Holds(n)) => *saved = self.position(n),
             Some(Saved::Lost) | None => {
@@ -211,12 +211,12 @@ impl LiveTurn {
         true
     }
 
-    /// Where the log in memory stands when the saved one holds `n_events`.
+    /// The position in memory when the saved log contains `n_events`.
     fn position(&self, n_events: i64) -> usize {
         usize::try_from(n_events).unwrap_or(0).saturating_sub(self.n_unreadable).min(self.log().events.len())
     }
 
-    /// Everything that the transaction that ends the turn must save. No one else saves while this is held.
+    /// The events that the transaction that ends the turn must save. No other task saves while this is held.
     pub(crate) async fn last_events(&self, closing: Kind) -> LastEvents<'_> {
         self.is_ending.store(true, Ordering::SeqCst);
         let saved = self.saved.lock().await;
@@ -231,12 +231,12 @@ impl LiveTurn {
         LastEvents { rows: to_rows(n_saved, &events), n_saved: n_saved as i64, n_events, closing, saved }
     }
 
-    /// The log in the database holds another number of events than we thought.
+    /// Corrects the number of saved events: the log in the database contains another number.
     pub(crate) fn holds(&self, mut last: LastEvents<'_>, n_events: i64) {
         *last.saved = self.position(n_events);
     }
 
-    /// The end is stored: readers see it.
+    /// The end is stored: shows it to readers.
     pub(crate) fn show_end(&self, mut last: LastEvents<'_>) {
         let mut log = self.log();
         log.seq = last.closing.seq;
@@ -246,7 +246,7 @@ impl LiveTurn {
         self.n_shown.send_replace(*last.saved);
     }
 
-    /// A planted bug: the end is shown whatever becomes of it.
+    /// A planted bug: shows the end before it is stored.
     pub(crate) fn show_unstored(&self, last: &LastEvents<'_>) {
         let mut log = self.log();
         log.events.push(last.closing.clone());

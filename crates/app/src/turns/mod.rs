@@ -1,4 +1,4 @@
-//! Running turns: a log to append to, to follow from any point, to stop, and to save in group commits.
+//! Running turns: append events, follow them from any position, stop a turn, and save events in group commits.
 
 mod follow;
 mod live;
@@ -30,27 +30,27 @@ pub use live::LiveTurn;
 pub(crate) use live::SaveError;
 pub(crate) use rows::from_rows;
 
-/// The least time between two group commits: what comes meanwhile goes into the next one.
+/// The minimum time between two group commits: events that arrive meanwhile are part of the next one.
 const SAVE_EVERY: Duration = Duration::from_millis(8);
-/// After a save that failed.
+/// The delay after a failed save.
 const SAVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// The turns of this node, and the way to those of others.
+/// The turns of this node, and access to those of other nodes.
 pub struct Turns {
     pub(crate) store: Arc<dyn TurnStore>,
     /// The name under which this process leases its turns.
     pub node: String,
-    /// In the order in which they began.
+    /// In the order of their start.
     live: Mutex<BTreeMap<TurnId, Arc<LiveTurn>>>,
-    /// Messages that are being stored; each becomes a turn, or is refused.
+    /// Messages that are being stored; each becomes a turn or is rejected.
     n_starting: Arc<AtomicUsize>,
     /// Notified when an event waits to be saved.
     has_unsaved: Arc<Notify>,
-    /// Cancelled when the process is to end: no new turns, and readers of other nodes' turns go elsewhere.
+    /// Cancelled at the start of the shutdown: no new turns, and readers of other nodes' turns are disconnected.
     leaving: CancellationToken,
 }
 
-/// A message that is being stored: the process does not end meanwhile.
+/// A message that is being stored: the process does not end while this value exists.
 pub(crate) struct Starting(Arc<AtomicUsize>);
 
 impl Drop for Starting {
@@ -59,7 +59,7 @@ impl Drop for Starting {
     }
 }
 
-/// Events as they come, several at once when several are there.
+/// Batches of events, as they become available.
 pub type Events = BoxStream<'static, Vec<Arc<Event>>>;
 
 impl Turns {
@@ -68,7 +68,7 @@ impl Turns {
         Self { store, node, live, n_starting, has_unsaved, leaving }
     }
 
-    /// A place for a new turn, or none when the process is ending.
+    /// Permission to start a turn; `None` during the shutdown.
     pub(crate) fn enter(&self) -> Option<Starting> {
         // Increment before checking `leaving`: a racing `enter` is either counted or sees the cancellation.
         self.n_starting.fetch_add(1, Ordering::SeqCst);
@@ -80,14 +80,14 @@ impl Turns {
         self.n_starting.load(Ordering::SeqCst) == 0 && self.n_live() == 0
     }
 
-    /// Ends every turn that runs here as interrupted: the process cannot wait any longer and no node takes turns over.
+    /// Ends every turn of this node as interrupted: the process cannot wait any longer, and no node takes turns over.
     pub(crate) fn cut_all(&self) -> usize {
         let turns = self.all();
         turns.iter().for_each(|turn| turn.cut());
         turns.len()
     }
 
-    /// Lets every turn that runs here go, so that another node finishes it.
+    /// Releases every turn of this node, so that another node finishes it.
     pub(crate) fn hand_over_all(&self) -> usize {
         let turns = self.all();
         turns.iter().for_each(|turn| turn.leave());
@@ -98,7 +98,7 @@ impl Turns {
         self.insert(LiveTurn::new(started, FIRST_TOKEN, Vec::new(), 0, self.has_unsaved.clone()))
     }
 
-    /// A turn that this node has taken over. `events`: its saved log, but for `n_unreadable` at its end.
+    /// A turn that this node has taken over. `events`: its saved log without the last `n_unreadable` events.
     pub(crate) fn resume(
         &self,
         started: StartedTurn,
@@ -118,7 +118,7 @@ impl Turns {
         turn
     }
 
-    /// Forgets a turn, unless this node has taken it over anew.
+    /// Removes a turn, unless this node has taken it over again.
     pub(crate) fn forget(&self, turn: &LiveTurn) {
         let mut live = self.lock();
         if live.get(&turn.id()).is_some_and(|known| known.token == turn.token) {
@@ -134,12 +134,12 @@ impl Turns {
         self.lock().values().cloned().collect()
     }
 
-    /// The leases this node holds.
+    /// The leases of this node.
     pub(crate) fn leases(&self) -> Vec<(TurnId, i64)> {
         self.all().iter().map(|turn| (turn.id(), turn.token)).collect()
     }
 
-    /// How many events are in memory only, and when the oldest of them happened.
+    /// The number of unsaved events, and when the oldest of them happened.
     pub(crate) fn unsaved(&self) -> (usize, Option<i64>) {
         self.all()
             .iter()
@@ -147,7 +147,8 @@ impl Turns {
             .fold((0, None), |(n_all, oldest), (n, first)| (n_all + n, oldest.into_iter().chain(first).min()))
     }
 
-    /// Everything after `seq`, then live, to the end: from memory when the turn runs here, else from the database.
+    /// All events after `after`, then live events to the end: from memory if the turn runs here, otherwise from the
+    /// database.
     #[tracing::instrument(name = "turns.follow", skip_all, fields(user.id = %owner, turn.id = %turn))]
     pub async fn follow(&self, owner: &UserId, turn: TurnId, after: u32) -> Result<Events, Error> {
         let row = self.store.turn(owner, turn).await?;
@@ -157,7 +158,7 @@ impl Turns {
         Ok(self.follow_known(turn, row, after))
     }
 
-    /// The turn a caller has just started, from its beginning.
+    /// Follows a turn that the caller has just started, from its beginning.
     pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, Error> {
         match self.live_turn(started.turn) {
             Some(live) => Ok(live.follow(0).boxed()),
@@ -176,8 +177,8 @@ impl Turns {
         self.lock().get(&turn).cloned()
     }
 
-    /// Stops a turn wherever it runs. Stopping what has ended already is fine. The wish is stored too: a node that takes
-    /// the turn over must not go on with it.
+    /// Stops a turn on any node. Stopping an ended turn is not an error. The request is stored too, so that a node that
+    /// takes the turn over does not continue it.
     #[tracing::instrument(name = "turns.stop", skip_all, fields(user.id = %owner, turn.id = %turn))]
     pub async fn stop(&self, owner: &UserId, turn: TurnId) -> Result<(), Error> {
         self.store.turn(owner, turn).await?;
@@ -192,7 +193,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Saves what is in memory only, all turns in one commit, until the process ends.
+    /// Saves unsaved events, all turns in one commit, until the process ends.
     pub(crate) async fn keep_saving(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
@@ -221,7 +222,7 @@ impl Turns {
             match turn.try_save() {
                 Ok(Some((saved, save))) => saving.push((turn, saved, save)),
                 Ok(None) => {}
-                // Being saved by its journal, which may have looked before the newest event came.
+                // Its journal is saving it, and may have read the log before the newest event.
                 Err(()) => self.has_unsaved.notify_one(),
             }
         }
@@ -233,7 +234,7 @@ impl Turns {
         let saves: Vec<_> = saving.iter().map(|(_, _, save)| save.clone()).collect();
         let outcomes = match self.store.save_events(&saves, durability).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            // One by one: a turn that cannot be saved must not keep the others from it.
+            // One by one, so that a turn that cannot be saved does not prevent the others.
             Err(error) if saves.len() == 1 || planted(Mutant::GroupFailsTogether) => return Err(error),
             Err(_) => self.save_each(&saves, durability).await,
         };
@@ -264,7 +265,7 @@ impl Turns {
         outcomes
     }
 
-    /// Stops turns that were asked to stop through another node.
+    /// Stops turns for which another node got the stop request.
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
         loop {
             tokio::select! {
@@ -278,9 +279,9 @@ impl Turns {
             match self.store.stop_requests(&self.node).await {
                 Ok(turns) => {
                     let live = turns.iter().filter_map(|turn| self.live_turn(*turn));
-                    let is_heard =
+                    let is_obeyed =
                         |live: &Arc<LiveTurn>| !(planted(Mutant::StopNotCarried) && live.token > FIRST_TOKEN);
-                    live.filter(is_heard).for_each(|live| live.cancel.cancel());
+                    live.filter(is_obeyed).for_each(|live| live.cancel.cancel());
                 }
                 Err(error) => warn!("Stop requests could not be read, trying again: {error}"),
             }
@@ -292,7 +293,7 @@ impl Turns {
     }
 }
 
-/// Whether a reader that has seen `after` has not seen this one.
+/// Whether a reader at position `after` has not seen this event.
 fn is_after(event: &Event, after: u32) -> bool {
     let is_resumed = u32::from(after > 0);
     if planted(Mutant::ResumeRepeatsOne) {

@@ -1,4 +1,4 @@
-//! Events as the rows of a log keep them.
+//! Events as rows of the log.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use engine::{Event, Kind};
 use store::EventRow;
 use tracing::warn;
 
-/// A row that is large enough is closed, so that a reader of a few rows holds little.
+/// A row is closed at this size, so that a reader of a few rows holds little memory.
 const ROW_BYTES: usize = 32 * 1024;
 
-/// The next row: as many of the events as one row takes, at least one. Returns how many.
+/// The next row: as many events as one row holds, at least one. Returns how many.
 pub(crate) fn next_row<'a>(events: impl Iterator<Item = &'a Event>) -> (String, usize) {
     let mut text = String::from("[");
     let mut n_events = 0;
@@ -27,7 +27,7 @@ pub(crate) fn next_row<'a>(events: impl Iterator<Item = &'a Event>) -> (String, 
     (text, n_events)
 }
 
-/// All of them, in rows that follow each other from `first` on.
+/// All events, in consecutive rows from `first` on.
 pub(crate) fn to_rows(first: usize, events: &[Arc<Event>]) -> Vec<EventRow> {
     let mut rows = Vec::new();
     let mut n_done = 0;
@@ -39,7 +39,7 @@ pub(crate) fn to_rows(first: usize, events: &[Arc<Event>]) -> Vec<EventRow> {
     rows
 }
 
-/// What rows hold. A row that cannot be read was written by a newer version; what comes after it cannot be told.
+/// The events of rows. A row that cannot be parsed was written by a newer version; it and all later rows are ignored.
 pub(crate) fn from_rows(rows: &[String]) -> Vec<Arc<Event>> {
     let mut events = Vec::new();
     for row in rows {
@@ -54,7 +54,7 @@ pub(crate) fn from_rows(rows: &[String]) -> Vec<Arc<Event>> {
     events
 }
 
-/// Whether a power cut may take the event: words can be written again, calls, outcomes and ends cannot.
+/// Whether a power cut may lose the event: text can be generated again, but calls, outcomes and ends cannot.
 pub(crate) fn is_only_text(kind: &Kind) -> bool {
     matches!(
         kind,

@@ -256,7 +256,7 @@ async fn the_report_says_what_became_of_every_entry() {
         Unmatched: kept, and tried again later
                5  Nobody - Nowhere                              no catalogue could be asked; it is tried again
 
-        Unusable: to be mended in the file
+        Unusable: correct these lines in the file
                6  QZXYZ19: has 7 letters and digits; an ISRC has 12
     "#]].assert_eq(&report.to_string());
     let json = serde_json::to_value(&report).unwrap();

@@ -193,7 +193,7 @@ pub(super) fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> Head
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (name, secure) = if local::is_loopback(host) { (COOKIE, "") } else { (HOST_COOKIE, "; Secure") };
     let text = format!("{name}={value}; Path=/; Max-Age={age_seconds}; HttpOnly; SameSite=Lax{secure}");
-    HeaderValue::from_str(&text).expect("a key is base64, a token that was read is too, the rest is ours")
+    HeaderValue::from_str(&text).expect("keys, tokens and the fixed parts are ASCII")
 }
 
 fn session_key(key: &Key) -> NewKey {

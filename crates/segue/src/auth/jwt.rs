@@ -22,7 +22,7 @@ pub struct Verifier {
     keys: Keys,
     issuer: Option<String>,
     audience: Option<String>,
-    /// The page signs in here: its cookie is believed too.
+    /// Whether the page signs in here: then its cookie is accepted too.
     pub(super) has_page: bool,
 }
 
@@ -53,7 +53,7 @@ struct Claims {
     iss: Option<String>,
 }
 
-/// A token that is believed.
+/// A verified token.
 pub(super) struct Verified {
     pub(super) caller: Caller,
     pub(super) expires_at: DateTime<Utc>,

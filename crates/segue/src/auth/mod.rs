@@ -87,7 +87,7 @@ impl Auth {
         }
     }
 
-    /// The session of the page for the token of this request, where another issuer gives tokens out.
+    /// The page's session for the token of this request, if an external issuer creates the tokens.
     pub(crate) async fn token_session(&self, headers: &HeaderMap) -> Result<TokenSession, ApiError> {
         match self {
             Auth::Jwt(verifier) => token_session::begin(verifier, headers).await,

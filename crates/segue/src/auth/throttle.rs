@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_account_from_one_network_is_one_subject_however_it_is_spelled() {
+    fn attempts_for_one_account_from_one_network_are_one_subject_in_any_spelling() {
         let subjects = |name: &str, address: &str| Subjects::of(name, address.parse().unwrap()).all;
         let ann = subjects("ann", "2001:db8::1");
         for (name, address) in [("ANN", "2001:db8::2"), ("ａnn", "2001:db8::ffff:1"), ("𝐚nn", "2001:db8::1")] {

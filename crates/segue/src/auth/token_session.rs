@@ -1,6 +1,7 @@
-//! A session of the page where another issuer gives out the tokens: a cookie that holds the token and ends with it.
+//! A session of the page where an external issuer creates the tokens: a cookie that contains the token and expires with
+//! it.
 //!
-//! Every request checks the token anew, on every node; no node keeps a session.
+//! Every request verifies the token again, on every node; no node stores a session.
 
 use axum::http::{HeaderMap, HeaderValue};
 use chrono::{DateTime, Utc};
@@ -11,13 +12,14 @@ use crate::error::ApiError;
 /// Browsers drop a cookie of more than 4096 bytes, its name and attributes included.
 const MAX_COOKIE_TOKEN_BYTES: usize = 3800;
 
-/// What a token is exchanged for.
+/// The result of exchanging a token.
 pub(crate) struct TokenSession {
     pub(crate) cookie: HeaderValue,
     pub(crate) ends_at: DateTime<Utc>,
 }
 
-/// A token in the header if there is one, else the one in the cookie; never the other after one was refused.
+/// Uses the token in the header if there is one, otherwise the token in the cookie. A rejected token in the header
+/// never falls back to the cookie.
 pub(super) async fn caller(
     verifier: &Verifier,
     method: &axum::http::Method,

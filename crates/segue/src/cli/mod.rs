@@ -157,7 +157,7 @@ async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
 
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {
     let model = app::models::choose(&config).await?;
-    // Its future is large: it holds every service while it is built.
+    // The future is boxed, because it is large: it contains every service while it is built.
     Box::pin(App::start(config, model)).await
 }
 

@@ -54,7 +54,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
             () = app.drain() => {}
             () = signals.received() => {
                 warn!("Second signal: running turns are interrupted");
-                app.hurry();
+                app.skip_drain();
             }
         }
     };

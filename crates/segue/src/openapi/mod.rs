@@ -136,7 +136,7 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     operation
 }
 
-/// Served by the MCP library, which knows no OpenAPI: JSON-RPC in, JSON-RPC out.
+/// The MCP library serves this route and provides no OpenAPI description: JSON-RPC in, JSON-RPC out.
 fn mcp_operation() -> Value {
     let message = json!({"type": "object", "required": ["jsonrpc"], "properties": {"jsonrpc": {"const": "2.0"}}});
     json!({

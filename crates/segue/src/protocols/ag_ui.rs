@@ -1,6 +1,6 @@
-//! AG-UI 1.0: CopilotKit and other agent front ends against our engine.
+//! AG-UI 1.0, for CopilotKit and other agent front ends.
 //!
-//! Its client splits frames at `\n\n` only, wants no `[DONE]`, and refuses `null`.
+//! The AG-UI client splits frames only at `\n\n`, expects no `[DONE]`, and rejects `null`.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ pub(crate) fn routes() -> Routes {
         "/ag-ui",
         post_with(run, |op| {
             op.summary("Run an agent, for AG-UI clients")
-                .description("Answers with AG-UI events. The history is ours; only the last message is read.")
+                .description("Answers with AG-UI events. Segue uses its stored history; only the last message of the request is read.")
                 .response::<200, EventStream<Value>>()
         }),
     )
 }
 
-/// `RunAgentInput`, as far as we read it: state, tools and context of the front end have no part in our agents.
+/// The fields of `RunAgentInput` that Segue reads. State, tools and context of the front end are ignored.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunInput {
@@ -47,7 +47,7 @@ struct RunInput {
 struct Message {
     id: String,
     role: String,
-    /// Text, or parts of which we read the text.
+    /// A text, or parts of which the text parts are read.
     #[serde(default)]
     content: Value,
 }
@@ -81,8 +81,8 @@ async fn run(
     }))
 }
 
-/// A message that already has its answer is asked again: the protocol has no other word for a new attempt. One whose
-/// answer is still on its way is only watched.
+/// A message that already has its answer is asked again, because the protocol has no other request for a new attempt.
+/// If the answer is still running, the client only follows it.
 async fn answered_question(
     state: &AppState,
     owner: &UserId,
@@ -112,7 +112,7 @@ fn text_of(message: &Message) -> Result<String, ApiError> {
     }
 }
 
-/// One of our events in the words of AG-UI. Thread and run are the client's own names for this turn.
+/// Encodes one event as AG-UI events. `thread` and `run` are the client's ids of this turn.
 fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
     let text_id = |block: &u32| format!("{run}.{block}");
     match &event.kind {
@@ -137,7 +137,7 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
             "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
             "content": done.output.to_string(),
         })],
-        // The event has no place for a failure, so it is said in the text and marked beside it.
+        // The event has no field for a failure, so the failure is the text, and the metadata marks it.
         Kind::ToolFailed { call, failure, .. } => vec![json!({
             "type": "TOOL_CALL_RESULT", "messageId": format!("{call}.result"), "toolCallId": call, "role": "tool",
             "content": failure.error, "metadata": failure_metadata(failure),

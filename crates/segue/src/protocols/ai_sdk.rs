@@ -1,7 +1,7 @@
-//! The Vercel AI SDK: `useChat` against our engine, as its UI message stream.
+//! The Vercel AI SDK: `useChat` with its UI message stream.
 //!
-//! Only chunks that version 5 of the `ai` package knows, so that later versions read them too. A field without a value
-//! is left out: the package refuses `null`.
+//! Segue sends only chunks that version 5 of the `ai` package supports, so that later versions can read them too. A
+//! field without a value is omitted, because the package rejects `null`.
 
 use std::sync::Arc;
 
@@ -33,15 +33,15 @@ pub(crate) fn routes() -> Routes {
         .api_route(
             "/api/ai/chat",
             post_with(chat, |op| {
-                op.summary("Say something, for useChat of the Vercel AI SDK").description(
-                    "Answers with the UI message stream. The history is ours; only the last message is read.",
+                op.summary("Send a message, for useChat of the Vercel AI SDK").description(
+                    "Answers with the UI message stream. Segue uses its stored history; only the last message of the request is read.",
                 )
             }),
         )
         .api_route(
             "/api/ai/chat/{id}/stream",
             get_with(resume, |op| {
-                op.summary("Come back to a running answer, for useChat; 204 when nothing runs")
+                op.summary("Resume a running answer, for useChat; 204 if no answer is running")
                     .description("A full replay of the UI message stream from its start.")
                     .response::<200, EventStream<Value>>()
                     .response::<204, ()>()
@@ -49,21 +49,21 @@ pub(crate) fn routes() -> Routes {
         )
 }
 
-/// What `DefaultChatTransport` sends. Front ends add fields of their own, so unknown ones are no mistake.
+/// The request of `DefaultChatTransport`. Front ends add their own fields, so unknown fields are accepted.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChatRequest {
-    /// The chat: one of our conversation ids, or any name the front end made up.
+    /// The chat: a conversation id of Segue, or any id that the front end chose.
     id: String,
     /// The chat as the front end sees it, or
     #[serde(default)]
     messages: Vec<UiMessage>,
-    /// only the message that is new.
+    /// only the new message.
     #[serde(default)]
     message: Option<UiMessage>,
     #[serde(default)]
     trigger: Trigger,
-    /// The message that is edited or answered anew.
+    /// The message that is edited or regenerated.
     #[serde(default)]
     message_id: Option<String>,
     /// `discover` or `tasks`, for a new chat.
@@ -127,7 +127,7 @@ async fn resume(
     Ok(stream(app.turns.follow(&caller.id, turn, 0).await?))
 }
 
-/// A new message, the same one again, or (with `messageId`) an earlier one in other words.
+/// A new message, the same message again, or (with `messageId`) an edited earlier message.
 async fn submitted(state: &AppState, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
     let Some(message) = request.message.as_ref().or(request.messages.last()).filter(|message| message.role == "user")
     else {
@@ -141,7 +141,7 @@ async fn submitted(state: &AppState, owner: &UserId, chat: &Chat, request: &Chat
     Ok(ask)
 }
 
-/// The same question once more. The front end has cut its messages, so the question is its last one.
+/// The same question again. The front end has removed the later messages, so the question is the last one.
 async fn regenerated(state: &AppState, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
     let last_user = request.messages.iter().rev().find(|message| message.role == "user");
     let named = match last_user {
@@ -156,7 +156,7 @@ async fn regenerated(state: &AppState, owner: &UserId, chat: &Chat, request: &Ch
     Ok(ask)
 }
 
-/// Our question behind a front end's message id: it sent that message, or it loaded it from us.
+/// The question that a message id of the front end refers to: the front end sent the message or loaded it from Segue.
 async fn question_named(
     state: &AppState,
     owner: &UserId,
@@ -171,14 +171,14 @@ async fn question_named(
     Ok(Some(state.app.conversations().question(owner, chat.id(), Some(answer)).await?.0))
 }
 
-/// The front end's id names the question, so it moves to the turn that answers it now.
+/// The front end's id belongs to the question, so it moves to the turn that answers it now.
 fn again(question: MessageId) -> Again {
     Again { question, moves_client_id: true }
 }
 
 fn text_of(message: &UiMessage) -> Result<String, ApiError> {
     if message.parts.iter().any(|part| part.r#type == "file") {
-        return Err(ApiError::invalid_field("messages", "files cannot be sent; say it in words"));
+        return Err(ApiError::invalid_field("messages", "files cannot be sent; only text is supported"));
     }
     let texts = message.parts.iter().filter(|part| part.r#type == "text").filter_map(|part| part.text.as_deref());
     Ok(texts.collect::<Vec<_>>().join("\n"))
@@ -197,13 +197,13 @@ fn stream(events: Events) -> Response {
     response
 }
 
-/// One of our events in the words of the AI SDK.
+/// Encodes one event as AI SDK chunks.
 fn encode(event: &Event) -> Vec<Value> {
     match &event.kind {
         Kind::Started { turn, conversation, message } => vec![json!({
             "type": "start",
             "messageId": message,
-            // What the stop button needs, and where our own API finds the chat.
+            // The ids that the stop button and Segue's own API need.
             "messageMetadata": {"turnId": turn, "conversationId": conversation},
         })],
         Kind::StepStarted { .. } => vec![json!({"type": "start-step"})],
@@ -212,7 +212,7 @@ fn encode(event: &Event) -> Vec<Value> {
             vec![json!({"type": "text-delta", "id": block.to_string(), "delta": text})]
         }
         Kind::TextDone { block, .. } => vec![json!({"type": "text-end", "id": block.to_string()})],
-        // Executed by us: the front end must neither call the tool nor send its result back.
+        // Segue executes the tool: the front end must neither call it nor send its result back.
         Kind::ToolStarted { call, name, input, .. } => vec![
             json!({"type": "tool-input-start", "toolCallId": call, "toolName": name,
                    "providerExecuted": true, "dynamic": true}),

@@ -1,7 +1,7 @@
-//! Names that clients choose, for chats and for messages, and which of ours they mean.
+//! Ids that clients choose for chats and messages, and Segue's ids for them.
 //!
-//! A client may name its chat before the first message. Our id for it is derived from the owner and the name, so the
-//! same name finds the same conversation again, and a name of one user never reaches a conversation of another.
+//! A client may choose the id of its chat before the first message. Segue derives the conversation id from the owner
+//! and the client's id. So the same id finds the same conversation again, and never the conversation of another user.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use uuid::Uuid;
 
 use crate::error::ApiError;
 
-/// Ours alone: no other derivation uses it.
+/// The UUID namespace of these ids. No other derivation uses it.
 const NAMESPACE: Uuid = Uuid::from_u128(0x5e90_e000_c4a7_4a1d_9d0c_0c11_e47d_0001);
 const MAX_NAME_CHARS: usize = 500;
 
-/// The conversation a client means by its name for a chat.
+/// The conversation that a client's chat id refers to.
 pub(super) enum Chat {
     Known(ConversationId),
-    /// To be begun under this id.
+    /// Not created yet; it will have this id.
     New(ConversationId),
 }
 
 impl Chat {
-    /// One of our own ids is taken as it is when it is this owner's; any other text is a name.
+    /// A conversation id of this owner is used as it is; any other text is an id that the client chose.
     pub(super) async fn named(app: &App, owner: &UserId, name: &str) -> Result<Self, ApiError> {
         if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
             return Err(ApiError::invalid_field("id", format!("must have 1 to {MAX_NAME_CHARS} characters")));
@@ -53,31 +53,32 @@ impl Chat {
         Ask { text, agent, conversation, new_conversation_id, ..Ask::default() }
     }
 
-    /// The id under which a message of this chat is remembered. Clients number theirs anew in every chat.
+    /// The client message id under which a message of this chat is stored. Clients number their messages separately in
+    /// every chat.
     pub(super) fn message_id(&self, name: &str) -> String {
         Uuid::new_v5(&self.id().0, name.as_bytes()).to_string()
     }
 
-    /// The turn that a message of this name began, if it was ever sent.
+    /// The turn of the message with this client id, if it was ever sent.
     pub(super) async fn turn_of(&self, app: &App, owner: &UserId, name: &str) -> Result<Option<StartedTurn>, ApiError> {
         Ok(app.turns.of_client_message(owner, &self.message_id(name)).await?)
     }
 }
 
-/// Starts what is asked, or finds it running, and follows it from its beginning.
+/// Starts the turn, or finds it if it is running, and follows it from its beginning.
 pub(super) async fn start(app: &Arc<App>, owner: &UserId, ask: Ask) -> Result<(StartedTurn, Events), ApiError> {
     let started = app.converse(owner, ask).await?;
     let events = app.turns.follow_started(owner, &started).await?;
     Ok((started, events))
 }
 
-/// One of our message ids, when the text is one.
+/// The text as a message id of Segue, if it is one.
 pub(super) fn own_message(name: &str) -> Option<MessageId> {
     name.parse().ok().map(MessageId)
 }
 
 fn derived_conversation(owner: &UserId, name: &str) -> ConversationId {
-    // The length keeps apart what would read the same when joined.
+    // The length separates the two parts, so that different pairs do not give the same text.
     let owner = owner.as_str();
     ConversationId(Uuid::new_v5(&NAMESPACE, format!("{}:{owner}:{name}", owner.len()).as_bytes()))
 }
@@ -89,7 +90,7 @@ mod tests {
     use super::derived_conversation;
 
     #[test]
-    fn a_name_finds_its_conversation_again_and_nobody_elses() {
+    fn a_client_id_finds_its_own_conversation_and_no_conversation_of_another_user() {
         let ids =
             [("ann", "chat"), ("bob", "chat"), ("ann", "chat2"), ("an", "n:chat"), ("ann:", "chat"), ("ann", ":chat")]
                 .map(|(owner, name)| derived_conversation(&UserId::new(owner), name));

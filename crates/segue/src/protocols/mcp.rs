@@ -1,6 +1,7 @@
 //! MCP: every tool for Claude, ChatGPT, editors and other clients, over HTTP and over stdio.
 //!
-//! Without sessions: each request carries its own caller, so any node may answer it and no session can be taken over.
+//! There are no sessions: each request authenticates its caller, so any node may answer it and no session can be
+//! stolen.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,7 +27,7 @@ use crate::{
     router::{AppState, Routes},
 };
 
-/// A call that takes longer than this says so, and again after each such time.
+/// A call that takes longer than this reports its progress, and again after each interval.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
@@ -37,7 +38,7 @@ const INSTRUCTIONS: &str = "Segue keeps a music library and a to-do list for its
 
 pub(crate) fn routes(state: &AppState) -> Routes {
     let app = state.app.clone();
-    // Who may call, and from which host and page, is decided before a request comes here: see `auth`.
+    // `auth` has already checked the caller, the host and the origin.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -53,7 +54,7 @@ pub(crate) fn routes(state: &AppState) -> Routes {
 /// The toolbox, for one MCP client.
 pub(crate) struct ToolServer {
     pub(crate) app: Arc<App>,
-    /// Whose tools they are; over HTTP each request says it anew.
+    /// The owner of the tools; over HTTP each request has its own caller.
     pub(crate) owner: Option<UserId>,
 }
 
@@ -73,7 +74,7 @@ impl ServerHandler for ToolServer {
         Ok(ListToolsResult::with_all_items(self.app.toolbox.specs().iter().map(tool).collect()))
     }
 
-    // The library would answer these with empty lists, which reads as if there could be some.
+    // The library would answer these requests with empty lists, as if the server supported them.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -124,7 +125,7 @@ impl ToolServer {
         owner.ok_or_else(|| ErrorData::invalid_request("Please sign in.", None))
     }
 
-    /// Runs a call to its end on its own: a client that goes away does not cut a tool in the middle, it cancels it.
+    /// Runs a call in its own task. If the client disconnects, the call is cancelled and not dropped in the middle.
     async fn call(
         &self,
         owner: UserId,
@@ -155,16 +156,16 @@ impl ToolServer {
     }
 }
 
-/// Tells a client that asked for it that the call is still running; what it knows is how long.
+/// Reports to a client that requested progress that the call is still running, with the elapsed time.
 async fn report_progress(cx: &RequestContext<RoleServer>, title: &str, n_seconds: f64) {
     let Some(token) = cx.meta.get_progress_token() else { return };
     let progress = ProgressNotificationParam::new(token, n_seconds).with_message(format!("{title}…"));
     if let Err(error) = cx.peer.notify_progress(progress).await {
-        tracing::debug!("Progress could not be told: {error}");
+        tracing::debug!("Progress could not be reported: {error}");
     }
 }
 
-/// A limit is something the model can be told; anything else is our fault.
+/// A limit is reported to the model; any other error is an internal error.
 fn limited(error: Error) -> Result<Outcome, ErrorData> {
     match error {
         Error::Limited(limited) => Ok(Outcome::Failed(engine::Failure::new(limited.message, true))),
@@ -177,7 +178,8 @@ fn internal(error: &dyn std::fmt::Display) -> ErrorData {
     ErrorData::internal_error("Something went wrong. Please try again.", None)
 }
 
-/// The output as data, without invisible characters, and, for clients that read only text, as text. A failure is text for the model to read.
+/// The output as data without invisible characters, and as text for clients that read only text. A failure is a text
+/// for the model.
 fn result(outcome: &Outcome) -> CallToolResult {
     match outcome {
         Outcome::Done(done) => CallToolResult::structured(untrusted::cleaned(Value::clone(&done.output))),
@@ -192,8 +194,8 @@ fn tool(spec: &ToolSpec) -> Tool {
         .with_annotations(hints(spec))
 }
 
-/// What a client may assume before it asks its user. Calling a writing tool twice does it twice, except where nothing
-/// is left to do the second time.
+/// The annotations that a client may use before it asks its user. A writing tool is idempotent only if a second call
+/// changes nothing.
 fn hints(spec: &ToolSpec) -> ToolAnnotations {
     let (reads, deletes) = (spec.effect == Effect::Reads, spec.effect == Effect::Deletes);
     ToolAnnotations::with_title(spec.title).read_only(reads).destructive(deletes).idempotent(reads || deletes)

@@ -1,4 +1,5 @@
-//! The protocols: request types, a pure `encode`, routes; nothing else knows their words.
+//! The protocols. Each has its request types, a pure function `encode` and its routes, and no other module uses its
+//! format.
 
 pub(crate) mod ag_ui;
 pub(crate) mod ai_sdk;

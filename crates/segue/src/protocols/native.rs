@@ -1,4 +1,4 @@
-//! The native protocol: start a turn, follow it from anywhere, stop it.
+//! The native protocol: start a turn, follow it from any event, stop it.
 
 use std::sync::Arc;
 
@@ -27,20 +27,20 @@ pub(crate) fn routes() -> Routes {
         .api_route(
             "/api/chat/stream",
             post_with(chat, |op| {
-                op.summary("Say something and watch the answer").response::<200, EventStream<Frame<'static>>>()
+                op.summary("Send a message and stream the answer").response::<200, EventStream<Frame<'static>>>()
             }),
         )
         .api_route(
             "/api/turns/{turn_id}/stream",
             get_with(follow, |op| {
-                op.summary("Follow a turn from any point").response::<200, EventStream<Frame<'static>>>()
+                op.summary("Stream a turn, from any event on").response::<200, EventStream<Frame<'static>>>()
             }),
         )
         .api_route("/api/turns/{turn_id}/stop", post_with(stop, |op| op.summary("Stop a turn").response::<202, ()>()))
         .api_route(
             "/api/conversations/{conversation_id}/stream",
             get_with(follow_conversation, |op| {
-                op.summary("Follow what runs in a conversation; 204 when nothing does")
+                op.summary("Stream the running turn of a conversation; 204 if none is running")
                     .response::<200, EventStream<Frame<'static>>>()
                     .response::<204, ()>()
             }),
@@ -57,14 +57,14 @@ struct ChatRequest {
     /// `discover` or `tasks`, for a new conversation.
     #[serde(default)]
     agent: Option<String>,
-    /// A model of the list in the settings, for this message and those after it in the conversation.
+    /// A model of the list in the settings, for this message and later ones of the conversation.
     #[serde(default)]
     model: Option<String>,
-    /// An earlier question of this conversation, asked again in the words of `message`: other words make a question beside
-    /// it, the same words another answer to it. What was there stays, on a branch of its own.
+    /// The id of an earlier question of this conversation, which is asked again with the text `message`. Another text
+    /// adds a sibling question, the same text another answer. The earlier messages stay on their own branch.
     #[serde(default)]
     edit_of: Option<MessageId>,
-    /// Makes a repeated request harmless: the same id attaches to the turn that is already there.
+    /// Makes a repeated request safe: the same id attaches to the existing turn.
     #[serde(default)]
     client_message_id: Option<String>,
 }
@@ -72,7 +72,7 @@ struct ChatRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct After {
-    /// Only what comes after this event.
+    /// Only events after this one.
     #[serde(default)]
     after: Option<u32>,
 }
@@ -114,7 +114,7 @@ async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
-    // No turn has so many events; the next number must exist.
+    // No turn has so many events, and adding one must not overflow.
     let after = query.after.or(last_seen).unwrap_or(0).min(u32::MAX - 1);
     let events = state.app.turns.follow(&caller.id, path.turn_id, after).await?;
     Ok(stream_with_ids(events))
@@ -159,7 +159,7 @@ fn stream_with_ids(events: Events) -> Response {
     })
 }
 
-/// One of our events in native words. What only frames steps and blocks has none.
+/// Encodes one event. Events that only delimit steps and blocks have no frame.
 pub fn encode(event: &Event) -> Option<Frame<'_>> {
     let seq = event.seq;
     Some(match &event.kind {
@@ -232,10 +232,10 @@ pub enum Frame<'a> {
         seq: u32,
         usage: UsageFrame,
         stop_reason: StopReason,
-        /// What the user should know about the answer, e.g. `UNCONFIRMED_CLAIM`.
+        /// Notes about the answer for the user, e.g. `UNCONFIRMED_CLAIM`.
         #[serde(skip_serializing_if = "<[Notice]>::is_empty")]
         notices: &'a [Notice],
-        /// What the answer has cost in US dollars, where the model's price is in the settings.
+        /// The cost of the answer in US dollars, if the settings contain the model's price.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
     },

@@ -1,4 +1,4 @@
-//! Where an MCP client without a token learns who gives one out (RFC 9728).
+//! Tells an MCP client without a token who issues tokens (RFC 9728).
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn routes() -> Routes {
     Routes::new().route(PATH, get(metadata)).route(&format!("{PATH}/mcp"), get(metadata))
 }
 
-/// 404 in `local` mode: no token is needed there, and a client that reads about one would ask for it.
+/// 404 in `local` mode: no token is needed there, and a client that reads the metadata would request one.
 async fn metadata(State(state): State<Arc<AppState>>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
     let config = &state.app.config;
     let base = match (config.auth, base_of(&headers)) {
@@ -42,7 +42,7 @@ async fn metadata(State(state): State<Arc<AppState>>, headers: HeaderMap) -> Res
     Ok(Json(metadata))
 }
 
-/// Points those who are refused at `/mcp` to the metadata.
+/// Adds a link to the metadata to rejected requests of `/mcp`.
 pub(crate) async fn point_to(request: Request, next: Next) -> Response {
     let base = (request.uri().path() == "/mcp").then(|| base_of(request.headers())).flatten();
     let mut response = next.run(request).await;
@@ -54,11 +54,11 @@ pub(crate) async fn point_to(request: Request, next: Next) -> Response {
     response
 }
 
-/// The address under which the client reached us.
+/// The URL under which the client reached the server.
 fn base_of(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = text("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
-    // What is not a plain authority would break out of the quotes it is put in.
+    // Only a plain authority is accepted, because other characters could end the quoted header value.
     let host = text("host").filter(|host| host.parse::<axum::http::uri::Authority>().is_ok())?;
     Some(format!("{scheme}://{host}"))
 }

@@ -1,4 +1,4 @@
-//! Server-sent events: frames out as they come, a comment when nothing does.
+//! Server-sent events: frames are sent without delay, and a comment is sent when there is no frame for a while.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -18,19 +18,19 @@ use engine::{Event, Kind};
 use futures::{Stream, StreamExt};
 use schemars::JsonSchema;
 
-/// Proxies close what is silent for too long.
+/// Proxies close connections without data.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// The turn goes on, but not here: a client resumes from the last event it has, on another node.
+/// The turn continues on another node: the client resumes there from its last event.
 const LEAVING: &[u8] = b": leaving; resume elsewhere\n\n";
 
-/// Answers with `events`, each written into the buffer by `encode`. Events that are there together leave together;
-/// none waits for another.
+/// Streams `events`; `encode` writes each into the buffer. Events that are available together are sent together; no
+/// event waits for another.
 pub(crate) fn respond(events: Events, encode: impl FnMut(&Event, &mut Vec<u8>) + Send + 'static) -> Response {
     as_stream(Body::from_stream(frames(events, encode)))
 }
 
-/// Answers with a stream of plain JSON objects, one event each.
+/// Streams JSON objects, one per event.
 pub(crate) fn respond_json<T: serde::Serialize + Send>(values: impl Stream<Item = T> + Send + 'static) -> Response {
     let frames = async_stream::stream! {
         let mut values = std::pin::pin!(values);
@@ -64,7 +64,7 @@ fn frames(
 ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
     async_stream::stream! {
         let mut is_over = false;
-        // The model was asked and has not said anything: a local one may read its prompt for minutes.
+        // The model has not sent anything yet: a local model may read its prompt for minutes.
         let mut is_reading = false;
         loop {
             match tokio::time::timeout(KEEP_ALIVE_EVERY, events.next()).await {
@@ -83,7 +83,7 @@ fn frames(
                     for event in &batch {
                         encode(event, &mut buffer);
                     }
-                    // A client that does not read on holds the text, not the events as well.
+                    // The events are dropped before the write, so that a slow client holds only the text in memory.
                     drop(batch);
                     if !buffer.is_empty() {
                         yield Ok(Bytes::from(buffer));
@@ -94,7 +94,7 @@ fn frames(
     }
 }
 
-/// A stream of events, each a `T`, for the API document.
+/// A stream of events of type `T`, for the OpenAPI document.
 pub(crate) struct EventStream<T>(std::marker::PhantomData<T>);
 
 impl<T: JsonSchema> OperationOutput for EventStream<T> {
@@ -119,7 +119,7 @@ pub(crate) fn write_data(buffer: &mut Vec<u8>, frame: &impl serde::Serialize) {
     buffer.extend_from_slice(b"\n\n");
 }
 
-/// A stream that is over as soon as it begins.
+/// A stream that ends at once.
 pub(crate) fn respond_once(frames: &[serde_json::Value]) -> Response {
     let mut buffer = Vec::new();
     frames.iter().for_each(|frame| write_data(&mut buffer, frame));
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// What a silent stream says, and after how many seconds.
+    /// The first data of a stream without events, and after how many seconds it was sent.
     async fn first_word(response: Response) -> (Bytes, u64) {
         let began = Instant::now();
         let mut body = response.into_body().into_data_stream();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_stream_says_something_every_fifteen_seconds() {
+    async fn a_stream_without_events_sends_a_comment_every_fifteen_seconds() {
         let silent = respond_json(stream::pending::<u8>());
         assert_eq!(first_word(silent).await, (Bytes::from_static(b": keep-alive\n\n"), 15));
         let turn = respond(stream::pending().boxed(), |_, _| {});

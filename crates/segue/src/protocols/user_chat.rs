@@ -27,8 +27,8 @@ pub(crate) fn routes() -> Routes {
     Routes::new().api_route(
         "/api/{user_id}/chat",
         post_with(chat, |op| {
-            op.summary("Talk to the Tasks agent").response::<200, Json<Answer>>().description(
-                "With `Accept: text/event-stream` the native stream; otherwise one JSON answer when the turn has ended.",
+            op.summary("Send a message to the Tasks agent").response::<200, Json<Answer>>().description(
+                "With `Accept: text/event-stream`, the native stream. Otherwise one JSON answer after the end of the turn.",
             )
         }),
     )
@@ -74,7 +74,7 @@ async fn chat(
         return Err(ApiError::forbidden("The path names another user."));
     }
     if let Some(id) = request.conversation_id {
-        // This path is the Tasks agent's.
+        // Only conversations of the Tasks agent are available here.
         let conversation = state.app.conversations().get(&caller.id, id).await?;
         if conversation.agent != "tasks" {
             return Err(ApiError::not_found());
@@ -103,15 +103,15 @@ async fn chat(
         answer.add(event)?;
     }
     if !events.last().is_some_and(|event| event.kind.is_last()) {
-        // This node let the turn go; another one finishes it.
-        let message = "The answer goes on. Please read the conversation again in a moment.";
+        // This node released the turn; another node finishes it.
+        let message = "The answer is still running. Please read the conversation again in a moment.";
         return Err(ApiError::of_turn(engine::FailureCode::Interrupted, message));
     }
     Ok(Json(answer).into_response())
 }
 
 impl Answer {
-    /// A turn that failed is an error, not an answer.
+    /// Adds one event. A failed turn is an error, not an answer.
     fn add(&mut self, event: &Event) -> Result<(), ApiError> {
         match &event.kind {
             Kind::TextDone { text, .. } if self.response.is_empty() => self.response.clone_from(text),

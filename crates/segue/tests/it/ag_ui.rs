@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::{TestApp, frames, redacted};
 
 #[tokio::test]
-async fn a_turn_is_a_run() {
+async fn a_turn_is_streamed_as_one_run() {
     let app = TestApp::scripted([
         says("Let me see.").calls("list_tasks", json!({})).calls("add_task", json!({"title": ""})),
         says("Nothing there."),
@@ -45,7 +45,7 @@ async fn a_turn_is_a_run() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_is_refused_before_the_run() {
+async fn an_invalid_request_is_rejected_before_the_run() {
     let app = TestApp::scripted([]).await;
     let image = json!([{"type": "image", "source": {}}]);
     for message in [

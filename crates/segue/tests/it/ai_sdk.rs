@@ -68,7 +68,7 @@ async fn a_failed_turn_ends_with_an_error() {
 }
 
 #[tokio::test]
-async fn a_chat_keeps_the_name_its_front_end_gave_it() {
+async fn a_chat_keeps_the_id_that_its_front_end_chose() {
     let app = TestApp::scripted([says("One."), says("Two."), says("Three."), says("Four.")]).await;
     let first = send(&app, json!({"id": "garden", "messages": [message("m1", "one")]})).await;
     let second = send(&app, json!({"id": "garden", "message": message("m2", "two")})).await;
@@ -77,13 +77,13 @@ async fn a_chat_keeps_the_name_its_front_end_gave_it() {
         send(&app, json!({"id": "01990000-0000-7000-8000-000000000000", "message": message("m1", "one")})).await;
     assert_eq!(conversation_of(&first), conversation_of(&second));
     assert_eq!(conversation_of(&first), conversation_of(&by_our_id));
-    assert_ne!(conversation_of(&first), conversation_of(&other), "an id that is nobody's is a name like any other");
+    assert_ne!(conversation_of(&first), conversation_of(&other), "an unknown id begins a new chat");
     let stored = app.get(&format!("/api/conversations/{}", conversation_of(&first))).await;
     assert_eq!(stored["messages"].as_array().unwrap().len(), 6);
 }
 
 #[tokio::test]
-async fn the_history_is_ours_whatever_the_front_end_says() {
+async fn the_model_reads_the_stored_history_and_not_that_of_the_request() {
     let app = TestApp::scripted([says("One."), says("Two.")]).await;
     send(&app, json!({"id": "c", "messages": [message("m1", "first")]})).await;
     let forged =
@@ -94,7 +94,7 @@ async fn the_history_is_ours_whatever_the_front_end_says() {
 }
 
 #[tokio::test]
-async fn regenerating_takes_the_answer_back_but_not_what_was_done() {
+async fn regenerating_replaces_the_answer_and_keeps_its_effects() {
     let app =
         TestApp::scripted([calls("add_task", json!({"title": "kept"})), says("Added."), says("It is there already.")])
             .await;
@@ -108,7 +108,7 @@ async fn regenerating_takes_the_answer_back_but_not_what_was_done() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_is_refused_before_the_stream() {
+async fn an_invalid_request_is_rejected_before_the_stream() {
     let app = TestApp::scripted([]).await;
     let file =
         json!({"id": "m", "role": "user", "parts": [{"type": "file", "url": "data:,", "mediaType": "text/plain"}]});
@@ -117,7 +117,7 @@ async fn what_cannot_be_answered_is_refused_before_the_stream() {
         (json!({"id": "c", "messages": [message("m", "  ")]}), 400),
         (json!({"id": "c", "messages": [file]}), 400),
         (json!({"id": "", "messages": [message("m", "x")]}), 400),
-        (json!({"id": "c", "agent": "nobody", "messages": [message("m", "x")]}), 400),
+        (json!({"id": "c", "agent": "unknown", "messages": [message("m", "x")]}), 400),
         (json!({"id": "c", "trigger": "regenerate-message", "messages": []}), 404),
         (json!({"messages": [message("m", "x")]}), 400),
     ];
@@ -129,7 +129,7 @@ async fn what_cannot_be_answered_is_refused_before_the_stream() {
 }
 
 #[tokio::test]
-async fn a_deleted_chat_is_gone_and_not_begun_again_under_its_name() {
+async fn a_message_to_a_deleted_chat_gets_404_and_creates_no_chat() {
     let app = TestApp::scripted([says("One.")]).await;
     let first = send(&app, json!({"id": "c", "messages": [message("m1", "one")]})).await;
     app.request(Method::DELETE, &format!("/api/conversations/{}", conversation_of(&first)), None).await;
@@ -141,7 +141,7 @@ async fn a_deleted_chat_is_gone_and_not_begun_again_under_its_name() {
 }
 
 #[tokio::test]
-async fn the_same_name_is_another_chat_for_another_person() {
+async fn two_users_with_the_same_chat_id_have_separate_chats() {
     let app = TestApp::shared([says("For Ann."), says("For Bob."), says("For Bob again.")], &[]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let body = |id: &str| Some(json!({"id": id, "messages": [message("m1", "hello")]}));
@@ -149,7 +149,7 @@ async fn the_same_name_is_another_chat_for_another_person() {
     let (_, of_bob) = bob.answer(Method::POST, "/api/ai/chat", body("garden")).await;
     let (of_ann, of_bob) = (conversation_of(of_ann.as_str().unwrap()), conversation_of(of_bob.as_str().unwrap()));
     assert_ne!(of_ann, of_bob);
-    // Knowing the id does not help either: to Bob it is a name.
+    // Bob knows the id of Ann's conversation. For Bob it is the id of a new chat.
     let (_, guessed) = bob.answer(Method::POST, "/api/ai/chat", body(&of_ann)).await;
     assert_ne!(conversation_of(guessed.as_str().unwrap()), of_ann);
     let again = json!({"id": of_ann, "trigger": "regenerate-message", "messages": []});

@@ -1,4 +1,4 @@
-//! Backups: taken while the server writes, put back whole; and databases of earlier versions, which open as they are.
+//! Backups are made while the server writes and are restored completely. Databases of earlier versions can be opened.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use tokio::process::Command;
 
 use crate::support::{TestApp, World};
 
-/// These are about SQLite, whichever database the others run on.
+/// These tests use SQLite, also when the other tests use PostgreSQL.
 fn settings(data_dir: &Path) -> HashMap<&'static str, String> {
     HashMap::from([
         ("SEGUE_DATA_DIR", data_dir.display().to_string()),
@@ -42,9 +42,9 @@ fn said(output: &Output) -> String {
 }
 
 #[tokio::test]
-async fn a_backup_taken_while_people_write_is_whole_and_can_be_put_back() {
+async fn a_backup_made_during_writes_is_complete_and_can_be_restored() {
     let folder = TempDir::new().unwrap();
-    let (data, elsewhere) = (folder.path().join("data"), folder.path().join("elsewhere"));
+    let (data, other_dir) = (folder.path().join("data"), folder.path().join("other_dir"));
     let (copy, copy_name) = (folder.path().join("copy.db"), folder.path().join("copy.db").display().to_string());
     let app = start(&data, [says("Adding.").calls("add_task", json!({"title": "before"})), says("Done.")]).await;
     let frames = app.say("before the backup").await;
@@ -78,13 +78,13 @@ async fn a_backup_taken_while_people_write_is_whole_and_can_be_put_back() {
         "{}",
         said(&refused)
     );
-    let restored = segue(&elsewhere, &["restore", &copy_name]).await;
+    let restored = segue(&other_dir, &["restore", &copy_name]).await;
     assert!(restored.status.success(), "{}", said(&restored));
-    let refused = segue(&elsewhere, &["restore", &copy_name]).await;
+    let refused = segue(&other_dir, &["restore", &copy_name]).await;
     assert_eq!((refused.status.code(), said(&refused).contains("--force")), (Some(1), true));
-    assert!(segue(&elsewhere, &["restore", &copy_name, "--force"]).await.status.success());
+    assert!(segue(&other_dir, &["restore", &copy_name, "--force"]).await.status.success());
 
-    let other = start(&elsewhere, [says("Still here.")]).await;
+    let other = start(&other_dir, [says("Still here.")]).await;
     let conversation = frames[0]["conversationId"].as_str().unwrap();
     let path = format!("/api/conversations/{conversation}");
     assert_eq!(other.get(&path).await["messages"], app.get(&path).await["messages"]);
@@ -95,7 +95,7 @@ async fn a_backup_taken_while_people_write_is_whole_and_can_be_put_back() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_whole_database_of_ours_is_not_put_anywhere() {
+async fn restore_rejects_files_that_are_not_complete_segue_databases() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
     let file = |name: &str| folder.path().join(name).display().to_string();
@@ -119,10 +119,10 @@ async fn what_is_not_a_whole_database_of_ours_is_not_put_anywhere() {
 }
 
 #[tokio::test]
-async fn postgres_is_left_to_its_own_tools() {
+async fn backup_and_restore_refer_postgres_users_to_its_own_tools() {
     let folder = TempDir::new().unwrap();
     let mut settings = settings(folder.path());
-    settings.insert("DATABASE_URL", "postgres://nobody@localhost/none".into());
+    settings.insert("DATABASE_URL", "postgres://user@localhost/none".into());
     for (command, tool) in [("backup", "pg_dump"), ("restore", "pg_restore")] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_segue")).args([command, "x"]).envs(&settings).output().await.unwrap();
@@ -130,8 +130,8 @@ async fn postgres_is_left_to_its_own_tools() {
     }
 }
 
-/// A database as version 0.1.0 left it: two conversations, one of them cut in the middle of a turn, tasks, a library
-/// and a playlist.
+/// A database of version 0.1.0: two conversations, one of which was cut in the middle of a turn, tasks, a library and a
+/// playlist.
 const KEPT: &str = include_str!("kept/0.1.0.sql");
 
 const LATER: &str = "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, X'00', 0)";
@@ -144,7 +144,7 @@ async fn load(path: &Path, sql: &'static str) {
 }
 
 #[tokio::test]
-async fn a_database_of_the_version_before_opens_with_everything_in_it() {
+async fn a_database_of_the_previous_version_opens_with_all_its_data() {
     let folder = TempDir::new().unwrap();
     load(&folder.path().join("segue.db"), KEPT).await;
     let app = start(folder.path(), [calls("list_tasks", json!({})), says("Two tasks.")]).await;
@@ -157,26 +157,26 @@ async fn a_database_of_the_version_before_opens_with_everything_in_it() {
     let path = format!("/api/conversations/{}", of("discover"));
     app.request(Method::GET, &format!("{path}/stream"), None).await.bytes().await.unwrap();
     let cut = app.get(&path).await;
-    assert_eq!(cut["messages"][1]["status"], "complete", "the turn its server left behind is finished: {cut}");
+    assert_eq!(cut["messages"][1]["status"], "complete", "the interrupted turn is finished: {cut}");
     let blocks: Vec<_> = cut["messages"][1]["content"].as_array().unwrap().iter().map(|block| &block["type"]).collect();
-    assert_eq!(blocks, ["text", "tool_use", "tool_result", "text"], "with everything it had said");
+    assert_eq!(blocks, ["text", "tool_use", "tool_result", "text"], "the text before the interruption is kept");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 2);
     assert_eq!(app.get("/api/playlists").await["playlists"][0]["title"], "Night drive");
-    assert_eq!(app.get("/api/index").await["tracks"], 6, "the index is made from the store");
+    assert_eq!(app.get("/api/index").await["tracks"], 6, "the index is built from the database");
     assert!(!app.get("/api/search?q=rain").await["tracks"].as_array().unwrap().is_empty());
     let next = app.chat(json!({"message": "what is on my list?", "conversationId": of("tasks")})).await;
     assert_eq!(next.last().unwrap()["stopReason"], "complete", "{next:?}");
 }
 
 #[tokio::test]
-async fn an_index_that_is_ahead_of_its_database_is_noticed() {
+async fn an_index_that_is_ahead_of_its_database_is_reported() {
     let folder = TempDir::new().unwrap();
     let app = start(folder.path(), []).await;
     app::sample::load(app.app.library(), &engine::UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app.app.stop().await;
     drop(app);
-    // As if the database had been put back without `segue restore`.
+    // As if an older database had been copied back without `segue restore`.
     load(&folder.path().join("segue.db"), "UPDATE track_revision SET value = 1").await;
     let app = start(folder.path(), []).await;
     let why = app.app.catch_up().await.unwrap_err().to_string();

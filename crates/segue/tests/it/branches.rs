@@ -1,4 +1,4 @@
-//! Branches: a question asked in other words and an answer asked for again stand beside the earlier ones.
+//! Branches: an edited question and a repeated question become siblings of the earlier one.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Process, TestApp, Upstream, World};
 
-/// The words of the branch that is shown.
+/// The texts of the branch that is shown.
 fn texts(conversation: &Value) -> Vec<&str> {
     let messages = conversation["messages"].as_array().unwrap().iter();
     messages.map(|message| message["content"][0]["text"].as_str().unwrap_or("")).collect()
@@ -37,7 +37,7 @@ async fn choose(app: &TestApp, path: &str, message: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn an_edited_question_stands_beside_the_earlier_one_and_the_model_reads_only_its_branch() {
+async fn an_edited_question_is_a_sibling_and_the_model_reads_only_its_branch() {
     let (app, path) = two_turns([says("A three."), says("A four.")]).await;
     let before = app.get(&path).await;
     ask_again(&app, &path, id_of(&before, 2), "three").await;
@@ -46,13 +46,13 @@ async fn an_edited_question_stands_beside_the_earlier_one_and_the_model_reads_on
     let siblings = &edited["messages"][2]["siblings"];
     let ids = json!([id_of(&before, 2), id_of(&edited, 2)]);
     assert_eq!(*siblings, json!({"index": 1, "count": 2, "ids": ids}));
-    assert_eq!(edited["messages"][0].get("siblings"), None, "one version needs no switch");
+    assert_eq!(edited["messages"][0].get("siblings"), None, "a single version has no siblings");
     let read = |n: usize| -> Vec<String> { app.model.asked()[n].messages.iter().map(engine::Message::text).collect() };
     assert_eq!(read(2)[..3], ["one", "A one.", "three"]);
 
     let (status, chosen) = choose(&app, &path, id_of(&before, 2)).await;
     assert_eq!((status, texts(&chosen)), (200, vec!["one", "A one.", "two", "A two."]));
-    assert_eq!(app.get(&path).await, chosen, "it is stored, so another device shows the same");
+    assert_eq!(app.get(&path).await, chosen, "the choice is stored, so another device shows the same branch");
     app.chat(json!({"message": "four", "conversationId": chosen["id"]})).await;
     assert_eq!(read(3)[..5], ["one", "A one.", "two", "A two.", "four"], "the model reads the branch that is shown");
     let (_, back) = choose(&app, &path, id_of(&edited, 3)).await;
@@ -60,7 +60,7 @@ async fn an_edited_question_stands_beside_the_earlier_one_and_the_model_reads_on
 }
 
 #[tokio::test]
-async fn the_first_question_has_versions_too_and_a_choice_leads_to_the_newest_end() {
+async fn the_first_question_can_be_edited_and_a_chosen_branch_is_shown_to_its_newest_message() {
     let (app, path) = two_turns([says("A other.")]).await;
     let before = app.get(&path).await;
     ask_again(&app, &path, id_of(&before, 0), "other").await;
@@ -72,7 +72,7 @@ async fn the_first_question_has_versions_too_and_a_choice_leads_to_the_newest_en
 }
 
 #[tokio::test]
-async fn the_same_words_ask_for_another_answer_and_keep_the_first() {
+async fn repeating_a_question_adds_an_answer_and_keeps_the_first() {
     let (app, path) = two_turns([says("A two again.")]).await;
     let before = app.get(&path).await;
     ask_again(&app, &path, id_of(&before, 2), "two").await;
@@ -84,7 +84,7 @@ async fn the_same_words_ask_for_another_answer_and_keep_the_first() {
 }
 
 #[tokio::test]
-async fn an_edit_that_is_sent_twice_is_one_turn() {
+async fn an_edit_that_is_sent_twice_starts_one_turn() {
     let (app, path) = two_turns([says("A three.")]).await;
     let before = app.get(&path).await;
     let body = json!({"message": "three", "conversationId": before["id"], "editOf": id_of(&before, 2),
@@ -95,7 +95,7 @@ async fn an_edit_that_is_sent_twice_is_one_turn() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_again_or_chosen_is_refused_and_changes_nothing() {
+async fn invalid_edits_and_choices_are_rejected_and_change_nothing() {
     let (app, path) = two_turns([]).await;
     let before = app.get(&path).await;
     let nowhere = uuid::Uuid::now_v7().to_string();
@@ -118,7 +118,7 @@ async fn what_cannot_be_asked_again_or_chosen_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_branch_is_stopped_like_any_turn_and_cannot_be_left_while_it_runs() {
+async fn the_turn_of_a_branch_can_be_stopped_and_no_other_branch_can_be_chosen_while_it_runs() {
     let (app, path) = two_turns([says("Half").then_hangs()]).await;
     let before = app.get(&path).await;
     let body = json!({"message": "three", "conversationId": before["id"], "editOf": id_of(&before, 2)});
@@ -140,7 +140,7 @@ async fn a_branch_is_stopped_like_any_turn_and_cannot_be_left_while_it_runs() {
 }
 
 #[tokio::test]
-async fn a_branch_whose_server_dies_is_finished_on_its_branch() {
+async fn a_turn_whose_server_dies_is_finished_on_its_branch() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 10).await, World::new().await);
     let settings: Vec<_> = upstream.settings().into_iter().chain([("SEGUE_LEASE_MS", "1000".to_owned())]).collect();
     let server = Process::start(&world, &settings).await;
@@ -160,11 +160,11 @@ async fn a_branch_whose_server_dies_is_finished_on_its_branch() {
     assert_eq!(after["messages"][0]["siblings"]["count"], 2);
     let tasks = server.get("/api/tasks").await;
     let titles: Vec<_> = tasks["tasks"].as_array().unwrap().iter().map(|task| &task["title"]).collect();
-    assert_eq!(titles, ["one", "edited"], "each branch did its own work, once");
+    assert_eq!(titles, ["one", "edited"], "each branch had its effect once");
 }
 
 #[tokio::test]
-async fn exports_hold_every_branch() {
+async fn exports_contain_every_branch() {
     let (app, path) = two_turns([says("A **three**.")]).await;
     let before = app.get(&path).await;
     ask_again(&app, &path, id_of(&before, 2), "three").await;
@@ -186,7 +186,7 @@ async fn exports_hold_every_branch() {
 }
 
 #[tokio::test]
-async fn every_protocol_asks_again_on_a_branch_and_shows_the_chosen_one() {
+async fn every_protocol_adds_branches_and_shows_the_chosen_one() {
     let app = TestApp::scripted((1..=6).map(|n| says(&format!("A{n}")))).await;
     let ai = |text: &str| json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": text}]});
     app.post("/api/ai/chat", json!({"id": "c", "messages": [ai("first")]})).await.text().await.unwrap();
@@ -198,7 +198,11 @@ async fn every_protocol_asks_again_on_a_branch_and_shows_the_chosen_one() {
     app.post("/api/ai/chat", edit).await.text().await.unwrap();
     app.post("/api/ai/chat", regenerate).await.text().await.unwrap();
     let stored = app.get(&path).await;
-    assert_eq!(texts(&stored), ["second", "A4"], "the front end's id names the newest version of its question");
+    assert_eq!(
+        texts(&stored),
+        ["second", "A4"],
+        "the id of the front end refers to the newest version of its question"
+    );
     assert_eq!(stored["messages"][0]["siblings"]["count"], 2);
     assert_eq!(stored["messages"][1]["siblings"]["count"], 2);
 

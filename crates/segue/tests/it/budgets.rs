@@ -1,4 +1,4 @@
-//! The times that the contract promises, where every service is healthy.
+//! The time limits of the contract, with healthy services.
 
 use std::{
     sync::{Arc, Mutex},
@@ -38,7 +38,7 @@ async fn a_task_is_created_by_chat_within_ten_seconds() {
     assert!(took < Duration::from_secs(10), "{took:?}");
 }
 
-/// Says a word at a time and remembers when.
+/// A model that sends one word at a time and records when it sent each.
 struct Ticking(Arc<Mutex<Vec<Instant>>>);
 
 const N_WORDS: usize = 41;
@@ -77,9 +77,9 @@ async fn an_event_leaves_within_fifty_milliseconds() {
         }
     }
     let said = said.lock().unwrap().clone();
-    assert_eq!((said.len(), heard.len()), (N_WORDS, N_WORDS), "no word waits for the next one");
+    assert_eq!((said.len(), heard.len()), (N_WORDS, N_WORDS), "each word is a separate event");
     let mut delays: Vec<_> = said.iter().zip(&heard).map(|(said, heard)| *heard - *said).collect();
     delays.sort();
-    // The middle one: on a machine that does something else a single event may be late.
+    // The median is compared, because a busy machine may delay a single event.
     assert!(delays[N_WORDS / 2] <= Duration::from_millis(50), "{delays:?}");
 }

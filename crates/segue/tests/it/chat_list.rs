@@ -1,4 +1,4 @@
-//! The list of conversations: pinned ones first, the line that was searched for, titles that say something.
+//! The list of conversations: pinned conversations, the matching line of a search, and titles.
 
 use engine::script::{calls, says};
 use reqwest::Method;
@@ -32,14 +32,14 @@ async fn pinned_conversations_come_first_on_every_page() {
         let Some(next) = page["next"].as_str() else { break };
         page = app.get(&format!("/api/conversations?limit=2&before={next}")).await;
     }
-    assert_eq!(read, [1, 0, 4, 3, 2].map(|n| ids[n].clone()), "pinned first, each by its newest message");
+    assert_eq!(read, [1, 0, 4, 3, 2].map(|n| ids[n].clone()), "pinned conversations first, then by newest message");
     change(&app, &ids[0], json!({"pinned": false})).await;
     assert_eq!(listed(&app, "").await[4]["id"], ids[0]);
-    assert_eq!(change(&app, &ids[0], json!({})).await.0, 400, "nothing to change is a mistake");
+    assert_eq!(change(&app, &ids[0], json!({})).await.0, 400, "a request without a change is invalid");
 }
 
 #[tokio::test]
-async fn a_search_returns_the_line_with_the_words() {
+async fn a_search_returns_the_line_with_the_searched_words() {
     let app = TestApp::scripted([says("First line.\nBegin with **Sodium** by Latchkey Physics.\nLast line.")]).await;
     app.say("something warm").await;
     let found = listed(&app, "?q=latchkey").await;
@@ -49,7 +49,7 @@ async fn a_search_returns_the_line_with_the_words() {
 }
 
 #[tokio::test]
-async fn a_title_says_what_was_made_and_one_of_the_user_stays() {
+async fn a_title_is_made_from_the_result_and_does_not_replace_one_of_the_user() {
     let add = |title: &str| calls("add_task", json!({"title": title}));
     let app = TestApp::scripted([add("buy strings"), says("Added."), add("call home"), says("Added.")]).await;
     let first = app.chat(json!({"message": "please remember that I need strings", "agent": "tasks"})).await;
@@ -61,7 +61,7 @@ async fn a_title_says_what_was_made_and_one_of_the_user_stays() {
 }
 
 #[tokio::test]
-async fn a_model_improves_a_title_once_and_after_the_turn() {
+async fn a_model_improves_a_title_once_after_the_turn() {
     let settings = [("SEGUE_MODEL", "openai:test"), ("OPENAI_API_KEY", "test")];
     let replies = [says("It rains."), says("\"Rain at night.\""), says("Still."), says("not asked")];
     let app = TestApp::start(World::new().await, replies, &settings).await;
@@ -71,7 +71,7 @@ async fn a_model_improves_a_title_once_and_after_the_turn() {
         tokio::task::yield_now().await;
     }
     app.chat(json!({"message": "and now?", "conversationId": first[0]["conversationId"]})).await;
-    assert_eq!(app.model.asked().len(), 3, "one request for the title, in the whole conversation");
+    assert_eq!(app.model.asked().len(), 3, "the conversation causes one request for a title");
     let prompt = &app.model.asked()[1];
     assert!(prompt.tools.is_empty() && !prompt.may_call_tools);
     assert!(prompt.messages[0].text().contains("why does it sound like rain?"));

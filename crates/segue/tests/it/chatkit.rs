@@ -18,7 +18,7 @@ async fn send(app: &TestApp, kind: &str, params: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_is_a_thread_with_items() {
+async fn a_turn_is_streamed_as_a_thread_with_items() {
     let app = TestApp::scripted([
         says("Let me see.").calls("list_tasks", json!({})).calls("add_task", json!({"title": ""})),
         says("Nothing there."),
@@ -54,7 +54,7 @@ async fn a_turn_is_a_thread_with_items() {
 }
 
 #[tokio::test]
-async fn what_was_streamed_is_what_is_stored() {
+async fn the_stored_items_equal_the_streamed_items() {
     let app = TestApp::scripted([says("Let me see.").calls("list_tasks", json!({})), says("Nothing.")]).await;
     let body = send(&app, "threads.create", json!({"input": input("what is on?")})).await;
     let events: Vec<Value> = frames(&body).into_iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
@@ -65,7 +65,7 @@ async fn what_was_streamed_is_what_is_stored() {
 }
 
 #[tokio::test]
-async fn a_quote_is_part_of_what_is_asked() {
+async fn a_quote_is_part_of_the_question() {
     let app = TestApp::scripted([says("Yes.")]).await;
     let mut input = input("really?");
     input["quoted_text"] = "it rains".into();
@@ -74,7 +74,7 @@ async fn a_quote_is_part_of_what_is_asked() {
 }
 
 #[tokio::test]
-async fn a_second_message_while_the_first_is_answered_is_refused() {
+async fn a_second_message_during_an_answer_is_rejected() {
     let app = TestApp::scripted([says("Hm").then_hangs()]).await;
     let mut stream = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;
     let start = stream.next().await.unwrap();
@@ -89,11 +89,11 @@ async fn a_second_message_while_the_first_is_answered_is_refused() {
         assert_eq!(status, 409, "{kind}");
     }
     app.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
-    assert_eq!(stream.rest().await.last().unwrap()["stopReason"], "stopped", "the first was left alone");
+    assert_eq!(stream.rest().await.last().unwrap()["stopReason"], "stopped", "the first answer was not affected");
 }
 
 #[tokio::test]
-async fn someone_elses_thread_is_no_thread() {
+async fn another_users_thread_answers_404() {
     let app = TestApp::shared([says("Mine.")], &[]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let frames = ann.say("hello").await;
@@ -119,7 +119,7 @@ async fn someone_elses_thread_is_no_thread() {
     assert_eq!(ann.get(&format!("/api/conversations/{}", thread.as_str().unwrap())).await, stored);
     let opinion = json!({"thread_id": thread, "item_ids": [format!("{answer}.0")], "kind": "negative"});
     ann.answer(Method::POST, "/chatkit", Some(json!({"type": "items.feedback", "params": opinion}))).await;
-    assert_eq!(ann.get("/api/export").await["feedback"][0]["kind"], "negative", "what was said can be taken along");
+    assert_eq!(ann.get("/api/export").await["feedback"][0]["kind"], "negative", "the export contains the feedback");
     assert_eq!(bob.get("/api/export").await["feedback"], json!([]));
 }
 
@@ -158,15 +158,19 @@ async fn items_are_paged_in_both_orders_and_a_page_reads_only_its_own_messages()
             assert_eq!(read, all, "{order} by {limit}");
         }
     }
-    let stranger = json!({"thread_id": thread, "after": "0190b5a0-0000-7000-8000-000000000000"});
+    let unknown_item = json!({"thread_id": thread, "after": "0190b5a0-0000-7000-8000-000000000000"});
     let (status, _) =
-        app.answer(Method::POST, "/chatkit", Some(json!({"type": "items.list", "params": stranger}))).await;
+        app.answer(Method::POST, "/chatkit", Some(json!({"type": "items.list", "params": unknown_item}))).await;
     assert_eq!(status, 400);
     world.execute("UPDATE messages SET content = '{}' WHERE position = (SELECT MIN(position) FROM messages)").await;
     let newest = list(&app, json!({"thread_id": thread, "limit": 1})).await;
     assert_eq!(newest["data"][0]["content"][0]["text"], "Third.", "a page does not read the whole thread");
     let opinion = json!({"thread_id": thread, "item_ids": [newest["data"][0]["id"]], "kind": "positive"});
-    assert_eq!(send(&app, "items.feedback", opinion).await, "{}", "nor does an opinion on one item");
+    assert_eq!(
+        send(&app, "items.feedback", opinion).await,
+        "{}",
+        "feedback on one item does not read the whole thread either"
+    );
 }
 
 async fn stored(app: &TestApp, thread: &Value) -> Vec<Value> {
@@ -181,7 +185,7 @@ fn done(body: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn results_are_widgets_live_and_stored() {
+async fn results_are_shown_as_widgets_live_and_from_the_store() {
     let add = says("Adding.").calls("add_task", json!({"title": "strings", "description": "for the guitar"}));
     let app = TestApp::scripted([add.calls("list_tasks", json!({})), says("There.")]).await;
     let body = send(&app, "threads.create", json!({"input": input("what is on?")})).await;
@@ -195,7 +199,7 @@ async fn results_are_widgets_live_and_stored() {
 }
 
 #[tokio::test]
-async fn a_thread_reopened_after_a_failure_or_a_stop_shows_what_was_live() {
+async fn a_thread_reopened_after_a_failure_or_a_stop_shows_what_was_streamed() {
     let app =
         TestApp::scripted([says("I was about").then_fails("overloaded"), says("Let me think").then_hangs()]).await;
     let body = send(&app, "threads.create", json!({"input": input("fail")})).await;
@@ -234,7 +238,7 @@ async fn a_thread_opened_while_an_answer_runs_shows_it_when_it_has_ended() {
     let start = stream.next().await.unwrap();
     while stream.next().await.unwrap()["content"] != "think" {}
     let opened = stored(&app, &start["conversationId"]).await;
-    assert_eq!(opened.len(), 1, "the question, and no half of an answer that would never grow: {opened:?}");
+    assert_eq!(opened.len(), 1, "only the question, because ChatKit cannot resume a partial answer: {opened:?}");
     app.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
     stream.rest().await;
     let opened = stored(&app, &start["conversationId"]).await;

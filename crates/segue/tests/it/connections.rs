@@ -1,5 +1,5 @@
-//! The operator connects a model, a catalogue and an embedder on the settings page. Secrets are stored encrypted, never shown
-//! again, and a setting of the server wins.
+//! The operator connects a model, a catalogue and an embedder on the settings page. The server stores secrets encrypted
+//! and never returns them. A setting of the server takes precedence.
 
 use axum::{Json, Router, http::HeaderMap, http::StatusCode, routing::post};
 use doubles::{
@@ -37,7 +37,7 @@ async fn line(app: &TestApp, service: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_connected_model_answers_at_once_and_after_a_restart_and_its_key_is_nowhere() {
+async fn a_connected_model_answers_at_once_and_after_a_restart_and_its_key_is_not_stored_in_plain_text() {
     let world = World::new().await;
     let double = ModelDouble::new(Family::Ollama, "qwen2.5:7b").context(32_768, 4.0);
     double.play([Step::says("Connected."), Step::says("Still connected.")]);
@@ -58,7 +58,7 @@ async fn a_connected_model_answers_at_once_and_after_a_restart_and_its_key_is_no
     }
     for (table, row) in world.dump().await {
         let as_hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
-        assert!(!row.contains(CANARY) && !row.to_lowercase().contains(&as_hex), "{table} holds the key");
+        assert!(!row.contains(CANARY) && !row.to_lowercase().contains(&as_hex), "{table} contains the key");
     }
     assert!(answers.iter().all(|answer| !answer.contains(CANARY)), "{answers:#?}");
 
@@ -80,11 +80,11 @@ async fn a_connected_model_answers_at_once_and_after_a_restart_and_its_key_is_no
     app.app.stop().await;
     let other = ("SEGUE_SECRET_KEY", "another key of thirty-two characters");
     let app = TestApp::start(world, [], &[other]).await;
-    assert_eq!(line(&app, "model").await["state"], "unreadable", "it starts, and says so");
+    assert_eq!(line(&app, "model").await["state"], "unreadable", "the server starts and reports the connection");
 }
 
 #[tokio::test]
-async fn a_setting_of_the_server_wins_and_is_shown_as_such() {
+async fn a_setting_of_the_server_takes_precedence_and_is_shown() {
     let settings = [SECRET_KEY, ("TIDAL_CLIENT_ID", "an id"), ("TIDAL_CLIENT_SECRET", "a secret of the environment")];
     let app = TestApp::start(World::new().await, [], &settings).await;
     let shown = line(&app, "catalogue").await;
@@ -96,12 +96,12 @@ async fn a_setting_of_the_server_wins_and_is_shown_as_such() {
 }
 
 #[tokio::test]
-async fn without_a_key_a_shared_database_stores_nothing_and_says_what_to_set() {
+async fn without_a_secret_key_postgres_stores_no_connection_and_names_the_missing_setting() {
     let app = TestApp::start(World::new().await, [], &[]).await;
     let (status, answer) = put(&app, "catalogue", json!({"clientId": "x", "clientSecret": CANARY})).await;
     let missing = app.get(PATH).await["missingKey"].clone();
     if app.world.database_url().is_none() {
-        assert_eq!((status, missing), (200, Value::Null), "with SQLite a file in the data directory is the key");
+        assert_eq!((status, missing), (200, Value::Null), "with SQLite the key is a file in the data directory");
         assert!(app.world.sqlite().with_file_name("secret.key").exists());
         return;
     }
@@ -125,18 +125,18 @@ async fn the_catalogue_is_tested_with_one_click_and_used_from_the_next_start_on(
     assert!(!said.to_string().contains(CANARY), "{said}");
     assert_eq!(tested(&app, "catalogue", json!({"connection": good})).await.1["well"], true);
     assert_eq!(line(&app, "catalogue").await["state"], "off", "a test stores nothing");
-    assert_eq!(tested(&app, "catalogue", json!({})).await.0, 404, "nothing is stored that could be tested");
+    assert_eq!(tested(&app, "catalogue", json!({})).await.0, 404, "there is no stored connection to test");
 
     let (_, stored) = put(&app, "catalogue", good).await;
     assert_eq!((&stored["clientId"], &stored["atNextStart"]), (&json!(CLIENT_ID), &json!(true)));
     assert_eq!(tested(&app, "catalogue", json!({})).await.1["well"], true, "the stored secret is used");
     let (_, kept) = put(&app, "catalogue", json!({"clientId": CLIENT_ID})).await;
-    assert_eq!(kept["hasSecret"], true, "a secret that is left out stays");
+    assert_eq!(kept["hasSecret"], true, "a secret that the request omits is kept");
     let (status, refused) = put(&app, "catalogue", json!({"clientId": "another"})).await;
     assert_eq!(
         (status, &refused["error"]["details"][0]["field"]),
         (400, &json!("clientSecret")),
-        "never for another id"
+        "a stored secret is not used for another id"
     );
     assert_eq!(app.get("/api/about").await["tidal"], false);
     app.app.stop().await;
@@ -146,7 +146,7 @@ async fn the_catalogue_is_tested_with_one_click_and_used_from_the_next_start_on(
 }
 
 #[tokio::test]
-async fn an_embedder_that_is_away_does_not_keep_the_server_from_starting() {
+async fn the_server_starts_when_the_stored_embedder_does_not_answer() {
     let embed = async |headers: HeaderMap, Json(asked): Json<Value>| {
         if headers.get("authorization").is_none_or(|key| key != &format!("Bearer {CANARY}")) {
             let repeats = format!("no such key: {:?}", headers.get("authorization"));
@@ -162,15 +162,15 @@ async fn an_embedder_that_is_away_does_not_keep_the_server_from_starting() {
     let app = TestApp::start(world.clone(), [], &[SECRET_KEY]).await;
     let (_, said) = tested(&app, "embedder", json!({"connection": {"url": url, "key": "sk-another"}})).await;
     assert_eq!(said["well"], false, "{said}");
-    assert!(!said.to_string().contains("sk-another"), "a server that repeats the key tells it to no one: {said}");
+    assert!(!said.to_string().contains("sk-another"), "the key that the other server repeats is removed: {said}");
     let new = json!({"url": url, "model": "two", "key": CANARY});
     assert_eq!(tested(&app, "embedder", json!({"connection": new})).await.1["well"], true);
     assert_eq!(put(&app, "embedder", new).await.1["atNextStart"], true);
-    let elsewhere = json!({"connection": {"url": "http://127.0.0.1:9/v1"}});
+    let other_server = json!({"connection": {"url": "http://127.0.0.1:9/v1"}});
     assert_eq!(
-        tested(&app, "embedder", elsewhere).await.1["well"],
+        tested(&app, "embedder", other_server).await.1["well"],
         false,
-        "the stored key goes to its own server only"
+        "the stored key is sent only to its own server"
     );
     app.app.stop().await;
 
@@ -184,7 +184,7 @@ async fn an_embedder_that_is_away_does_not_keep_the_server_from_starting() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_connection_is_refused_by_field() {
+async fn an_invalid_connection_is_rejected_with_the_name_of_the_field() {
     let app = TestApp::start(World::new().await, [], &[SECRET_KEY]).await;
     let cases = [
         ("model", json!({"url": "https://a.example"}), "provider"),
@@ -227,12 +227,12 @@ async fn only_operators_see_and_change_connections() {
 }
 
 #[tokio::test]
-async fn a_stored_key_is_in_no_line_of_the_log_even_at_trace() {
+async fn the_log_does_not_contain_a_stored_key_even_at_level_trace() {
     let world = World::new().await;
     let settings =
         [SECRET_KEY, ("SEGUE_LOG", "trace"), ("RUST_LOG", "trace")].map(|(name, value)| (name, value.to_owned()));
     let server = Process::start(&world, &settings).await;
-    // No server is there, so the test of the connection fails: errors are what is logged most.
+    // No server listens there, so the connection test fails and logs its error.
     let connection = json!({"url": "http://127.0.0.1:9/v1", "key": CANARY});
     let path = format!("{}{PATH}/embedder", server.url);
     let stored = reqwest::Client::new().put(&path).json(&connection).send().await.unwrap();

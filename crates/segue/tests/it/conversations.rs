@@ -1,4 +1,4 @@
-//! Conversations over HTTP: long ones are read page by page, and no message is left out silently.
+//! Conversations over HTTP: a long conversation is read page by page and completely.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ fn messages(page: &Value) -> &Vec<Value> {
 }
 
 #[tokio::test]
-async fn pages_of_messages_hold_every_message_once() {
+async fn pages_contain_every_message_once() {
     let app = TestApp::scripted((0..4).map(|n| says(&format!("answer {n}")))).await;
     let id = conversation_of(&app, 4).await;
     let path = format!("/api/conversations/{id}");
@@ -45,7 +45,7 @@ async fn pages_of_messages_hold_every_message_once() {
 }
 
 #[tokio::test]
-async fn a_conversation_longer_than_one_answer_says_where_it_goes_on() {
+async fn a_conversation_longer_than_one_page_has_a_cursor_for_the_next() {
     let world = World::new().await;
     let app = TestApp::start(world.clone(), [says("first answer")], &[]).await;
     let id = conversation_of(&app, 1).await;
@@ -63,7 +63,7 @@ async fn a_conversation_longer_than_one_answer_says_where_it_goes_on() {
     assert_eq!(ids.len(), 1002);
 }
 
-/// A thousand messages more, at the end of the only conversation.
+/// Adds a thousand messages at the end of the only conversation.
 const MANY_MESSAGES: [&str; 3] = [
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at)

@@ -1,4 +1,4 @@
-//! Discover over HTTP: the collection, the catalogue, and tools that know what you own.
+//! Discover over HTTP: the collection, the catalogue, and the flags `inLibrary` and `isIndexed`.
 
 use app::sample;
 use doubles::{
@@ -74,7 +74,7 @@ async fn a_mood_finds_tracks_with_score_flags_and_reasons() {
 }
 
 #[tokio::test]
-async fn a_wish_that_finds_nothing_is_said_in_other_words_by_the_model() {
+async fn a_search_without_results_is_reworded_by_the_model() {
     let settings = [("SEGUE_MODEL", "anthropic:some"), ("ANTHROPIC_API_KEY", "k")];
     let app =
         TestApp::start(World::new().await, [says("1. rainy night drive\n2. neon streets in the rain")], &settings)
@@ -92,11 +92,11 @@ async fn a_wish_that_finds_nothing_is_said_in_other_words_by_the_model() {
     assert_eq!(app.model.asked().len(), 1);
     search("rainy night drive").await;
     assert_eq!(search("qxzv wqpl zzkj").await["tracks"], found["tracks"]);
-    assert_eq!(app.model.asked().len(), 1, "asked only when nothing matches, and once");
+    assert_eq!(app.model.asked().len(), 1, "the model is asked once, only for a search without results");
 }
 
 #[tokio::test]
-async fn inputs_that_cannot_be_served_are_refused_with_the_words_of_the_contract() {
+async fn invalid_inputs_are_rejected_with_the_messages_of_the_contract() {
     let stage = Stage::new().await;
     let too_many: Vec<String> = (0..101).map(|n| format!("XSGUE26{n:05}")).collect();
     let cases = [
@@ -121,7 +121,7 @@ async fn inputs_that_cannot_be_served_are_refused_with_the_words_of_the_contract
 }
 
 #[tokio::test]
-async fn a_batch_says_what_was_found_and_what_cannot_be_a_code() {
+async fn a_batch_lists_found_missing_and_invalid_codes() {
     let stage = Stage::new().await;
     let asked = ["xs-gue-26-00001", "XSGUE2600002", "XSGUE2699999", "not a code"];
     let (status, answer) = stage.tool("batchMetadata", json!({"isrcs": asked})).await;
@@ -134,7 +134,7 @@ async fn a_batch_says_what_was_found_and_what_cannot_be_a_code() {
 }
 
 #[tokio::test]
-async fn the_catalogue_is_searched_with_flags_that_are_true_now() {
+async fn a_catalogue_search_has_current_flags() {
     let stage = Stage::new().await;
     let search = json!({"query": "Ivy Marlow", "searchType": "both", "limit": 5});
     let (status, before) = stage.tool("tidalSearch", search.clone()).await;
@@ -169,7 +169,7 @@ async fn the_catalogue_is_searched_with_flags_that_are_true_now() {
 }
 
 #[tokio::test]
-async fn without_credentials_the_catalogue_says_so() {
+async fn without_credentials_the_catalogue_tools_answer_not_configured() {
     let app = TestApp::scripted([]).await;
     let search = json!({"query": "Ivy Marlow", "searchType": "tracks"});
     let (status, answer) = app.answer(Method::POST, "/api/tools/tidalSearch", Some(search)).await;
@@ -200,7 +200,7 @@ async fn an_outage_of_the_catalogue_is_retried_once_and_the_agent_falls_back() {
 }
 
 #[tokio::test]
-async fn a_playlist_holds_only_tracks_that_exist_and_can_be_taken_away() {
+async fn a_playlist_contains_only_existing_tracks_and_can_be_exported() {
     let stage = Stage::new().await;
     let (_, found) =
         stage.tool("tidalSearch", json!({"query": "Paper Lanterns", "searchType": "tracks", "limit": 1})).await;
@@ -236,7 +236,7 @@ async fn a_playlist_holds_only_tracks_that_exist_and_can_be_taken_away() {
 }
 
 #[tokio::test]
-async fn a_model_reads_a_compact_form_and_whole_lyrics_only_when_it_asks() {
+async fn a_model_reads_compact_results_and_gets_full_lyrics_only_on_request() {
     let stage = Stage::new().await;
     stage.app.model.play([calls("semanticSearch", json!({"query": "winter", "limit": 20})), says("Here.")]);
     let frames = stage.app.chat(json!({"message": "winter songs"})).await;
@@ -253,7 +253,7 @@ async fn a_model_reads_a_compact_form_and_whole_lyrics_only_when_it_asks() {
 }
 
 #[tokio::test]
-async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading() {
+async fn the_library_is_listed_sorted_and_searched_and_reloading_the_sample_changes_nothing() {
     let stage = Stage::new().await;
     let all = stage.app.get("/api/library/tracks?limit=200&sort=title").await;
     let n_owned = all["total"].as_u64().unwrap();
@@ -274,7 +274,7 @@ async fn the_library_is_listed_sorted_searched_and_kept_after_a_second_loading()
     let path = format!("/api/library/tracks/{isrc}");
     assert_eq!(stage.app.answer(Method::DELETE, &path, None).await.0, 204);
     load_sample(&stage.app).await;
-    assert_eq!(stage.app.get("/api/library/tracks").await["total"], n_owned - 1, "what was removed stays removed");
+    assert_eq!(stage.app.get("/api/library/tracks").await["total"], n_owned - 1, "a removed track stays removed");
     let details = stage.app.get(&path).await;
     assert_eq!((&details["inLibrary"], &details["isIndexed"]), (&json!(false), &json!(true)));
     assert_eq!(stage.app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 200);

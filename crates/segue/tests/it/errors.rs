@@ -1,4 +1,4 @@
-//! Every error has the same format, says what to change, and loses no data.
+//! Every error has the same format and says what to change. A failed request loses no data.
 
 use engine::script::says;
 use reqwest::Method;

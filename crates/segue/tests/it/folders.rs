@@ -1,4 +1,5 @@
-//! Folders that are kept in step: what is there can be found, what moves stays, what goes can come back.
+//! Synchronised folders: files become tracks, moved files keep their track, and deleted files remove it until they
+//! return.
 
 use std::fs;
 
@@ -14,7 +15,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// A folder with an album, a file without tags and one that is no audio.
+    /// A folder with an album, a file without tags and a file that is not audio.
     async fn new() -> Self {
         let (app, dir) = (TestApp::scripted([]).await, tempfile::tempdir().unwrap());
         let at = |path: &str| dir.path().join(path);
@@ -49,7 +50,7 @@ impl Folder {
 }
 
 #[tokio::test]
-async fn every_readable_file_is_found_by_its_names_and_its_words_without_a_network() {
+async fn every_readable_file_is_found_by_names_and_lyrics_without_a_network() {
     let folder = Folder::new().await;
     let report = folder.sync().await;
     assert_eq!((&report["files"], &report["added"]), (&json!(3), &json!(2)), "{report}");
@@ -72,11 +73,14 @@ async fn every_readable_file_is_found_by_its_names_and_its_words_without_a_netwo
     assert_eq!(folder.app.get("/api/library/genres").await["genres"][0]["name"], "Folk");
     let again = folder.sync().await;
     assert_eq!((&again["added"], &again["changed"], folder.total().await), (&json!(0), &json!(0), json!(2)), "{again}");
-    assert_eq!(again["unreadable"], report["unreadable"], "told again, and not read again");
+    assert_eq!(
+        again["unreadable"], report["unreadable"],
+        "unreadable files are reported again without being read again"
+    );
 }
 
 #[tokio::test]
-async fn a_moved_file_is_the_same_track_and_a_deleted_one_comes_back_with_its_file() {
+async fn a_moved_file_keeps_its_track_and_a_restored_file_restores_its_track() {
     let folder = Folder::new().await;
     folder.sync().await;
     let at = |path: &str| folder.dir.path().join(path);
@@ -101,19 +105,19 @@ async fn a_moved_file_is_the_same_track_and_a_deleted_one_comes_back_with_its_fi
     let tags = [("TIT2", "High Tide"), ("TPE1", "The Local Band"), ("TALB", "Harbour")];
     fs::write(at("back.mp3"), mp3(&tags, "", 1)).unwrap();
     folder.sync().await;
-    assert_eq!(folder.found("high tide").await[0], "High Tide", "a corrected title is taken");
+    assert_eq!(folder.found("high tide").await[0], "High Tide", "a corrected title replaces the old one");
 
     for entry in fs::read_dir(folder.dir.path()).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
     }
     let path = format!("/api/library/sources/{}/sync", folder.id);
-    assert_eq!(folder.app.answer(Method::POST, &path, None).await.0, 400, "an empty disk empties no library");
+    assert_eq!(folder.app.answer(Method::POST, &path, None).await.0, 400, "an empty folder does not empty the library");
     assert_ne!(folder.total().await, 0);
 }
 
 #[tokio::test]
-async fn what_lies_beside_the_audio_counts_and_its_change_is_a_change() {
+async fn lyrics_and_cue_sheets_beside_the_audio_are_read_and_read_again_after_a_change() {
     let folder = Folder::new().await;
     let at = |path: &str| folder.dir.path().join(path);
     folder.sync().await;
@@ -130,20 +134,20 @@ async fn what_lies_beside_the_audio_counts_and_its_change_is_a_change() {
         (folder.found("opening").await[0].as_str(), folder.found("encore").await[0].as_str()),
         ("Opening", "Encore")
     );
-    assert_eq!(folder.total().await, 4, "a file that a sheet cuts is no track itself");
+    assert_eq!(folder.total().await, 4, "a file with a CUE sheet is not a track itself");
 
     fs::write(at("concert.cue"), sheet.replace("Encore", "Last Waltz")).unwrap();
     fs::remove_file(at("The Local Band/Harbour/02 Breakwater.lrc")).unwrap();
     let report = folder.sync().await;
     assert_eq!((&report["added"], &report["changed"]), (&json!(0), &json!(2)), "{report}");
     assert_eq!(folder.found("last waltz").await[0], "Last Waltz");
-    assert!(!folder.found("encore").await.contains(&"Encore".to_owned()), "the old name is gone");
-    assert_eq!(folder.found("gulls over granite").await[0], "Breakwater", "what only an older file said is kept");
+    assert!(!folder.found("encore").await.contains(&"Encore".to_owned()), "the old title finds nothing");
+    assert_eq!(folder.found("gulls over granite").await[0], "Breakwater", "lyrics of an earlier file are kept");
     assert_eq!(folder.total().await, 4);
 }
 
 #[tokio::test]
-async fn a_playlist_file_is_a_playlist_until_its_owner_changes_it() {
+async fn a_playlist_file_is_a_playlist_that_follows_its_file() {
     let folder = Folder::new().await;
     let at = |path: &str| folder.dir.path().join(path);
     let list = "#EXTM3U\nThe Local Band/Harbour/02 Breakwater.mp3\nThe Local Band\\Harbour\\01.mp3\nlater.mp3\n";
@@ -157,9 +161,9 @@ async fn a_playlist_file_is_a_playlist_until_its_owner_changes_it() {
         tracks.iter().map(|track| track["title"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(titles().await, ["Breakwater", "Low Tide"]);
-    assert_eq!(folder.sync().await["playlists"], 0, "it is read once");
+    assert_eq!(folder.sync().await["playlists"], 0, "an unchanged file is not read again");
     fs::write(at("later.mp3"), mp3(&[("TIT2", "Later"), ("TPE1", "The Local Band")], "", 9)).unwrap();
-    assert_eq!(folder.sync().await["playlists"], 1, "a file that it names has come");
+    assert_eq!(folder.sync().await["playlists"], 1, "an audio file of the list was added");
     assert_eq!(titles().await, ["Breakwater", "Low Tide", "Later"]);
     fs::remove_file(at("Evening by the sea.m3u8")).unwrap();
     folder.sync().await;
@@ -167,7 +171,7 @@ async fn a_playlist_file_is_a_playlist_until_its_owner_changes_it() {
 }
 
 #[tokio::test]
-async fn a_copy_hides_nothing_and_what_was_removed_by_hand_stays_away() {
+async fn a_copy_is_the_same_track_and_a_track_removed_by_hand_stays_removed() {
     let folder = Folder::new().await;
     let at = |path: &str| folder.dir.path().join(path);
     folder.sync().await;
@@ -176,23 +180,23 @@ async fn a_copy_hides_nothing_and_what_was_removed_by_hand_stays_away() {
     fs::write(at("A copy/1.mp3"), mp3(&tags, "", 1)).unwrap();
     folder.sync().await;
     assert_eq!(folder.total().await, 2, "two files, one track");
-    assert_eq!(folder.found("boats come home").await[0], "Low Tide", "the copy has no words, the first file has");
+    assert_eq!(folder.found("boats come home").await[0], "Low Tide", "the first file has lyrics, the copy has none");
     fs::remove_file(at("A copy/1.mp3")).unwrap();
     assert_eq!(folder.sync().await["gone"], 1);
-    assert_eq!(folder.total().await, 2, "the track has a file still");
+    assert_eq!(folder.total().await, 2, "the track still has a file");
 
     let id = folder.app.get("/api/library/tracks?q=low").await["tracks"][0]["trackId"].as_str().unwrap().to_owned();
     let path = format!("/api/library/tracks/{id}");
     assert_eq!(folder.app.answer(Method::DELETE, &path, None).await.0, 204);
     fs::write(at("The Local Band/Harbour/01.mp3"), mp3(&tags, "other words", 1)).unwrap();
     assert_eq!(folder.sync().await["changed"], 1);
-    assert_eq!(folder.total().await, 1, "removed by hand is removed, whatever the file does");
+    assert_eq!(folder.total().await, 1, "a track removed by hand does not return when its file changes");
     assert_eq!(folder.app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 200);
     assert_eq!(folder.total().await, 2);
 }
 
 #[tokio::test]
-async fn a_folder_inside_another_one_is_refused() {
+async fn a_folder_inside_another_one_is_rejected() {
     let folder = Folder::new().await;
     for path in [folder.dir.path().join("The Local Band"), folder.dir.path().parent().unwrap().to_owned()] {
         let body = json!({"kind": "folder", "path": path});
@@ -203,7 +207,7 @@ async fn a_folder_inside_another_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_running_server_sees_a_new_file_without_being_asked() {
+async fn a_running_server_imports_a_new_file_without_a_request() {
     let folder = Folder::new().await;
     folder.sync().await;
     let synced_at = async || folder.app.get("/api/library/sources").await["sources"][0]["syncedAt"].clone();
@@ -221,5 +225,7 @@ async fn a_running_server_sees_a_new_file_without_being_asked() {
             news.changed().await.unwrap();
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(50), seen).await.expect("sooner than the look once a minute");
+    tokio::time::timeout(std::time::Duration::from_secs(50), seen)
+        .await
+        .expect("the watcher is faster than the scan once a minute");
 }

@@ -1,5 +1,5 @@
-//! A small home library, scanned without a network: every file that can be read is found by everything it says.
-//! `make bench-library` asks the same of twenty thousand files.
+//! A small library of files, scanned without a network: a search finds every readable file by each of its texts. `make
+//! bench-library` does the same with twenty thousand files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ async fn every_readable_file_of_a_home_library_is_found_by_title_artist_album_an
     assert_eq!(report["added"], N_FILES - n_broken, "{report}");
     assert_eq!(report["unreadable"].as_object().unwrap().len(), n_broken, "{report}");
 
-    // What to ask for, and the tracks that must come.
+    // The search texts, and the tracks that each must find.
     let mut wanted: BTreeMap<&str, Vec<&HomeFile>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.kind != FileKind::Broken) {
         let asked = [&file.title, &file.artist, &file.album].into_iter().chain(&file.line);

@@ -1,4 +1,4 @@
-//! Import over HTTP: every kind of file, a report, nothing twice, nothing half.
+//! Import over HTTP: every format, the report, repeated imports, and files that cannot be read.
 
 use std::{fmt::Write, fs, io, path::PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Sources, TestApp, World, command};
 
-/// A file of each kind, the ones the parsers are tested with.
+/// A file of each format, from the tests of the parsers.
 fn files() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../formats/tests/formats/files");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -31,7 +31,7 @@ async fn open_entries(app: &TestApp) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn every_kind_of_file_comes_in_with_a_report_and_a_second_time_changes_nothing() {
+async fn every_format_is_imported_with_a_report_and_a_second_import_changes_nothing() {
     let sources = Sources::start(&fiction::world()).await;
     let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
     let mut table = format!("{:<36} {:<36} read tracks matched added ambiguous unmatched failures\n", "file", "kind");
@@ -75,7 +75,7 @@ async fn all(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_with_its_line_and_leaves_nothing_behind() {
+async fn an_unreadable_file_is_rejected_with_its_line_and_stores_nothing() {
     let app = TestApp::scripted([]).await;
     let cases: [(&str, &[u8], &str); 5] = [
         (
@@ -98,7 +98,7 @@ async fn what_cannot_be_read_is_refused_with_its_line_and_leaves_nothing_behind(
 }
 
 #[tokio::test]
-async fn a_form_may_hold_several_files_and_one_that_is_broken_does_not_spoil_the_others() {
+async fn a_form_may_contain_several_files_and_a_broken_one_does_not_affect_the_others() {
     let app = TestApp::scripted([]).await;
     let part = |name: &str, text: &str| {
         format!("--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n")
@@ -117,7 +117,7 @@ async fn a_form_may_hold_several_files_and_one_that_is_broken_does_not_spoil_the
     assert_eq!((status, &answer["error"]["message"]), (400, &json!("the file is empty")));
 }
 
-/// An archive as a service sends it: files of ours between others.
+/// An archive as a service sends it: known files among others.
 fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(io::Cursor::new(vec![]));
     for (name, bytes) in files {
@@ -128,7 +128,7 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_archive_is_imported_file_by_file_or_not_at_all() {
+async fn an_archive_is_imported_completely_or_not_at_all() {
     let app = TestApp::scripted([]).await;
     let csv = b"Title,Artist,ISRC\nPaper Lanterns,Ivy Marlow,QZXYZ1900004\n";
     let listens = b"[{\"endTime\":\"2024-01-05 14:23\",\"artistName\":\"Ivy Marlow\",\"trackName\":\"Paper Lanterns\",\"msPlayed\":99999}]";
@@ -149,11 +149,11 @@ async fn an_archive_is_imported_file_by_file_or_not_at_all() {
     let (status, answer) = app.import("broken.zip", broken).await;
     assert_eq!(status, 400, "{answer}");
     assert!(answer["error"]["message"].as_str().unwrap().contains("b.json: line 1"), "{answer}");
-    assert_eq!(app.get("/api/library/tracks").await["total"], 1, "nothing of the broken archive came in");
+    assert_eq!(app.get("/api/library/tracks").await["total"], 1, "the broken archive added no track");
 }
 
 #[tokio::test]
-async fn what_is_open_can_be_listed_chosen_dismissed_taken_away_and_tried_again() {
+async fn open_entries_can_be_listed_matched_dismissed_exported_and_retried() {
     let app = TestApp::scripted([]).await;
     let known =
         "Title,Artist,Duration,ISRC\nLow Tide,Ivy Marlow,200,QZXYZ1900001\nLow Tide,Ivy Marlow,240,QZXYZ1900002\n";
@@ -168,34 +168,38 @@ async fn what_is_open_can_be_listed_chosen_dismissed_taken_away_and_tried_again(
     let path = format!("/api/library/unmatched/{}", ambiguous["id"].as_str().unwrap());
     let (status, chosen) = app.answer(Method::POST, &path, Some(json!({"isrc": codes[1]}))).await;
     assert_eq!((status, &chosen["isrc"]), (200, &codes[1]), "{chosen}");
-    assert_eq!(app.answer(Method::POST, &path, Some(json!({"isrc": codes[1]}))).await.0, 404, "it is chosen once");
+    assert_eq!(
+        app.answer(Method::POST, &path, Some(json!({"isrc": codes[1]}))).await.0,
+        404,
+        "an entry is matched once"
+    );
     let lists = app.get("/api/playlists").await;
     let list = lists["playlists"].as_array().unwrap().iter().find(|list| list["title"] == "Evening").unwrap();
-    assert_eq!(list["trackCount"], 2, "every entry of the list is on it");
+    assert_eq!(list["trackCount"], 2, "the playlist has every entry");
     let list = app.get(&format!("/api/playlists/{}", list["id"].as_str().unwrap())).await;
-    assert_eq!(list["tracks"][0]["isrc"], codes[1], "what was chosen has taken its place: {list:#}");
-    assert_eq!(app.get("/api/library/tracks").await["total"], 4, "the two known ones and the two that are open");
+    assert_eq!(list["tracks"][0]["isrc"], codes[1], "the chosen track replaces the open entry: {list:#}");
+    assert_eq!(app.get("/api/library/tracks").await["total"], 4, "two known tracks and two open entries");
 
     let csv = app.request(Method::GET, "/api/library/unmatched?format=csv", None).await.text().await.unwrap();
     assert!(csv.contains("'=Nobody,Knows") && csv.lines().count() == 3, "{csv}");
     let (_, again) = app.import("unmatched.csv", csv.into()).await;
-    assert_eq!(n(&again["unmatched"]), 2, "what was taken away can be given back: {again}");
-    assert_eq!(open_entries(&app).await.len(), 2, "and is the same entry");
+    assert_eq!(n(&again["unmatched"]), 2, "the exported entries can be imported again: {again}");
+    assert_eq!(open_entries(&app).await.len(), 2, "they are the same entries");
 
     let gone = format!("/api/library/unmatched/{}", report["unmatched"][1]["id"].as_str().unwrap());
     assert_eq!(app.answer(Method::DELETE, &gone, None).await.0, 204);
     app.import("asked.csv", asked.into()).await;
-    assert!(open_entries(&app).await.iter().all(|entry| entry["title"] != "Nor"), "what was dismissed stays dismissed");
+    assert!(open_entries(&app).await.iter().all(|entry| entry["title"] != "Nor"), "a dismissed entry stays dismissed");
     assert_eq!(app.answer(Method::POST, "/api/library/unmatched/retry", None).await, (202, json!({"entries": 2})));
 
     let back = format!("{gone}/restore");
     assert_eq!(app.answer(Method::POST, &back, None).await.0, 204);
-    assert!(open_entries(&app).await.iter().any(|entry| entry["title"] == "Nor"), "unless it is brought back");
-    assert_eq!(app.answer(Method::POST, &back, None).await.0, 204, "twice is the same as once");
+    assert!(open_entries(&app).await.iter().any(|entry| entry["title"] == "Nor"), "a dismissed entry can be restored");
+    assert_eq!(app.answer(Method::POST, &back, None).await.0, 204, "restoring twice changes nothing");
 }
 
 #[tokio::test]
-async fn the_terminal_imports_the_same_way() {
+async fn the_import_command_prints_the_same_report() {
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str, text: &str| {

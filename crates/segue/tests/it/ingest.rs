@@ -1,4 +1,4 @@
-//! Ingestion over HTTP: from a file to something that can be found by meaning, whatever happens on the way.
+//! Ingestion over HTTP: from an imported file to a searchable track, also with failing sources and killed servers.
 
 use std::{collections::BTreeSet, iter, time::Duration};
 
@@ -22,23 +22,23 @@ use serde_json::{Value, json};
 
 use crate::support::{Process, Sources, Stream, TestApp, World, command};
 
-/// Longer than any of this takes; a test that gets here has failed.
-const AT_LAST: Duration = Duration::from_secs(60);
+/// The maximum duration of a step. A test that waits this long fails.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Follows ingestion to its end; answers the last status.
-async fn at_the_end(stream: Stream) -> Value {
-    let mut told = tokio::time::timeout(AT_LAST, stream.rest()).await.expect("ingestion ends");
-    let last = told.pop().expect("a status");
+/// Follows ingestion to its end and returns the last status.
+async fn last_status(stream: Stream) -> Value {
+    let mut statuses = tokio::time::timeout(MAX_WAIT, stream.rest()).await.expect("ingestion ends");
+    let last = statuses.pop().expect("a status");
     assert_eq!((&last["pending"], &last["lookingFor"]), (&json!(0), &json!(0)), "{last:#}");
     last
 }
 
 async fn ingested(app: &TestApp) -> Value {
     let response = app.request(Method::GET, "/api/index/stream", None).await;
-    at_the_end(Stream::new(response)).await
+    last_status(Stream::new(response)).await
 }
 
-/// A server with test doubles for every source, which has ingested `text`.
+/// A server that has ingested `text`, with test doubles for every source.
 async fn stage(music: &Music, text: String) -> (TestApp, Sources) {
     let sources = Sources::start(music).await;
     let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
@@ -53,7 +53,7 @@ async fn details(app: &TestApp, isrc: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_was_imported_is_enriched_and_found_and_every_field_says_where_it_came_from() {
+async fn an_imported_track_is_enriched_and_found_and_every_field_has_its_source() {
     let music = crowd(150);
     let (app, _sources) = stage(&music, table(&music)).await;
     let status = ingested(&app).await;
@@ -84,7 +84,7 @@ async fn what_was_imported_is_enriched_and_found_and_every_field_says_where_it_c
         assert!(track["interpretation"].as_str().unwrap().contains("without an interpretation"));
         assert_eq!(said("title"), "table, imported");
     }
-    assert!(seen.len() > 5, "the world shows the traps of its sources: {seen:?}");
+    assert!(seen.len() > 5, "the sources return several kinds of answers: {seen:?}");
     let sung = music.pieces.values().find(|piece| Words::of(&piece.isrc) == Words::Plain).unwrap();
     let path = format!("/api/search?q={}&limit=5", sung.title.replace(' ', "%20"));
     let found = app.get(&path).await;
@@ -92,7 +92,7 @@ async fn what_was_imported_is_enriched_and_found_and_every_field_says_where_it_c
 }
 
 #[tokio::test]
-async fn what_a_file_brings_along_is_not_asked_for() {
+async fn data_in_the_file_is_not_requested_from_sources() {
     let music = crowd(1);
     let piece = music.pieces.values().next().unwrap();
     let header = "\"Track URI\",\"Track Name\",\"Album Name\",\"Artist Name(s)\",\"Release Date\",\"Duration (ms)\",\"Danceability\",\"Energy\",\"Key\",\"Loudness\",\"Mode\",\"Tempo\",\"ISRC\"";
@@ -108,7 +108,7 @@ async fn what_a_file_brings_along_is_not_asked_for() {
 }
 
 #[tokio::test]
-async fn a_source_that_answers_nonsense_fails_one_step_of_one_track_until_someone_asks_again() {
+async fn an_invalid_response_of_a_source_fails_one_step_of_one_track_until_a_user_retries_it() {
     let music = crowd(150);
     let sung = music.pieces.values().find(|piece| Words::of(&piece.isrc) == Words::Plain).unwrap();
     let only = Music { pieces: [(sung.id, sung.clone())].into(), ..music.clone() };
@@ -127,26 +127,26 @@ async fn a_source_that_answers_nonsense_fails_one_step_of_one_track_until_someon
     assert_eq!(
         (code, &status["failed"], &status["tracks"]),
         (1, &json!(1), &json!(1)),
-        "it is indexed without: {status}"
+        "the track is indexed without lyrics: {status}"
     );
     let failure = &status["failures"][0];
     assert_eq!((&failure["isrc"], &failure["step"]), (&json!(sung.isrc), &json!("lyrics")), "{failure}");
     assert!(failure["reason"].as_str().unwrap().starts_with("LRCLIB sent a response that cannot be parsed"));
 
-    assert_eq!(run(&["ingest", "--json"]).await.1["failed"], 1, "it does not try by itself");
+    assert_eq!(run(&["ingest", "--json"]).await.1["failed"], 1, "a failed step is not retried automatically");
     let n_calls = sources.reccobeats.0.requests().len();
     let (code, status) = run(&["ingest", "--json", "--retry-failed"]).await;
     assert_eq!((code, &status["failed"]), (0, &json!(0)), "{status}");
-    assert_eq!(sources.reccobeats.0.requests().len(), n_calls, "what was done is not done again");
+    assert_eq!(sources.reccobeats.0.requests().len(), n_calls, "finished steps are not repeated");
     let app = TestApp::start(world, [], &[]).await;
-    assert!(details(&app, &sung.isrc).await["lyrics"].is_string(), "the index has the words now");
+    assert!(details(&app, &sung.isrc).await["lyrics"].is_string(), "the index has the lyrics now");
 }
 
 #[tokio::test]
-async fn a_source_that_is_away_is_paused_and_the_tracks_are_indexed_without_it() {
+async fn an_unavailable_source_is_paused_and_the_tracks_are_indexed_without_it() {
     let music = crowd(60);
     let sources = Sources::start(&music).await;
-    // Two minutes is longer than anyone should wait to find what they have imported.
+    // Two minutes is longer than a user should wait to find imported tracks.
     sources
         .lrclib
         .0
@@ -157,21 +157,21 @@ async fn a_source_that_is_away_is_paused_and_the_tracks_are_indexed_without_it()
     let mut stream = Stream::new(app.request(Method::GET, "/api/index/stream", None).await);
     let indexed = async {
         loop {
-            let status = stream.next().await.expect("it goes on, for the words are missing");
-            // Requests that were under way when the source refused still end.
+            let status = stream.next().await.expect("the stream continues, because lyrics are missing");
+            // Requests that were already sent when the source refused still end.
             if status["tracks"] == 60 && status["steps"]["lyrics"]["running"] == 0 {
                 return status;
             }
         }
     };
-    let status = tokio::time::timeout(AT_LAST, indexed).await.expect("every track is indexed");
+    let status = tokio::time::timeout(MAX_WAIT, indexed).await.expect("every track is indexed");
     assert_eq!(status["steps"]["lyrics"]["waiting"], 60, "{status:#}");
     let n_calls = sources.lrclib.0.requests().len();
-    assert!(n_calls <= 8, "as many as were on their way when it said no: {n_calls}");
+    assert!(n_calls <= 8, "only the requests that were already sent: {n_calls}");
 }
 
 #[tokio::test]
-async fn a_track_that_leaves_the_last_library_leaves_the_index_and_comes_back_without_a_question() {
+async fn a_track_removed_from_the_last_library_leaves_the_index_and_returns_without_new_requests() {
     let music = crowd(12);
     let (app, sources) = stage(&music, table(&music)).await;
     assert_eq!(ingested(&app).await["tracks"], 12);
@@ -187,7 +187,7 @@ async fn a_track_that_leaves_the_last_library_leaves_the_index_and_comes_back_wi
 }
 
 #[tokio::test]
-async fn what_is_added_by_hand_is_ingested_by_itself_and_an_album_keeps_its_tracks_in_the_index() {
+async fn a_track_added_by_hand_is_ingested_and_a_saved_album_keeps_its_tracks_indexed() {
     let music = fiction::world();
     let sources = Sources::start(&music).await;
     let tidal = serve(TidalDouble::new(music, Limits::GENEROUS).router()).await.unwrap();
@@ -211,13 +211,13 @@ async fn what_is_added_by_hand_is_ingested_by_itself_and_an_album_keeps_its_trac
     assert!(n_tracks > 10, "{n_tracks}");
     let path = format!("/api/library/albums/{}", fiction::ANTHOLOGY);
     assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 204);
-    assert_eq!(ingested(&app).await["tracks"], 1, "what was added by itself stays");
+    assert_eq!(ingested(&app).await["tracks"], 1, "a track that was added separately stays");
     assert_eq!(app.answer(Method::POST, &format!("{path}/restore"), None).await.0, 204);
     assert_eq!(ingested(&app).await["tracks"], n_tracks);
 }
 
 #[tokio::test]
-async fn a_real_model_replaces_extracts_and_asking_by_force_asks_everyone() {
+async fn a_model_replaces_extracts_and_a_forced_ingest_requests_every_source_again() {
     let music = crowd(1);
     let isrc = &music.pieces.values().next().unwrap().isrc;
     let (world, sources) = (World::new().await, Sources::start(&music).await);
@@ -235,7 +235,7 @@ async fn a_real_model_replaces_extracts_and_asking_by_force_asks_everyone() {
     let answer = r#"{"shortDescription": "A lantern song", "interpretation": "About light.", "tags": ["lantern"]}"#;
     let settings = [sources.borrowed(), vec![("SEGUE_MODEL", "openai:scripted")]].concat();
     let app = TestApp::start(world, [says(answer)], &settings).await;
-    // What `segue ingest --describe-again` does; a model alone describes nothing again.
+    // `segue ingest --describe-again` does this. A configured model alone describes no track again.
     assert_eq!(app.app.library().describe_again().await.unwrap(), 1);
     app.app.start_ingestion().await.unwrap();
     ingested(&app).await;
@@ -245,11 +245,11 @@ async fn a_real_model_replaces_extracts_and_asking_by_force_asks_everyone() {
 }
 
 #[tokio::test]
-async fn an_entry_without_a_code_is_looked_for_in_the_background() {
+async fn an_entry_without_a_code_is_matched_in_the_background() {
     let music = crowd(20);
     let sources = Sources::start(&music).await;
     let app = TestApp::start(World::new().await, [], &sources.borrowed()).await;
-    // While the catalogues are away, the import leaves the entry open.
+    // While the catalogues do not answer, the import leaves the entry open.
     for state in [&sources.deezer.0, &sources.musicbrainz.0] {
         state.plan([Some(Fault::Status { code: 503 })]);
     }
@@ -268,18 +268,22 @@ async fn an_entry_without_a_code_is_looked_for_in_the_background() {
 const N_TRACKS: u32 = 200;
 const N_KILLS: usize = 5;
 
-/// Which track a call to LRCLIB is about: every title is unique.
+/// The track that a request to LRCLIB is about: every title is unique.
 fn title_in(call: &str) -> Option<String> {
     let url = Url::parse("http://lrclib").ok()?.join(call).ok()?;
     url.query_pairs().find(|(key, _)| key == "track_name").map(|(_, title)| title.into_owned())
 }
 
-/// Whether any of `calls` asks about a track for which the step was kept.
-fn asked_again(calls: &[String], kept: &BTreeSet<(String, String)>, music: &Music) -> Vec<String> {
+/// The requests of `calls` about tracks whose step has a stored result.
+fn repeated_requests(calls: &[String], kept: &BTreeSet<(String, String)>, music: &Music) -> Vec<String> {
     let is_kept = |step: &str, isrc: &str| kept.contains(&(step.to_owned(), isrc.to_owned()));
     let about = |call: &String| match title_in(call) {
         Some(title) => {
-            let piece = music.pieces.values().find(|piece| piece.title == title).expect("a track of this world");
+            let piece = music
+                .pieces
+                .values()
+                .find(|piece| piece.title == title)
+                .expect("every requested title belongs to a track");
             is_kept("lyrics", &piece.isrc)
         }
         None if call.contains("/v1/audio-features") => {
@@ -291,12 +295,12 @@ fn asked_again(calls: &[String], kept: &BTreeSet<(String, String)>, music: &Musi
 }
 
 #[tokio::test]
-async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that_was_done() {
+async fn a_server_killed_during_ingestion_loses_no_result_and_repeats_no_finished_step() {
     let music = crowd(N_TRACKS);
     let sources = Sources::start(&music).await;
     let desks: [ServiceState; 2] = [sources.lrclib.0.clone(), sources.reccobeats.0.clone()];
     let n_calls = || desks.iter().map(|state| state.requests().len()).sum::<usize>();
-    // Slow enough that there is a middle to be killed in.
+    // The sources are slow, so that the server can be killed between two steps.
     desks.iter().for_each(|state| state.plan(iter::repeat_n(Some(Fault::Slow { ms: 5 }), 2000)));
     let world = World::new().await;
     let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
@@ -308,10 +312,10 @@ async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that
         }
         let until = n_calls() + random.random_range(10..50);
         let mut stream = server.follow_ingestion().await;
-        // Whatever comes first: the calls to be killed after, or the end.
+        // Waits for the requests before the kill, or for the end of ingestion.
         while n_calls() < until {
-            let told = tokio::time::timeout(Duration::from_millis(2), stream.next()).await;
-            if let Ok(None) = told {
+            let statuses = tokio::time::timeout(Duration::from_millis(2), stream.next()).await;
+            if let Ok(None) = statuses {
                 break;
             }
         }
@@ -321,37 +325,37 @@ async fn a_server_killed_while_it_ingests_loses_nothing_and_repeats_nothing_that
         lives.push((kept, desks.each_ref().map(|state| state.requests().len())));
     }
     let server = Process::start(&world, &sources.settings()).await;
-    let status = at_the_end(server.follow_ingestion().await).await;
+    let status = last_status(server.follow_ingestion().await).await;
     assert_eq!((&status["tracks"], &status["failed"]), (&json!(N_TRACKS), &json!(0)), "{status:#}");
     assert_eq!(world.kept_steps().await.len(), 4 * N_TRACKS as usize, "every step of every track");
     assert_eq!(server.get("/api/library/tracks").await["total"], N_TRACKS);
     for (kept, n_before) in &lives {
         for (state, n_before) in desks.iter().zip(n_before) {
-            let again = asked_again(&state.requests()[*n_before..], kept, &music);
-            assert!(again.is_empty(), "asked again about what was kept: {again:#?}");
+            let again = repeated_requests(&state.requests()[*n_before..], kept, &music);
+            assert!(again.is_empty(), "requests about tracks with a stored result: {again:#?}");
         }
     }
-    assert!(n_interrupted > 2, "the kills came too late to mean anything: {n_interrupted}");
+    assert!(n_interrupted > 2, "too few kills interrupted the work: {n_interrupted}");
     eprintln!("{n_interrupted} of {N_KILLS} kills in the middle, {} calls for {N_TRACKS} tracks", n_calls());
     server.kill().await;
 }
 
 #[tokio::test]
-async fn two_servers_on_one_database_never_do_the_same_step_twice() {
+async fn two_servers_on_one_database_run_each_step_once() {
     let music = crowd(N_TRACKS);
     let (world, sources) = (World::new().await, Sources::start(&music).await);
     let first = Process::start(&world, &sources.settings()).await;
     let second = Process::start(&world, &sources.settings()).await;
     first.import("all.csv", table(&music)).await;
-    at_the_end(second.follow_ingestion().await).await;
-    assert_eq!(at_the_end(first.follow_ingestion().await).await["tracks"], N_TRACKS);
+    last_status(second.follow_ingestion().await).await;
+    assert_eq!(last_status(first.follow_ingestion().await).await["tracks"], N_TRACKS);
 
     let asked = sources.reccobeats.0.requests();
     let asked: Vec<&String> = asked.iter().filter(|call| call.contains("/v1/audio-features")).collect();
     for piece in music.pieces.values() {
         assert_eq!(asked.iter().filter(|call| call.contains(&piece.isrc)).count(), 1, "{}", piece.isrc);
     }
-    // The first question about a song has its album; it is asked once.
+    // The first request about a song contains its album. It is sent once.
     let firsts: Vec<_> =
         sources.lrclib.0.requests().iter().filter(|call| call.contains("album_name")).cloned().collect();
     let titles: BTreeSet<_> = firsts.iter().filter_map(|call| title_in(call)).collect();
@@ -359,7 +363,7 @@ async fn two_servers_on_one_database_never_do_the_same_step_twice() {
 }
 
 #[test]
-fn the_fiction_and_the_crowd_have_nothing_in_common() {
+fn the_two_test_catalogues_have_no_code_in_common() {
     let fiction = fiction::world();
     assert!(crowd(500).pieces.values().all(|piece| fiction.pieces.values().all(|other| other.isrc != piece.isrc)));
     assert!(crowd(300).pieces.values().map(|piece| lot(&piece.isrc)).collect::<BTreeSet<_>>().len() > 50);

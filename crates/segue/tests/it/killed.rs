@@ -1,4 +1,4 @@
-//! A server that is killed in the middle of a turn: it is finished, nothing is lost, nothing is done twice.
+//! A server that is killed in the middle of a turn: the turn is finished, no data is lost, and no effect is repeated.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::support::{Process, Upstream, World};
 const N_KILLS: usize = 20;
 const N_WORDS: usize = 12;
 
-/// Kills the server with SIGKILL after a random number of events, starts it again, and reads on.
+/// Kills the server with SIGKILL after a random number of events, restarts it, and continues to read.
 #[tokio::test]
-async fn a_server_killed_at_random_points_finishes_its_turns_and_does_nothing_twice() {
+async fn a_server_killed_at_random_points_finishes_its_turns_and_repeats_no_effect() {
     let upstream = Upstream::start(Duration::from_millis(2), N_WORDS).await;
     let world = World::new().await;
     let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
@@ -36,10 +36,10 @@ async fn a_server_killed_at_random_points_finishes_its_turns_and_does_nothing_tw
         n_taken_over += usize::from(check_that_it_is_finished(&server, &title, &seen).await);
         server.kill().await;
     }
-    assert!(n_taken_over > N_KILLS / 2, "the kills came too late to mean anything: {n_taken_over}");
+    assert!(n_taken_over > N_KILLS / 2, "too few kills interrupted a turn: {n_taken_over}");
 }
 
-/// True when the turn was cut.
+/// Returns whether the turn was interrupted.
 async fn check_that_it_is_finished(server: &Process, title: &str, seen: &[Value]) -> bool {
     let turn = seen[0]["turnId"].as_str().unwrap();
     let last_seen = seen.last().unwrap()["seq"].as_u64().unwrap();
@@ -47,7 +47,7 @@ async fn check_that_it_is_finished(server: &Process, title: &str, seen: &[Value]
     let rest = if was_over { Vec::new() } else { server.follow(turn, last_seen).await.rest().await };
     let all: Vec<_> = seen.iter().chain(&rest).collect();
     let numbers: Vec<_> = all.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=all.len() as u64).collect::<Vec<_>>(), "a reader goes on where it was, and its count too");
+    assert_eq!(numbers, (1..=all.len() as u64).collect::<Vec<_>>(), "a reader resumes without gaps in the numbers");
     assert_eq!(all.last().unwrap()["stopReason"], "complete", "{:?}", all.last());
 
     let conversation_id = seen[0]["conversationId"].as_str().unwrap();
@@ -61,14 +61,14 @@ async fn check_that_it_is_finished(server: &Process, title: &str, seen: &[Value]
     assert_eq!(kinds, ["text", "tool_use", "tool_result", "text"], "{answer}");
     assert_eq!((blocks[0]["text"].as_str(), blocks[3]["text"].as_str()), (Some(words.as_str()), Some(words.as_str())));
     let streamed: String = all.iter().filter_map(|event| event["content"].as_str()).collect();
-    assert_eq!(streamed, format!("{words}{words}"), "what is stored is what was streamed");
+    assert_eq!(streamed, format!("{words}{words}"), "the stored text equals the streamed text");
 
     let tasks = server.get("/api/tasks").await;
     let n_effects = tasks["tasks"].as_array().unwrap().iter().filter(|task| task["title"] == title).count();
-    assert_eq!(n_effects, 1, "a tool acts once");
+    assert_eq!(n_effects, 1, "the tool has one effect");
     let next = json!({"message": format!("{title} again"), "conversationId": conversation_id});
     let frames = server.chat(next).await.rest().await;
-    assert_eq!(frames.last().unwrap()["stopReason"], "complete", "the conversation goes on: {frames:?}");
+    assert_eq!(frames.last().unwrap()["stopReason"], "complete", "the conversation accepts new messages: {frames:?}");
     !was_over
 }
 
@@ -92,5 +92,5 @@ async fn a_stop_reaches_the_model_call_within_a_second() {
         slowest = slowest.max(asked.elapsed());
         assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
     }
-    assert!(slowest < Duration::from_secs(1), "the contract promises a second, and it took {slowest:?}");
+    assert!(slowest < Duration::from_secs(1), "the contract promises one second; it took {slowest:?}");
 }

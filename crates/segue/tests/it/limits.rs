@@ -73,7 +73,7 @@ async fn the_limit_of_running_answers_holds_for_every_protocol_and_node() {
 }
 
 #[tokio::test]
-async fn daily_tokens_are_checked_before_the_model_call_and_deleting_refunds_none() {
+async fn daily_tokens_are_checked_before_the_model_call_and_deleting_a_conversation_refunds_none() {
     let app = TestApp::shared(many(&says("one two three"), 9), &[("SEGUE_TOKENS_PER_DAY", "20")]).await;
     let ann = app.person("ann");
     let first = ann.say("a").await;
@@ -299,7 +299,7 @@ async fn a_stalled_reader_is_disconnected_and_can_resume() {
     let request =
         format!("GET /api/turns/{turn}/stream HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
     let mut reader = raw(address, &request).await;
-    // It reads one byte and then nothing, until the server has closed the connection.
+    // The client reads one byte and then nothing, until the server has closed the connection.
     reader.read_exact(&mut [0]).await.unwrap();
     while app.app.turns.n_live() > 0 {
         tokio::task::yield_now().await;
@@ -319,8 +319,8 @@ async fn a_stalled_reader_is_disconnected_and_can_resume() {
     assert_eq!(resumed.rest().await, frames[5..], "nothing is lost");
 }
 
-/// A model server that sends everything at once: `n` pieces of `n_letters` letters.
-async fn talker(n: usize, n_letters: usize) -> String {
+/// A model server that sends `n` pieces of `n_letters` letters at once.
+async fn model_that_sends(n: usize, n_letters: usize) -> String {
     let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
     let delta = json!({"type": "text_delta", "text": "x".repeat(n_letters)});
     let story = [
@@ -347,7 +347,7 @@ async fn stalled_readers_cost_little_memory() {
     let model = [
         ("SEGUE_MODEL", "anthropic:test".to_owned()),
         ("ANTHROPIC_API_KEY", "test-key".to_owned()),
-        ("ANTHROPIC_BASE_URL", talker(2_000, 2_000).await),
+        ("ANTHROPIC_BASE_URL", model_that_sends(2_000, 2_000).await),
     ];
     let server = Process::start(&world, &model).await;
     let said = server.post("/api/chat/stream", json!({"message": "tell me everything", "agent": "tasks"})).await;
@@ -358,7 +358,7 @@ async fn stalled_readers_cost_little_memory() {
     let address = server.url.strip_prefix("http://").unwrap().parse().unwrap();
     let mut readers = Vec::new();
     let mut costs = Vec::new();
-    // Work of the server that has nothing to do with readers may fall into one batch, not into all three.
+    // Other work of the server may use memory during one batch, but not during all three.
     for _ in 0..3 {
         // The memory of serving such a turn is not counted for the stalled readers.
         assert!(whole().await.unwrap().len() > n_bytes);

@@ -1,9 +1,9 @@
 //! Tests over HTTP. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "some tests print the tables they are about")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
+#![allow(clippy::print_stdout, reason = "some tests print measurements")]
 
-#[allow(dead_code, unused_imports, reason = "the rehearsals and proofs use the rest")]
+#[allow(dead_code, unused_imports, reason = "`faults` and `prove` use the rest")]
 mod support;
 
 mod ag_ui;
@@ -23,15 +23,15 @@ mod discover;
 mod errors;
 mod folders;
 #[path = "../prove/history/mod.rs"]
-#[allow(dead_code, reason = "the proof uses the rest")]
+#[allow(dead_code, reason = "`prove` uses the rest")]
 mod history;
 mod home_library;
 mod import;
 mod ingest;
 mod killed;
-mod leaving;
 mod limits;
 mod mcp;
+mod mcp_client;
 mod merges;
 mod metrics;
 mod migration;
@@ -39,12 +39,13 @@ mod models;
 mod mutated;
 mod nodes;
 mod openapi;
-mod outside;
 mod ownership;
 mod pages;
 mod playlists;
 mod proxy;
 mod readiness;
+mod search_limits;
+mod shutdown;
 mod stored;
 mod streams;
 mod takeover;
@@ -57,4 +58,3 @@ mod trash;
 mod turns;
 mod two_users;
 mod untrusted;
-mod wishes;

@@ -1,4 +1,4 @@
-//! A user says that two tracks are one recording, or that one is two: for that user alone, and to be undone.
+//! A user merges two tracks into one recording or splits one into two. This affects only that user and can be undone.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ async fn post(user: &Person<'_>, path: &str, body: Value) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_merge_changes_one_users_view_and_is_undone_without_a_trace() {
+async fn a_merge_changes_one_users_library_and_undoing_restores_it_completely() {
     let app = TestApp::shared([], &[]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     for user in [&ann, &bob] {
@@ -37,17 +37,13 @@ async fn a_merge_changes_one_users_view_and_is_undone_without_a_trace() {
     let found = ann.get("/api/search?q=paper%20lanterns").await;
     assert_eq!(found["tracks"].as_array().unwrap().len(), 1, "{found}");
     let meant = ann.get("/api/library/tracks/QZXYZ1900005").await;
-    assert_eq!(
-        (&meant["isrc"], &meant["inLibrary"]),
-        (&json!("QZXYZ1900004"), &json!(true)),
-        "the old name still works"
-    );
+    assert_eq!((&meant["isrc"], &meant["inLibrary"]), (&json!("QZXYZ1900004"), &json!(true)), "the old id still works");
     let (_, again) = ann.upload("both.csv", BOTH.into()).await;
-    assert_eq!(again["added"], 0, "a second import does not part them: {again}");
+    assert_eq!(again["added"], 0, "a second import does not undo the merge: {again}");
     assert_eq!(titles(&ann).await.len(), 1);
 
     let undo = format!("/api/tracks/merges/{}/undo", done["undoId"].as_str().unwrap());
-    assert_eq!(post(&bob, &undo, json!({})).await.0, 404, "another user's merge is not there");
+    assert_eq!(post(&bob, &undo, json!({})).await.0, 404, "another user's merge answers 404");
     assert_eq!(post(&ann, &undo, json!({})).await.0, 204);
     assert_eq!(post(&ann, &undo, json!({})).await.0, 404, "once");
     app.app.catch_up().await.unwrap();
@@ -62,7 +58,7 @@ async fn a_merge_changes_one_users_view_and_is_undone_without_a_trace() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_split_off_stays_a_track_of_its_own() {
+async fn a_file_that_is_split_off_stays_a_separate_track() {
     let dir = tempfile::tempdir().unwrap();
     let app = TestApp::shared([], &[("SEGUE_OPERATORS", "ann")]).await;
     let ann = app.person("ann");
@@ -73,7 +69,7 @@ async fn a_file_that_is_split_off_stays_a_track_of_its_own() {
     let sync = format!("/api/library/sources/{}/sync", source["id"].as_str().unwrap());
     ann.answer(Method::POST, &sync, None).await;
     let tracks = ann.get("/api/library/tracks").await;
-    assert_eq!(tracks["total"], 1, "the same name and length is the same track: {tracks}");
+    assert_eq!(tracks["total"], 1, "files with the same name and length are the same track: {tracks}");
     let path = format!("/api/tracks/{}/split", tracks["tracks"][0]["trackId"].as_str().unwrap());
     assert_eq!(post(&ann, &path, json!({"path": "/etc/passwd"})).await.0, 400);
     let root = fs::canonicalize(dir.path()).unwrap();
@@ -84,7 +80,7 @@ async fn a_file_that_is_split_off_stays_a_track_of_its_own() {
     fs::write(dir.path().join("b.mp3"), mp3(&tags("At home, again"), "", 2)).unwrap();
     ann.answer(Method::POST, &sync, None).await;
     let tracks = ann.get("/api/library/tracks?album=at%20home,%20again").await;
-    assert_eq!(tracks["tracks"][0]["trackId"], done["track"]["trackId"], "a later scan keeps it: {tracks}");
+    assert_eq!(tracks["tracks"][0]["trackId"], done["track"]["trackId"], "a later scan keeps the split: {tracks}");
     let undo = format!("/api/tracks/merges/{}/undo", done["undoId"].as_str().unwrap());
     assert_eq!(post(&ann, &undo, json!({})).await.0, 204);
     assert_eq!(ann.get("/api/library/tracks").await["total"], 1);
@@ -93,7 +89,7 @@ async fn a_file_that_is_split_off_stays_a_track_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_further_code_in_a_file_is_a_name_of_its_recording() {
+async fn a_second_isrc_in_a_file_refers_to_the_same_recording() {
     let app = TestApp::scripted([]).await;
     let tags = [("TIT2", "Low Tide"), ("TPE1", "The Local Band"), ("TSRC", "QZXYZ1900004;QZXYZ1900005")];
     let (status, report) = app.import("low.mp3", mp3(&tags, "", 1)).await;

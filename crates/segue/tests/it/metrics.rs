@@ -105,7 +105,7 @@ async fn logs_contain_ids_and_no_user_text() {
         }
         tokio::task::yield_now().await;
     };
-    let line: serde_json::Value = serde_json::from_str(&line).expect("not on a terminal, so JSON");
+    let line: serde_json::Value = serde_json::from_str(&line).expect("without a terminal, the log is JSON");
     assert_eq!(line["fields"]["turn.id"], turn);
     assert_eq!(line["fields"]["trace.id"], turn.replace('-', ""));
     assert_eq!(line["fields"]["conversation.id"], frames[0]["conversationId"]);

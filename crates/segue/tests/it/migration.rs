@@ -1,4 +1,4 @@
-//! A database of 0.1 becomes one of today: nothing is lost, and words of one user's file are that user's alone.
+//! A database of version 0.1 is migrated: no data is lost, and texts of a user's file are visible only to that user.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use sqlx::{Connection, Executor, migrate::Migrator};
 
 use crate::support::{JWT_SECRET, TestApp, World};
 
-/// The newest schema of 0.1.
-const OF_0_1: i64 = 6;
+/// The newest schema version of 0.1.
+const NEWEST_SCHEMA_OF_0_1: i64 = 6;
 
-/// What 0.1 kept of an imported track, for everyone.
+/// An imported track as 0.1 stored it, visible to every user.
 fn described(isrc: &str, title: &str, lyrics: &str) -> String {
     json!({"isrc": isrc, "title": title, "artist": "Ivy Marlow", "album": "Quay", "lyrics": lyrics,
         "provenance": {"title": "table, imported", "lyrics": "table, imported"}})
     .to_string()
 }
 
-/// What 0.1 kept of a track that came from the catalogue.
+/// A track of the catalogue as 0.1 stored it.
 fn catalogued(isrc: &str, title: &str) -> String {
     json!({"isrc": isrc, "title": title, "artist": "Ivy Marlow", "album": "Quay", "provenance": {"names": "tidal"}})
         .to_string()
@@ -29,8 +29,8 @@ const BOTH: &str = "QZXYZ1900004";
 const PUBLIC: &str = "QZXYZ1900005";
 const SAMPLE: &str = "XSGUE2600001";
 
-/// The rows of two users of 0.1: a memo of Ann's, a track both imported, one from the catalogue, a sample track, a
-/// playlist and an entry that nobody knew.
+/// The rows of two users of 0.1: a memo of Ann, a track that both imported, a track of the catalogue, a sample track, a
+/// playlist and an open entry.
 fn rows() -> Vec<String> {
     let now = "2026-01-01T00:00:00+00:00";
     let mut rows = vec![];
@@ -79,12 +79,14 @@ fn rows() -> Vec<String> {
     rows
 }
 
-/// Makes a database of 0.1 where the server will look for its own.
+/// Creates a database of 0.1 at the place where the server expects its own.
 async fn database_of_0_1(world: &World) {
     let until = async |database: &str| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/migrations").join(database);
         let all = Migrator::new(folder).await.unwrap();
-        Migrator::with_migrations(all.migrations.iter().filter(|one| one.version <= OF_0_1).cloned().collect())
+        Migrator::with_migrations(
+            all.migrations.iter().filter(|one| one.version <= NEWEST_SCHEMA_OF_0_1).cloned().collect(),
+        )
     };
     let sql = |uuid: &str| rows().iter().map(|row| row.replace("RANDOM_UUID", uuid)).collect::<Vec<_>>();
     match world.database_url() {
@@ -112,7 +114,7 @@ fn titles(found: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_database_of_0_1_keeps_everything_and_tells_nobody_what_another_imported() {
+async fn a_database_of_0_1_keeps_all_data_and_hides_imports_from_other_users() {
     let world = World::new().await;
     database_of_0_1(&world).await;
     let app = TestApp::start(world, [], &[("SEGUE_AUTH", "jwt"), ("SEGUE_JWT_SECRET", JWT_SECRET)]).await;
@@ -131,7 +133,11 @@ async fn a_database_of_0_1_keeps_everything_and_tells_nobody_what_another_import
     assert_eq!(bob.answer(Method::GET, &format!("/api/library/tracks/{MEMO}"), None).await.0, 404);
     for (person, title) in [(&ann, "Paper Lanterns"), (&bob, "paper lanterns!")] {
         let track = person.get(&format!("/api/library/tracks/{BOTH}")).await;
-        assert_eq!((&track["title"], &track["lyrics"]), (&json!(title), &Value::Null), "nobody knows whose: {track:#}");
+        assert_eq!(
+            (&track["title"], &track["lyrics"]),
+            (&json!(title), &Value::Null),
+            "the owner of the lyrics is unknown: {track:#}"
+        );
     }
     assert_eq!(bob.get(&format!("/api/library/tracks/{PUBLIC}")).await["inLibrary"], true);
     assert_eq!(ann.answer(Method::GET, &format!("/api/library/tracks/{PUBLIC}"), None).await.0, 404);

@@ -1,4 +1,4 @@
-//! Any model: named by its server, found on this machine, chosen from a list; and what it reads and may claim.
+//! Models: configured, found on this machine or chosen from a list; and what a model reads and claims.
 
 mod claims;
 mod connected;
@@ -39,7 +39,7 @@ impl Server {
         self.running.addr.port().to_string()
     }
 
-    /// How often it was asked for a reply.
+    /// The number of requests for a reply.
     fn n_replies(&self) -> usize {
         self.double.asked().len()
     }
@@ -48,7 +48,7 @@ impl Server {
 fn config(world: &World, settings: &[(&'static str, &str)]) -> Config {
     let mut all = world.settings();
     all.extend(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
-    Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are right")
+    Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are valid")
 }
 
 /// A server with the model of its settings, as `segue serve` starts it.

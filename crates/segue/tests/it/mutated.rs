@@ -1,6 +1,6 @@
-//! Requests that no client would send: good ones, mutated at random. None may panic or be answered with a 5xx.
-//! Two thousand in every run, with a fresh seed that is printed; `SEGUE_FUZZ_SEED` plays one again, and
-//! `SEGUE_FUZZ_REQUESTS` asks for more (`make fuzz`: 10,000).
+//! Valid requests that are mutated at random. No request may cause a panic or a 5xx response. Each run sends two
+//! thousand with a new seed, which it prints. `SEGUE_FUZZ_SEED` repeats a run, and `SEGUE_FUZZ_REQUESTS` sets the
+//! number (`make fuzz`: 10,000).
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -16,8 +16,8 @@ use crate::support::{TestApp, claims, signed};
 
 const N_REQUESTS: usize = 2_000;
 
-/// Values that break parsers, databases and people.
-const NASTY: &[&str] = &[
+/// Values that often break parsers and databases.
+const EDGE_VALUES: &[&str] = &[
     "null",
     "true",
     "0",
@@ -82,28 +82,28 @@ impl Mutator {
         }
         if self.one_in(8) {
             let names = ["accept", "last-event-id", "origin", "cookie", "x-forwarded-for", "range", "if-none-match"];
-            headers.push((self.pick(&names), self.pick(NASTY).replace(|c: char| !c.is_ascii_graphic(), "")));
+            headers.push((self.pick(&names), self.pick(EDGE_VALUES).replace(|c: char| !c.is_ascii_graphic(), "")));
         }
         Mutated { method: Method::from_bytes(method.as_bytes()).unwrap(), path, headers, body }
     }
 
-    /// Segments replaced, and a query of anything.
+    /// Replaces segments and adds a random query.
     fn path(&mut self, path: &str) -> String {
         let mut segments: Vec<_> = path.split('/').map(str::to_owned).collect();
         if self.one_in(4) && segments.len() > 2 {
             let at = self.random.random_range(2..segments.len());
-            segments[at] = escaped(self.pick(NASTY));
+            segments[at] = escaped(self.pick(EDGE_VALUES));
         }
         let mut path = segments.join("/");
         for _ in 0..self.random.random_range(0..3) {
             let name = self.pick(&["limit", "before", "after", "q", "filter", "url", "format", "agent", "x"]);
-            let value = escaped(self.pick(NASTY));
+            let value = escaped(self.pick(EDGE_VALUES));
             write!(path, "{}{name}={value}", if path.contains('?') { '&' } else { '?' }).unwrap();
         }
         path
     }
 
-    /// The structure changed, or the text, or nothing.
+    /// Changes the structure, the text, or nothing.
     fn body(&mut self, mut body: Value) -> Vec<u8> {
         for _ in 0..self.random.random_range(0..3) {
             self.change(&mut body);
@@ -115,7 +115,7 @@ impl Mutator {
                 match self.random.random_range(0..4) {
                     0 => text.truncate(at),
                     1 => text.insert(at, self.random.random()),
-                    2 => text.splice(at..at, self.pick(NASTY).bytes()).for_each(drop),
+                    2 => text.splice(at..at, self.pick(EDGE_VALUES).bytes()).for_each(drop),
                     _ if at < text.len() => text[at] ^= 1 << self.random.random_range(0..8),
                     _ => {}
                 }
@@ -125,23 +125,23 @@ impl Mutator {
     }
 
     fn change(&mut self, value: &mut Value) {
-        let nasty = serde_json::from_str(self.pick(NASTY)).unwrap_or_else(|_| json!("x".repeat(20_000)));
+        let edge_value = serde_json::from_str(self.pick(EDGE_VALUES)).unwrap_or_else(|_| json!("x".repeat(20_000)));
         match value {
             Value::Object(fields) if !fields.is_empty() && !self.one_in(6) => {
                 let at = self.random.random_range(0..fields.len());
-                let name = fields.keys().nth(at).expect("it has as many").clone();
+                let name = fields.keys().nth(at).expect("the position is below the number of fields").clone();
                 match self.random.random_range(0..4) {
                     0 => drop(fields.remove(&name)),
-                    1 => drop(fields.insert(format!("{name}x"), nasty)),
-                    _ => self.change(fields.get_mut(&name).expect("it is one of its names")),
+                    1 => drop(fields.insert(format!("{name}x"), edge_value)),
+                    _ => self.change(fields.get_mut(&name).expect("the name is one of the fields")),
                 }
             }
             Value::Array(items) if !items.is_empty() && !self.one_in(4) => {
                 let at = self.random.random_range(0..items.len());
                 self.change(&mut items[at]);
             }
-            Value::String(text) if self.one_in(3) => text.push_str(nasty.as_str().unwrap_or("\u{0}")),
-            other => *other = nasty,
+            Value::String(text) if self.one_in(3) => text.push_str(edge_value.as_str().unwrap_or("\u{0}")),
+            other => *other = edge_value,
         }
     }
 }
@@ -159,7 +159,6 @@ fn escaped(text: &str) -> String {
 }
 
 #[tokio::test]
-#[allow(clippy::too_many_lines, reason = "the values for every parameter of a path are a table")]
 async fn mutated_requests_never_break_the_server() {
     let n_requests = std::env::var("SEGUE_FUZZ_REQUESTS").map_or(N_REQUESTS, |text| text.parse().unwrap());
     let app = TestApp::shared([], &[]).await;
@@ -170,25 +169,7 @@ async fn mutated_requests_never_break_the_server() {
     let mut seeds = Vec::new();
     let document = ann.get("/openapi.json").await;
     for (path, item) in document["paths"].as_object().unwrap() {
-        let path = path
-            .replace("{conversation_id}", &id("conversationId"))
-            .replace("{turn_id}", &id("turnId"))
-            .replace("{task_id}", &task)
-            .replace("{isrc}", "XSGUE2600001")
-            .replace("{album_id}", "251380836")
-            .replace("{playlist_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{item_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{merge_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{undo_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{entry_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{consent_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{source_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{track_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{id}", &id("conversationId"))
-            // Used from the next start on, so that the requests after it are answered as before.
-            .replace("{service}", "catalogue")
-            .replace("{trash_id}", &uuid::Uuid::now_v7().to_string())
-            .replace("{user_id}", "ann");
+        let path = filled(path, &task, &id("conversationId"), &id("turnId"));
         assert!(!path.contains('{') || path.ends_with("{name}"), "no literal braces: {path}");
         for method in item.as_object().unwrap().keys() {
             for (name, body) in bodies(&path, &task, &id("conversationId")) {
@@ -228,7 +209,35 @@ async fn mutated_requests_never_break_the_server() {
     println!("{n_requests} mutated requests, no 5xx, no panic: {statuses:?}");
 }
 
-/// 64 hexadecimal digits: those of the environment, or fresh ones.
+/// The path with a value for every parameter: of existing resources, or random ids.
+fn filled(path: &str, task: &str, conversation: &str, turn: &str) -> String {
+    const RANDOM: [&str; 9] = [
+        "{playlist_id}",
+        "{item_id}",
+        "{merge_id}",
+        "{undo_id}",
+        "{entry_id}",
+        "{consent_id}",
+        "{source_id}",
+        "{track_id}",
+        "{trash_id}",
+    ];
+    let known = [
+        ("{conversation_id}", conversation),
+        ("{turn_id}", turn),
+        ("{task_id}", task),
+        ("{isrc}", "XSGUE2600001"),
+        ("{album_id}", "251380836"),
+        ("{id}", conversation),
+        // The setting takes effect at the next start, so it does not change the responses of later requests.
+        ("{service}", "catalogue"),
+        ("{user_id}", "ann"),
+    ];
+    let path = known.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
+    RANDOM.iter().fold(path, |path, name| path.replace(name, &uuid::Uuid::now_v7().to_string()))
+}
+
+/// 64 hexadecimal digits from the environment, or random ones.
 fn seed() -> String {
     let fresh = || format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
     std::env::var("SEGUE_FUZZ_SEED").unwrap_or_else(|_| fresh())
@@ -239,7 +248,7 @@ fn seed_bytes(seed: &str) -> Vec<u8> {
     (0..64).step_by(2).map(|at| u8::from_str_radix(&seed[at..at + 2], 16).expect("hexadecimal digits")).collect()
 }
 
-/// What MCP clients send.
+/// Requests of MCP clients.
 fn mcp_seeds() -> Vec<Value> {
     let client =
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
@@ -254,7 +263,7 @@ fn mcp_seeds() -> Vec<Value> {
     all.map(|(n, (method, params))| json!({"jsonrpc": "2.0", "id": n, "method": method, "params": params})).collect()
 }
 
-/// Good bodies to begin with, by what the path is for.
+/// Valid request bodies for a path.
 fn bodies(path: &str, task: &str, conversation: &str) -> Vec<(&'static str, Value)> {
     if path.ends_with("/api/tools/{name}") {
         return vec![

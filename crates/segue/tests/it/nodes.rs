@@ -61,7 +61,7 @@ async fn a_stop_through_another_node_reaches_the_model_call() {
         slowest = slowest.max(asked.elapsed());
         assert_eq!(rest.last().unwrap()["stopReason"], "stopped");
     }
-    assert!(slowest < Duration::from_secs(1), "the contract promises a second, and it took {slowest:?}");
+    assert!(slowest < Duration::from_secs(1), "the contract promises one second; it took {slowest:?}");
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_turn_of_a_dead_node_is_finished_by_another_within_twenty_seconds() {
         longest = longest.max(waited.elapsed());
         seen.push(event);
     }
-    assert!(longest < Duration::from_secs(20), "the contract promises 20 s, and it took {longest:?}");
+    assert!(longest < Duration::from_secs(20), "the contract promises 20 s; it took {longest:?}");
     assert!(longest > Duration::from_secs(1), "the node died too late for this test");
     assert_eq!(seen.last().unwrap()["stopReason"], "complete", "after {:?}", died.elapsed());
     let numbers: Vec<_> = seen.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
@@ -141,7 +141,7 @@ async fn nodes_that_share_a_qdrant_fill_it_once() {
     let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
     let settings = [("QDRANT_URL", qdrant.url.clone())];
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    // Slow enough for the other nodes to see that there is work.
+    // Slow enough for the other nodes to notice the work.
     qdrant.set_fault(Some(QdrantFault::SlowWrites));
     let (code, _, said) = command(&world, &settings, &["sample"]).await;
     assert_eq!(code, 0, "{said}");

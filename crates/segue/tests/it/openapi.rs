@@ -1,4 +1,4 @@
-//! The document for programs and the page for people. A change of either is a change users notice.
+//! The OpenAPI document and its HTML page.
 
 use expect_test::expect_file;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::TestApp;
 
 #[tokio::test]
-async fn the_document_changes_only_when_it_is_meant_to() {
+async fn the_document_equals_the_stored_snapshot() {
     let app = TestApp::scripted([]).await;
     let document = app.get("/openapi.json").await;
     let text = serde_json::to_string_pretty(&document).unwrap() + "\n";
@@ -14,7 +14,7 @@ async fn the_document_changes_only_when_it_is_meant_to() {
 }
 
 #[tokio::test]
-async fn every_operation_has_a_name_of_its_own_a_summary_and_an_answer() {
+async fn every_operation_has_a_unique_id_a_summary_and_a_response() {
     let app = TestApp::scripted([]).await;
     let document = app.get("/openapi.json").await;
     let mut names = std::collections::HashSet::new();
@@ -34,7 +34,7 @@ async fn every_operation_has_a_name_of_its_own_a_summary_and_an_answer() {
 }
 
 #[tokio::test]
-async fn the_page_shows_every_operation_and_asks_no_one_else() {
+async fn the_page_shows_every_operation_and_loads_nothing_from_other_hosts() {
     let app = TestApp::scripted([]).await;
     let document = app.get("/openapi.json").await;
     let page = app.request(reqwest::Method::GET, "/docs", None).await.text().await.unwrap();
@@ -53,7 +53,7 @@ async fn the_page_shows_every_operation_and_asks_no_one_else() {
 }
 
 #[tokio::test]
-async fn mcp_is_in_the_document_as_it_is_served() {
+async fn the_document_describes_mcp_as_it_is_served() {
     let app = TestApp::scripted([]).await;
     let operation = app.get("/openapi.json").await["paths"]["/mcp"]["post"].clone();
     assert_eq!((&operation["operationId"], &operation["tags"][0]), (&"postMcp".into(), &"tools".into()));

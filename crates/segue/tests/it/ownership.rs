@@ -215,7 +215,7 @@ async fn check(app: &TestApp, row: &Row) -> String {
         entry_id: NOWHERE.into(),
         consent_id: NOWHERE.into(),
     };
-    let nobody = Seen::of(call(&app.nobody(), row, &anns).await).await;
+    let nobody = Seen::of(call(&app.anonymous(), row, &anns).await).await;
     let expired = Seen::of(call(&expired, row, &anns).await).await;
     let stranger = Seen::of(call(&bob, row, &anns).await).await;
     let missing = Seen::of(call(&bob, row, &nothing).await).await;
@@ -271,7 +271,7 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
 #[tokio::test]
 async fn no_route_is_without_a_row() {
     let app = TestApp::shared([], &[]).await;
-    let document = app.nobody().get("/openapi.json").await;
+    let document = app.anonymous().get("/openapi.json").await;
     let mut calls = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         // The document has a path for each tool; the router has one for all.

@@ -1,4 +1,4 @@
-//! Lists page by page: every item once, in order, and never more than asked for.
+//! Lists in pages: every item appears once and in order, and no page is longer than its limit.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ async fn all(app: &TestApp, path: &str, list: &str, limit: usize) -> Vec<Value> 
 }
 
 #[tokio::test]
-async fn tasks_imports_and_open_entries_come_page_by_page() {
+async fn tasks_imports_and_open_entries_are_paged() {
     let app = TestApp::scripted([]).await;
     for n in 0..7 {
         app.post("/api/tasks", serde_json::json!({"title": format!("task {n}")})).await;

@@ -1,4 +1,4 @@
-//! Playlists that people and agents edit, and the way back from each edit.
+//! Playlists: edits by users and agents, and their undo.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ impl Stage {
         self.0.answer(method, path, Some(body)).await
     }
 
-    /// A playlist of these codes; its path and itself.
+    /// Creates a playlist of these codes. Returns its path and the response.
     async fn playlist(&self, title: &str, codes: &[&str]) -> (String, Value) {
         let (status, made) =
             self.send(Method::POST, "/api/playlists", json!({"title": title, "trackIds": codes})).await;
@@ -79,18 +79,18 @@ async fn a_playlist_is_made_described_filled_arranged_copied_and_emptied_by_hand
     let order = json!({"trackIds": [CODES[1], CODES[4], CODES[0]]});
     let (status, arranged) = stage.send(Method::PUT, &tracks, order).await;
     assert_eq!((status, codes(&arranged)), (200, vec![CODES[1].into(), CODES[4].into(), CODES[0].into()]));
-    assert_eq!(items(&arranged)[0], items(&fewer)[2], "what stays keeps its id");
+    assert_eq!(items(&arranged)[0], items(&fewer)[2], "a track that stays keeps its item id");
 
     let (status, copy) = stage.0.answer(Method::POST, &format!("{path}/duplicate"), None).await;
     assert_eq!((status, &copy["title"], codes(&copy)), (201, &json!("Day (copy)"), codes(&arranged)));
-    assert!(items(&copy).iter().all(|id| !items(&arranged).contains(id)), "items of its own");
+    assert!(items(&copy).iter().all(|id| !items(&arranged).contains(id)), "the copy has new item ids");
     let (_, emptied) = stage.send(Method::PUT, &tracks, json!({"trackIds": []})).await;
     assert_eq!(codes(&emptied), Vec::<String>::new());
     assert_eq!(stage.0.get(&path).await["tracks"], json!([]), "an empty playlist stays");
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_carried_out_names_the_reason_and_changes_nothing() {
+async fn an_invalid_request_gets_the_reason_and_changes_nothing() {
     let stage = Stage::new().await;
     let (path, _) = stage.playlist("Kept", &CODES[..2]).await;
     let before = stage.0.get(&path).await;
@@ -121,7 +121,7 @@ async fn a_request_that_cannot_be_carried_out_names_the_reason_and_changes_nothi
 }
 
 #[tokio::test]
-async fn clients_that_edit_one_playlist_at_once_lose_nothing() {
+async fn concurrent_edits_of_one_playlist_are_all_applied() {
     let stage = Stage::new().await;
     let (path, made) = stage.playlist("Ours", &CODES[..1]).await;
     let tracks = format!("{path}/tracks");
@@ -131,8 +131,8 @@ async fn clients_that_edit_one_playlist_at_once_lose_nothing() {
     assert!(added.into_iter().chain([renamed]).all(|status| status == 200));
     let after = stage.0.get(&path).await;
     assert_eq!((codes(&after).len(), &after["description"]), (13, &json!("together")));
-    assert_eq!(after["revision"], 14, "one for each edit");
-    // An order that was made from an older list is refused, so that it drops none of these.
+    assert_eq!(after["revision"], 14, "one revision for each edit");
+    // An order that is based on an older revision is rejected, because it would drop the added tracks.
     let old = json!({"trackIds": [CODES[0]], "revision": made["revision"]});
     assert_eq!(stage.send(Method::PUT, &tracks, old).await.0, 409);
     assert_eq!(codes(&stage.0.get(&path).await).len(), 13);
@@ -161,7 +161,7 @@ async fn playlists_are_listed_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn each_edit_is_taken_back_once_and_only_while_nothing_contradicts_it() {
+async fn each_edit_can_be_undone_once_unless_a_later_edit_contradicts_it() {
     let stage = Stage::new().await;
     let (path, made) = stage.playlist("First", &CODES[..3]).await;
     let tracks = format!("{path}/tracks");
@@ -171,7 +171,7 @@ async fn each_edit_is_taken_back_once_and_only_while_nothing_contradicts_it() {
     let (_, removed) = stage.0.answer(Method::DELETE, &format!("{tracks}/{item}"), None).await;
     let (_, moved) = stage.send(Method::PUT, &tracks, json!({"trackIds": [CODES[3], CODES[2], CODES[1]]})).await;
 
-    // Out of their order: each takes back only its own.
+    // The edits are undone in another order. Each undo reverts only its own edit.
     assert_eq!(stage.undo(&added).await.0, 200);
     assert_eq!(stage.codes(&path).await, [CODES[2], CODES[1]]);
     let (status, again) = stage.undo(&added).await;
@@ -187,8 +187,8 @@ async fn each_edit_is_taken_back_once_and_only_while_nothing_contradicts_it() {
     stage.send(Method::PATCH, &path, json!({"title": "Fourth"})).await;
     let (status, refused) = stage.undo(&renamed).await;
     assert!(status == 409 && refused.to_string().contains("renamed again"), "{refused}");
-    assert_eq!(stage.0.get(&path).await["title"], "Fourth", "what came later stays");
-    assert_eq!(stage.undo(&made).await.0, 409, "its making holds later edits");
+    assert_eq!(stage.0.get(&path).await["title"], "Fourth", "the later title stays");
+    assert_eq!(stage.undo(&made).await.0, 409, "a playlist with later edits is not deleted");
     let (other, made) = stage.playlist("Other", &[]).await;
     assert_eq!(stage.undo(&made).await.0, 200);
     assert_eq!(stage.0.answer(Method::GET, &other, None).await.0, 404);
@@ -198,7 +198,7 @@ async fn each_edit_is_taken_back_once_and_only_while_nothing_contradicts_it() {
 }
 
 #[tokio::test]
-async fn what_a_tool_did_is_taken_back_by_the_id_in_its_output() {
+async fn the_effect_of_a_tool_is_undone_by_the_id_in_its_output() {
     let stage = Stage::new().await;
     let titles = async || {
         let tasks = stage.0.get("/api/tasks").await;
@@ -228,7 +228,7 @@ async fn what_a_tool_did_is_taken_back_by_the_id_in_its_output() {
 }
 
 #[tokio::test]
-async fn of_many_who_take_the_same_thing_back_one_does() {
+async fn of_concurrent_undo_requests_only_one_succeeds() {
     let stage = Stage::new().await;
     let (path, _) = stage.playlist("Ours", &CODES[..2]).await;
     let (_, added) = stage.send(Method::POST, &format!("{path}/tracks"), json!({"trackIds": [CODES[2]]})).await;
@@ -239,7 +239,7 @@ async fn of_many_who_take_the_same_thing_back_one_does() {
 }
 
 #[tokio::test]
-async fn the_tools_name_playlists_by_title_and_tracks_by_position_and_never_guess() {
+async fn the_tools_find_playlists_by_title_and_tracks_by_position_and_reject_ambiguous_names() {
     let stage = Stage::new().await;
     let (path, made) = stage.playlist("Été en ville", &CODES[..3]).await;
     stage.playlist("Twice", &[]).await;
@@ -294,7 +294,7 @@ async fn the_tools_name_playlists_by_title_and_tracks_by_position_and_never_gues
 }
 
 #[tokio::test]
-async fn an_agent_edits_a_playlist_by_a_handle_and_its_listener_takes_it_back() {
+async fn an_agent_edits_a_playlist_by_its_handle_and_the_user_undoes_it() {
     let stage = Stage::new().await;
     let (path, _) = stage.playlist("Night", &CODES[..2]).await;
     stage.0.model.play([calls("list_playlists", json!({})), says("One.")]);
@@ -315,7 +315,7 @@ async fn an_agent_edits_a_playlist_by_a_handle_and_its_listener_takes_it_back() 
 }
 
 #[tokio::test]
-async fn a_list_of_a_file_is_replaced_by_a_second_import_only_while_it_was_not_edited() {
+async fn a_second_import_replaces_an_imported_playlist_only_if_it_was_not_edited() {
     let stage = Stage::new().await;
     let file = |codes: &[&str]| {
         let tracks: Vec<_> = codes
@@ -329,14 +329,14 @@ async fn a_list_of_a_file_is_replaced_by_a_second_import_only_while_it_was_not_e
     let list = stage.0.get("/api/playlists").await;
     let path = format!("/api/playlists/{}", list["playlists"][0]["id"].as_str().unwrap());
     import(&CODES[..3]).await;
-    assert_eq!(stage.codes(&path).await.len(), 3, "as it was made, it follows its file");
+    assert_eq!(stage.codes(&path).await.len(), 3, "an unedited playlist follows its file");
     stage.send(Method::PUT, &format!("{path}/tracks"), json!({"trackIds": [CODES[1], CODES[0]]})).await;
     import(&CODES[..4]).await;
     assert_eq!(stage.codes(&path).await, [CODES[1], CODES[0]], "edited, it stays");
 }
 
 #[tokio::test]
-async fn a_playlist_for_players_names_the_files_one_has() {
+async fn an_exported_playlist_contains_the_paths_of_the_users_files() {
     let (app, dir) = (TestApp::scripted([]).await, tempfile::tempdir().unwrap());
     let file = dir.path().join("Low Tide.mp3");
     fs::write(&file, mp3(&[("TIT2", "Low Tide"), ("TPE1", "The Local Band")], "Boats", 1)).unwrap();
@@ -355,7 +355,7 @@ async fn a_playlist_for_players_names_the_files_one_has() {
 }
 
 #[tokio::test]
-async fn only_its_owner_takes_something_back() {
+async fn only_the_owner_can_undo_a_change() {
     let app = TestApp::shared([], &[]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let make = async |person: &Person<'_>| {
@@ -365,6 +365,6 @@ async fn only_its_owner_takes_something_back() {
     let undo = format!("/api/undo/{}", made["undoId"].as_str().unwrap());
     assert_eq!(bob.answer(Method::POST, &undo, None).await.0, 404);
     let playlist = format!("/api/playlists/{}", made["id"].as_str().unwrap());
-    assert_eq!(ann.answer(Method::GET, &playlist, None).await.0, 200, "it is still there");
+    assert_eq!(ann.answer(Method::GET, &playlist, None).await.0, 200, "the playlist still exists");
     assert_eq!(ann.answer(Method::POST, &undo, None).await.0, 200);
 }

@@ -110,10 +110,10 @@ async fn a_request_to_a_draining_node_goes_to_the_other() {
     let settings = upstream.settings();
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let proxy = Proxy::start([&one, &two]).await;
-    // A running turn keeps the node from ending at once.
+    // A running turn delays the end of the node.
     let mut stream = one.chat(json!({"message": "a task", "agent": "tasks"})).await;
     stream.next().await.unwrap();
-    one.ask_to_leave().await;
+    one.send_sigterm().await;
     while one.ask("/readyz").await.1["ready"] == true {}
     for n in 0..4 {
         let body = json!({"message": format!("task {n}"), "agent": "tasks"});

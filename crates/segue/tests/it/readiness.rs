@@ -1,4 +1,4 @@
-//! `/readyz` names the part that is away and stays ready without it.
+//! `/readyz` names the part that does not work, and the node stays ready without it.
 
 use std::{
     sync::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApp, World};
 
-/// What `/readyz` says of one part, once it is as expected.
+/// The cause in `/readyz` of one part, once its state is as expected.
 async fn part_is(app: &TestApp, name: &str, ready: bool) -> Value {
     let seen = tokio::time::timeout(Duration::from_secs(30), part_becomes(app, name, ready)).await;
     seen.unwrap_or_else(|_| panic!("{name} does not become ready={ready}"))
@@ -23,7 +23,11 @@ async fn part_is(app: &TestApp, name: &str, ready: bool) -> Value {
 async fn part_becomes(app: &TestApp, name: &str, ready: bool) -> Value {
     loop {
         let told = app.get("/readyz").await;
-        assert_eq!((&told["ready"], &told["causes"]), (&json!(true), &json!([])), "an optional part fails nothing");
+        assert_eq!(
+            (&told["ready"], &told["causes"]),
+            (&json!(true), &json!([])),
+            "an optional part does not make the node unready"
+        );
         let part = told["parts"].as_array().unwrap().iter().find(|part| part["name"] == name).unwrap().clone();
         if part["ready"] == ready {
             return part["cause"].clone();
@@ -33,7 +37,7 @@ async fn part_becomes(app: &TestApp, name: &str, ready: bool) -> Value {
 }
 
 #[tokio::test]
-async fn an_index_that_does_not_answer_is_named() {
+async fn readyz_reports_an_index_that_does_not_answer() {
     let app = TestApp::start(World::new().await, [], &[("QDRANT_URL", "http://127.0.0.1:9")]).await;
     assert_eq!(part_is(&app, "index", false).await, "the index does not answer");
     assert_eq!(part_is(&app, "embedder", true).await, Value::Null);
@@ -42,7 +46,7 @@ async fn an_index_that_does_not_answer_is_named() {
 }
 
 #[tokio::test]
-async fn a_model_that_failed_is_named_until_it_answers() {
+async fn readyz_reports_a_failed_model_until_it_answers() {
     let app = TestApp::scripted([says("I was").then_fails("overloaded"), says("Hi.")]).await;
     assert_eq!(part_is(&app, "model", true).await, Value::Null);
     app.say("hello").await;
@@ -53,7 +57,7 @@ async fn a_model_that_failed_is_named_until_it_answers() {
 }
 
 #[tokio::test]
-async fn an_embeddings_server_that_does_not_answer_is_named() {
+async fn readyz_reports_an_embeddings_server_that_does_not_answer() {
     let is_away = Arc::new(AtomicBool::new(false));
     let embed = async |State(is_away): State<Arc<AtomicBool>>, Json(asked): Json<Value>| {
         if is_away.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! What is stored, as the seeds describe the tables: asked of the database itself.
+//! The stored rows and columns, as the seed documents describe them. The tests query the database directly.
 
 use engine::script::{calls, says};
 use serde_json::{Value, json};
@@ -32,8 +32,8 @@ async fn blocks_and_results_can_be_queried_as_json() {
     };
     let blocks = ["text", "tool_use", "tool_use", "tool_result", "tool_result", "text"];
     assert_eq!(app.world.texts(types).await, blocks);
-    assert_eq!(app.world.texts(used).await, [call.as_str().unwrap()], "the id of the stream is the id of the block");
-    assert_eq!(app.world.texts(titles).await, ["strings"], "the result is the output itself");
+    assert_eq!(app.world.texts(used).await, [call.as_str().unwrap()], "the stream and the block have the same call id");
+    assert_eq!(app.world.texts(titles).await, ["strings"], "the stored result is the output");
     assert!(app.world.texts(errors).await[0].starts_with("There is no such task"));
     let columns = "SELECT summary FROM tool_calls WHERE status = 'done' AND result_count = 1 AND duration_ms >= 0";
     assert_eq!(app.world.texts(columns).await, ["Added 'strings'"]);
@@ -64,7 +64,7 @@ async fn messages_belong_to_a_conversation_and_to_one_of_two_roles() {
 }
 
 #[tokio::test]
-async fn the_columns_and_indexes_of_the_seeds_are_there() {
+async fn the_columns_and_indexes_of_the_seed_documents_exist() {
     let app = TestApp::scripted([]).await;
     let is_postgres = app.world.database_url().is_some();
     let wanted = [
@@ -109,7 +109,7 @@ async fn the_columns_and_indexes_of_the_seeds_are_there() {
 }
 
 #[tokio::test]
-async fn every_call_of_a_turn_has_a_row_also_those_that_never_ran() {
+async fn every_call_of_a_turn_has_a_row_even_if_it_did_not_run() {
     let replies = [
         calls("no_such_tool", json!({})),
         calls("add_task", json!({"title": ""})),

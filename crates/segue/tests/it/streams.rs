@@ -1,4 +1,4 @@
-//! The stream of a turn as a client on the wire meets it: headers, `id:` lines, resuming, and its end after an hour.
+//! The stream of a turn over HTTP: headers, `id:` lines, resuming, and its expiry after an hour.
 
 use engine::script::{calls, says};
 use reqwest::{Method, header};
@@ -13,14 +13,14 @@ async fn a_stream_has_the_headers_that_proxies_and_browsers_need() {
     let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
     assert_eq!((response.status().as_u16(), header("content-type").as_str()), (200, "text/event-stream"));
     assert_eq!((header("cache-control").as_str(), header("x-accel-buffering").as_str()), ("no-cache", "no"));
-    assert!(!response.headers().contains_key(header::CONTENT_ENCODING), "a compressor would hold events back");
+    assert!(!response.headers().contains_key(header::CONTENT_ENCODING), "a compressor would delay events");
     let text = response.text().await.unwrap();
     assert!(text.starts_with("data: {\"type\":\"message_start\"") && text.ends_with("}\n\n"), "{text}");
-    assert!(!text.contains("\nid:"), "only a stream that is followed has ids");
+    assert!(!text.contains("\nid:"), "only the endpoint for resuming sends ids");
 }
 
 #[tokio::test]
-async fn a_result_of_nothing_has_no_output() {
+async fn an_empty_result_has_no_output() {
     let replies =
         [calls("list_tasks", json!({})), says("None."), calls("add_task", json!({"title": "x"})), says("Ok.")];
     let app = TestApp::scripted(replies).await;
@@ -35,7 +35,7 @@ async fn a_result_of_nothing_has_no_output() {
 }
 
 #[tokio::test]
-async fn a_client_resumes_by_the_last_event_it_has_seen() {
+async fn a_client_resumes_after_its_last_event_id() {
     let app = TestApp::scripted([says("One two three four.")]).await;
     let frames = app.say("count").await;
     let path = format!("/api/turns/{}/stream", frames[0]["turnId"].as_str().unwrap());
@@ -51,7 +51,11 @@ async fn a_client_resumes_by_the_last_event_it_has_seen() {
     let rest = Stream::new(follow(&path, Some("2")).await).rest().await;
     assert_eq!(rest, frames[2..]);
     assert_eq!(Stream::new(follow(&format!("{path}?after=3"), Some("1")).await).rest().await, frames[3..]);
-    assert_eq!(Stream::new(follow(&path, Some("none")).await).rest().await, frames, "what is no number is no place");
+    assert_eq!(
+        Stream::new(follow(&path, Some("none")).await).rest().await,
+        frames,
+        "an id that is not a number is ignored"
+    );
 }
 
 #[tokio::test]
@@ -60,7 +64,7 @@ async fn a_turn_can_be_followed_for_an_hour_after_its_end() {
     let frames = app.say("hello").await;
     let path = format!("/api/turns/{}/stream", frames[0]["turnId"].as_str().unwrap());
     for (minutes, status) in [(59, 200), (61, 410)] {
-        end_was(&app.world, minutes).await;
+        set_end_minutes_ago(&app.world, minutes).await;
         let (got, body) = app.answer(Method::GET, &path, None).await;
         assert_eq!(got, status, "{body}");
         assert!(status == 200 || body["error"]["code"] == "GONE", "{body}");
@@ -70,7 +74,7 @@ async fn a_turn_can_be_followed_for_an_hour_after_its_end() {
     assert_eq!(kept["messages"][1]["content"][0]["text"], "Hi.", "the conversation is the record");
 }
 
-async fn end_was(world: &World, minutes: i64) {
+async fn set_end_minutes_ago(world: &World, minutes: i64) {
     let at = chrono::Utc::now() - chrono::TimeDelta::minutes(minutes);
     world.execute(&format!("UPDATE turns SET ended_at = '{}'", at.to_rfc3339())).await;
 }

@@ -1,4 +1,4 @@
-//! Leases and takeovers over real processes: nodes that are paused, that die again, that are told not to.
+//! Leases and takeovers with real processes: paused nodes, nodes that die repeatedly, and nodes without takeovers.
 
 use std::time::Duration;
 
@@ -16,12 +16,16 @@ fn settings(upstream: &Upstream, more: &[(&'static str, &str)]) -> Vec<(&'static
 }
 
 async fn signal(server: &Process, name: &str) {
-    let sent = Command::new("kill").args([name, &server.pid().to_string()]).status().await.expect("kill is there");
+    let sent = Command::new("kill")
+        .args([name, &server.pid().to_string()])
+        .status()
+        .await
+        .expect("the program `kill` is installed");
     assert!(sent.success());
 }
 
-/// Pauses a server between two of its transactions: with one open it would keep every other writer out for as long as it
-/// is paused, and no node could finish anything.
+/// Pauses a server between two transactions. With an open transaction it would block every other writer, and no node
+/// could finish the turn.
 async fn pause(world: &World, server: &Process) {
     const SAME: &str = "UPDATE turns SET stop_requested = stop_requested";
     loop {
@@ -43,34 +47,37 @@ fn assert_counted(seen: &[Value]) {
 }
 
 #[tokio::test]
-async fn a_paused_node_that_wakes_up_stores_nothing_of_a_turn_another_node_has_finished() {
+async fn a_node_that_resumes_after_a_pause_stores_nothing_of_a_turn_that_another_node_finished() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(10), 60).await, World::new().await);
     let settings = settings(&upstream, &[]);
-    let (zombie, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    let mut stream = zombie.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let (paused, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
+    let mut stream = paused.chat(json!({"message": "a task", "agent": "tasks"})).await;
     let mut seen = vec![stream.next().await.unwrap()];
     for _ in 0..10 {
         seen.push(stream.next().await.unwrap());
     }
-    pause(&world, &zombie).await;
+    pause(&world, &paused).await;
     let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
     seen.extend(other.follow(&turn, seen.len() as u64).await.rest().await);
     assert_eq!(seen.last().unwrap()["stopReason"], "complete");
     assert_counted(&seen);
     let conversation = format!("/api/conversations/{}", seen[0]["conversationId"].as_str().unwrap());
     let stored = other.get(&conversation).await;
-    signal(&zombie, "-CONT").await;
+    signal(&paused, "-CONT").await;
     let cut = stream.rest().await;
-    assert!(cut.iter().all(|event| event["type"] == "text_delta"), "its reader is let go without an end: {cut:?}");
-    // A healthy turn on the same node is saved: the lost one does not stand in its way.
-    let next = zombie.chat(json!({"message": "another task", "agent": "tasks"})).await.rest().await;
+    assert!(
+        cut.iter().all(|event| event["type"] == "text_delta"),
+        "the stream of its reader ends without an end event: {cut:?}"
+    );
+    // A healthy turn on the same node is saved: the lost turn does not prevent it.
+    let next = paused.chat(json!({"message": "another task", "agent": "tasks"})).await.rest().await;
     assert_eq!(next.last().unwrap()["stopReason"], "complete");
-    assert_eq!(other.get(&conversation).await, stored, "what was finished stays as it was");
+    assert_eq!(other.get(&conversation).await, stored, "the finished turn is not changed");
     assert_eq!(n_tasks(&other).await, 2, "each task once");
 }
 
 #[tokio::test]
-async fn a_turn_that_is_taken_over_keeps_the_model_it_was_begun_with() {
+async fn a_turn_that_is_taken_over_keeps_its_model() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(10), 60).await, World::new().await);
     let settings = settings(&upstream, &[("SEGUE_MODELS", "deep=anthropic:big")]);
     let (first, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
@@ -110,7 +117,7 @@ async fn a_turn_that_loses_its_node_a_third_time_is_closed() {
     assert_counted(&seen);
     let conversation = server.get(&format!("/api/conversations/{}", seen[0]["conversationId"].as_str().unwrap())).await;
     let streamed: String = seen.iter().filter_map(|event| event["content"].as_str()).collect();
-    assert_eq!(conversation["messages"][1]["content"][0]["text"], streamed, "what was streamed is kept");
+    assert_eq!(conversation["messages"][1]["content"][0]["text"], streamed, "the streamed text is kept");
 }
 
 #[tokio::test]
@@ -134,7 +141,7 @@ async fn a_turn_that_was_stopped_before_its_node_died_is_not_continued() {
     let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
     let start = stream.next().await.unwrap();
     let turn = start["turnId"].as_str().unwrap();
-    // Stopped behind its back, as by a request that is stored and not yet heard of.
+    // The stop is written to the database only, like a request that the paused node has not received yet.
     pause(&world, &server).await;
     world.execute("UPDATE turns SET stop_requested = TRUE").await;
     server.kill().await;
@@ -144,16 +151,16 @@ async fn a_turn_that_was_stopped_before_its_node_died_is_not_continued() {
     assert_eq!(n_tasks(&server).await, 0);
 }
 
-/// Clients that leave while their message is being stored: it is answered, or it is not there.
+/// Clients disconnect while their message is being stored: either it is answered, or it is not stored.
 #[tokio::test]
-async fn no_message_of_a_client_that_left_is_stored_and_never_answered() {
+async fn every_stored_message_of_a_disconnected_client_is_answered() {
     let (upstream, world) = (Upstream::start(Duration::ZERO, 2).await, World::new().await);
     let server = Process::start(&world, &settings(&upstream, &[])).await;
     let client = reqwest::Client::new();
     for n in 0..200_u64 {
         let body = json!({"message": format!("task {n}"), "agent": "tasks"});
         let sending = client.post(format!("{}/api/chat/stream", server.url)).json(&body).send();
-        // Somewhere between before the first byte and after the answer began.
+        // The time is between the first byte of the request and the first byte of the answer.
         let _ = tokio::time::timeout(Duration::from_micros(n * 40), sending).await;
     }
     let listed = server.get("/api/conversations?limit=100").await;

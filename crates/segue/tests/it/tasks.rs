@@ -1,4 +1,4 @@
-//! Tasks by hand and by chat are one list.
+//! Tasks through the API and through chat are one list.
 
 use engine::script::{calls, says};
 use reqwest::Method;
@@ -25,7 +25,7 @@ async fn a_task_is_added_changed_completed_deleted_and_restored() {
 }
 
 #[tokio::test]
-async fn completing_twice_is_the_same_as_once_and_a_deletion_by_chat_can_be_undone() {
+async fn completing_a_task_twice_changes_nothing_and_a_deletion_by_chat_can_be_undone() {
     let app = TestApp::scripted([]).await;
     let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "sweep"}))).await;
     let id = task["id"].clone();
@@ -73,13 +73,17 @@ async fn the_user_chat_answers_as_json_or_as_a_stream() {
     app.model.play([says("Music.")]);
     let discover = app.chat(json!({"message": "hello", "agent": "discover"})).await[0]["conversationId"].clone();
     let other = json!({"message": "hello", "conversation_id": discover});
-    assert_eq!(app.answer(Method::POST, "/api/local/chat", Some(other)).await.0, 404, "only the Tasks agent is here");
+    assert_eq!(
+        app.answer(Method::POST, "/api/local/chat", Some(other)).await.0,
+        404,
+        "this endpoint serves only the Tasks agent"
+    );
     let (status, refusal) = app.answer(Method::POST, "/api/someone-else/chat", Some(json!({"message": "hi"}))).await;
     assert_eq!((status, refusal["error"]["code"].as_str()), (403, Some("FORBIDDEN")));
 }
 
 #[tokio::test]
-async fn a_description_is_cleared_by_null_and_left_alone_when_it_is_absent() {
+async fn null_clears_a_description_and_an_absent_field_keeps_it() {
     let app = TestApp::scripted([]).await;
     let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "a", "description": "b"}))).await;
     let path = format!("/api/tasks/{}", task["id"].as_str().unwrap());
@@ -88,11 +92,15 @@ async fn a_description_is_cleared_by_null_and_left_alone_when_it_is_absent() {
         assert_eq!((status, changed["description"].as_str()), (200, Some(description)), "{change}");
     }
     assert_eq!(app.get("/api/tasks").await["tasks"][0]["description"], "");
-    assert_eq!(app.answer(Method::PATCH, &path, Some(json!({"title": null}))).await.0, 400, "a task has a title");
+    assert_eq!(
+        app.answer(Method::PATCH, &path, Some(json!({"title": null}))).await.0,
+        400,
+        "the title cannot be cleared"
+    );
 }
 
 #[tokio::test]
-async fn an_agent_clears_a_description_with_an_empty_text_and_not_with_a_null_it_left_over() {
+async fn an_agent_clears_a_description_with_an_empty_text_and_null_keeps_it() {
     let app = TestApp::scripted([]).await;
     let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "a", "description": "b"}))).await;
     let id = &task["id"];
@@ -121,7 +129,7 @@ async fn a_length_limit_is_the_same_for_the_api_and_the_tool() {
 }
 
 #[tokio::test]
-async fn tasks_stand_in_the_order_of_their_owner_for_the_agent_too() {
+async fn the_agent_lists_tasks_in_the_order_of_their_owner() {
     let app = TestApp::scripted([]).await;
     let mut ids = vec![];
     for title in ["a", "b", "c", "d"] {
@@ -150,7 +158,7 @@ async fn tasks_stand_in_the_order_of_their_owner_for_the_agent_too() {
     let path = format!("/api/tasks/{}", ids[2]);
     app.answer(Method::DELETE, &path, None).await;
     app.answer(Method::POST, &format!("{path}/restore"), None).await;
-    assert_eq!(titles().await, "dcabe", "a restored task is where it was");
+    assert_eq!(titles().await, "dcabe", "a restored task has its old position");
     let (_, listed) = app.answer(Method::POST, "/api/tools/list_tasks", Some(json!({}))).await;
     assert_eq!(listed["tasks"][0]["title"], "d");
     let first = app.get("/api/tasks?limit=2").await;
@@ -162,5 +170,5 @@ async fn tasks_stand_in_the_order_of_their_owner_for_the_agent_too() {
     assert_eq!(app.answer(Method::PATCH, &path, Some(nowhere)).await.0, 404);
     let both = json!({"before": ids[0], "after": ids[1]});
     assert_eq!(app.answer(Method::PATCH, &path, Some(both)).await.0, 400);
-    assert_eq!(titles().await, "dcabe", "a refused change changes nothing");
+    assert_eq!(titles().await, "dcabe", "a rejected request changes nothing");
 }

@@ -1,4 +1,4 @@
-//! The commands as a person and a script meet them: results on stdout, everything else on stderr, exit codes, no colour in
+//! The commands for people and for scripts: results on stdout, everything else on stderr, exit codes, and no colours in
 //! files.
 
 use std::process::Stdio;
@@ -17,16 +17,19 @@ fn offline() -> [(&'static str, String); 1] {
     [("SEGUE_MODEL", "offline".to_owned())]
 }
 
-/// Runs a command that must succeed, and checks what goes into a file.
+/// Runs a command that must succeed. Checks that it writes no colour codes into a file.
 async fn good(world: &World, args: &[&str]) -> (String, String) {
     let (code, out, said) = command(world, &offline(), args).await;
     assert_eq!(code, 0, "{args:?}: {said}");
-    assert!(!out.contains('\x1b') && !said.contains('\x1b'), "{args:?} colours a file: {out:?} {said:?}");
+    assert!(
+        !out.contains('\x1b') && !said.contains('\x1b'),
+        "{args:?} writes colour codes to a file: {out:?} {said:?}"
+    );
     (out, said)
 }
 
 #[tokio::test]
-async fn every_command_explains_itself_and_bad_usage_has_its_own_exit_code() {
+async fn every_command_has_help_and_bad_usage_exits_with_2() {
     let world = World::new().await;
     for name in COMMANDS {
         let (out, said) = good(&world, &[name, "--help"]).await;
@@ -37,12 +40,12 @@ async fn every_command_explains_itself_and_bad_usage_has_its_own_exit_code() {
     }
     let reference = good(&world, &["serve", "--help"]).await.0;
     for setting in app::config::SETTINGS {
-        assert!(reference.contains(setting.name), "{} is not in the reference", setting.name);
+        assert!(reference.contains(setting.name), "{} is missing in the help", setting.name);
     }
 }
 
 #[tokio::test]
-async fn a_failure_is_code_one_with_its_cause_on_stderr() {
+async fn a_failure_exits_with_1_and_prints_its_cause_to_stderr() {
     let world = World::new().await;
     let away = [("DATABASE_URL", "sqlite:/proc/no/such/place.db".to_owned())];
     for args in [&["export"][..], &["search", "rain"], &["sample"]] {
@@ -69,7 +72,7 @@ async fn a_chat_in_the_terminal_streams_text_to_stdout_and_tools_to_stderr() {
 }
 
 #[tokio::test]
-async fn a_message_may_come_through_a_pipe() {
+async fn a_message_can_be_read_from_stdin() {
     let world = World::new().await;
     let mut chat = Command::new(env!("CARGO_BIN_EXE_segue"));
     chat.args(["chat", "--agent", "tasks"]).envs(world.settings()).envs(offline());
@@ -82,7 +85,7 @@ async fn a_message_may_come_through_a_pipe() {
 }
 
 #[tokio::test]
-async fn the_terminal_searches_and_takes_everything_along() {
+async fn the_search_and_export_commands_print_complete_results() {
     let world = World::new().await;
     let (out, _) = good(&world, &["sample", "--json"]).await;
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["indexed"], 300);
@@ -99,22 +102,22 @@ async fn the_terminal_searches_and_takes_everything_along() {
     assert_eq!((&all["user"], &all["tasks"][0]["title"]), (&json!("local"), &json!("buy strings")));
     let n_messages = all["conversations"][0]["messages"].as_array().unwrap().len();
     let n_tracks = all["library"].as_array().unwrap().len();
-    assert_eq!((n_messages, n_tracks), (2, 101), "the sample's part of the library goes along too");
+    assert_eq!((n_messages, n_tracks), (2, 101), "the export contains the sample tracks of the library");
 }
 
-/// What `make run` starts on a fresh machine: no settings at all but the address.
+/// `make run` starts this on a fresh machine: only the address is set.
 #[tokio::test]
-async fn a_first_start_says_where_it_is_and_has_the_sample_to_try() {
+async fn the_first_start_logs_its_address_and_loads_the_sample() {
     let (folder, world) = (tempfile::tempdir().unwrap(), World::new().await);
     let fresh = [("SEGUE_SAMPLE", "on".to_owned()), ("SEGUE_DATA_DIR", folder.path().display().to_string())];
     let server = Process::start(&world, &fresh).await;
     assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
     let library = server.get("/api/library/tracks?limit=200").await;
-    assert_eq!(library["tracks"].as_array().unwrap().len(), 101, "the part of the sample that is in a library");
+    assert_eq!(library["tracks"].as_array().unwrap().len(), 101, "the sample tracks of the library");
 }
 
 #[tokio::test]
-async fn a_flag_is_stronger_than_the_environment_and_the_environment_than_the_file() {
+async fn flags_override_the_environment_and_the_environment_overrides_the_file() {
     use tokio::io::{AsyncBufReadExt, BufReader};
     let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
     let file = folder.path().join("segue.toml");
@@ -136,9 +139,9 @@ async fn a_flag_is_stronger_than_the_environment_and_the_environment_than_the_fi
     let config = ["--config", file.to_str().unwrap()];
     let by_environment = [("SEGUE_LISTEN", "127.0.0.3:0")];
     assert_eq!(listens_on(&[], &config).await, "127.0.0.2", "the file alone");
-    assert_eq!(listens_on(&by_environment, &config).await, "127.0.0.3", "the environment before the file");
+    assert_eq!(listens_on(&by_environment, &config).await, "127.0.0.3", "the environment overrides the file");
     let by_flag = [&config[..], &["--listen", "127.0.0.4:0"]].concat();
-    assert_eq!(listens_on(&by_environment, &by_flag).await, "127.0.0.4", "a flag before both");
+    assert_eq!(listens_on(&by_environment, &by_flag).await, "127.0.0.4", "a flag overrides both");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Tools that fail or find less: the status of a direct call, and what an output says about itself.
+//! Failed and partial tool calls: the status of a direct call, and the notes in its output.
 
 use doubles::{
     Running, fiction, serve,
@@ -43,7 +43,7 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn a_failed_call_has_the_status_of_who_can_act_on_it() {
+async fn the_status_of_a_failed_call_tells_who_can_act_on_it() {
     let stage = Stage::new().await;
     let unknown = uuid::Uuid::new_v4().to_string();
     let album = json!({"albumId": "404404"});
@@ -67,7 +67,7 @@ async fn a_failed_call_has_the_status_of_who_can_act_on_it() {
 }
 
 #[tokio::test]
-async fn a_tidal_search_that_lost_pages_says_so() {
+async fn an_incomplete_tidal_search_says_so() {
     let stage = Stage::new().await;
     stage.tidal.plan([None, Some(Fault::Status { code: 503 })]);
     let search = json!({"query": "small hour", "searchType": "tracks", "limit": 60});
@@ -79,7 +79,7 @@ async fn a_tidal_search_that_lost_pages_says_so() {
 }
 
 #[tokio::test]
-async fn a_query_longer_than_tidal_reads_is_searched_by_its_beginning_and_says_so() {
+async fn a_query_that_is_too_long_for_tidal_is_cut_and_the_summary_says_so() {
     let stage = Stage::new().await;
     let query = "salt rope ".repeat(40).trim_end().to_owned();
     let (status, found) = stage.tool("tidalSearch", json!({"query": query, "searchType": "both"})).await;
@@ -95,7 +95,7 @@ async fn a_query_longer_than_tidal_reads_is_searched_by_its_beginning_and_says_s
 }
 
 #[tokio::test]
-async fn finding_nothing_is_a_success_that_says_so() {
+async fn a_search_without_results_succeeds_and_says_so() {
     let stage = Stage::new().await;
     for (kind, summary) in [
         ("tracks", "No tracks found for 'qxzvwqpl'"),
@@ -117,7 +117,7 @@ async fn finding_nothing_is_a_success_that_says_so() {
 }
 
 #[tokio::test]
-async fn an_album_says_how_many_tracks_it_has() {
+async fn the_summary_of_an_album_has_its_number_of_tracks() {
     let stage = Stage::new().await;
     let (_, found) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "albums"})).await;
     let album = &found["albums"][0];
@@ -129,11 +129,11 @@ async fn an_album_says_how_many_tracks_it_has() {
     assert_eq!((status, &opened["albumTitle"], &opened["albumId"]), (200, &album["title"], &album["id"]));
     assert_eq!(opened["summary"], format!("{} has {n_tracks} tracks", album["title"].as_str().unwrap()));
     let artwork = opened["tracks"][0]["artworkUrl"].as_str().or(found["albums"][0]["artworkUrl"].as_str());
-    assert!(artwork.is_some(), "covers come along: {opened}");
+    assert!(artwork.is_some(), "the album has a cover: {opened}");
 }
 
 #[tokio::test]
-async fn an_index_that_is_away_is_told_after_one_retry() {
+async fn an_index_that_does_not_answer_is_reported_after_one_retry() {
     let app = TestApp::start(World::new().await, [], &[("QDRANT_URL", "http://127.0.0.1:9")]).await;
     let message = "Vector search service is temporarily unavailable";
     for (method, path, body) in [
@@ -150,7 +150,7 @@ async fn an_index_that_is_away_is_told_after_one_retry() {
 }
 
 #[tokio::test]
-async fn an_update_wants_a_title_or_a_description() {
+async fn an_update_requires_a_title_or_a_description() {
     let app = TestApp::scripted([]).await;
     let (_, task) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "strings"}))).await;
     let id = &task["id"];
@@ -164,9 +164,9 @@ async fn an_update_wants_a_title_or_a_description() {
 }
 
 #[tokio::test]
-async fn a_flag_that_cannot_be_looked_up_is_an_error_and_never_wrong() {
+async fn a_flag_that_cannot_be_determined_is_an_error() {
     let stage = Stage::with(&[("QDRANT_URL", "http://127.0.0.1:9")]).await;
-    // What this user has may be indexed; of anything else it is known that it is not.
+    // Tracks of this user may be indexed, so the index must be asked. Other tracks are not indexed for this user.
     let file = "Title,Artist,ISRC\nHarbour Lights,Ivy Marlow,XTDBL2600001\n";
     let added = stage.app.import("own.csv", file.into()).await;
     assert_eq!(added.0, 201, "{added:?}");

@@ -1,4 +1,4 @@
-//! What a trace holds: the prompt that was really sent, long content with its length and hash, every model call, counts.
+//! The content of a trace: the prompt as it was sent, long content with its length and hash, every model call, counts.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn with_sample(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_generation_has_what_the_model_was_sent() {
+async fn a_generation_contains_the_prompt_as_it_was_sent() {
     let collector = Collector::start().await;
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
     let replies = [says("First."), calls("add_task", json!({"title": "strings"})), says("Done.")];
@@ -47,7 +47,7 @@ async fn a_generation_has_what_the_model_was_sent() {
         assert_eq!(sent["tools"][0]["function"]["parameters"], asked.tools[0].input_schema);
     }
     let said: Vec<_> = sent[0]["messages"].as_array().unwrap()[1..].iter().map(|message| &message["content"]).collect();
-    assert_eq!(said, ["hello", "First.", "add it"], "earlier turns are part of what was sent");
+    assert_eq!(said, ["hello", "First.", "add it"], "the prompt contains earlier turns");
     let last = sent[1]["messages"].as_array().unwrap();
     assert_eq!(last[last.len() - 2]["tool_calls"][0]["function"]["name"], "add_task");
     let result = last[last.len() - 1]["content"].as_str().unwrap();
@@ -70,12 +70,12 @@ async fn content_over_64_kib_is_cut_with_its_length_and_its_hash() {
     assert!(
         text(turn, "output").contains(&format!("4464 of 70000 bytes are left out here; sha256 of the whole: {hash}"))
     );
-    assert_eq!(text(turn, "input"), "go on", "what fits is whole");
+    assert_eq!(text(turn, "input"), "go on", "short content is complete");
     assert!(!turn.attributes.contains_key("langfuse.observation.metadata.inputBytes"));
 }
 
 #[tokio::test]
-async fn a_rewording_is_a_generation_of_its_call() {
+async fn a_rewording_is_a_generation_under_its_tool_call() {
     let collector = Collector::start().await;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
@@ -98,7 +98,7 @@ async fn a_rewording_is_a_generation_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_description_is_a_generation_of_its_own() {
+async fn a_description_is_a_separate_generation() {
     let collector = Collector::start().await;
     let music = doubles::crowd::crowd(1);
     let sources = crate::support::Sources::start(&music).await;
@@ -112,15 +112,15 @@ async fn a_description_is_a_generation_of_its_own() {
     crate::support::Stream::new(app.request(Method::GET, "/api/index/stream", None).await).rest().await;
     app.app.stop().await;
     let spans = collector.spans();
-    let told = named(&spans, "description");
-    assert_eq!((told.len(), text(told[0], "type"), told[0].parent.as_str()), (1, "generation", ""));
-    assert_eq!(text(told[0], "output"), described.to_string());
-    assert_eq!(told[0].attributes["user.id"], "local");
-    assert!(told[0].attributes.contains_key("langfuse.observation.usage_details"));
+    let traces = named(&spans, "description");
+    assert_eq!((traces.len(), text(traces[0], "type"), traces[0].parent.as_str()), (1, "generation", ""));
+    assert_eq!(text(traces[0], "output"), described.to_string());
+    assert_eq!(traces[0].attributes["user.id"], "local");
+    assert!(traces[0].attributes.contains_key("langfuse.observation.usage_details"));
 }
 
 #[tokio::test]
-async fn a_batch_tells_its_counts_and_its_timings() {
+async fn the_span_of_a_batch_has_its_counts_and_timings() {
     let collector = Collector::start().await;
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
     let app = TestApp::start(World::new().await, [], &settings).await;
@@ -139,7 +139,7 @@ async fn a_batch_tells_its_counts_and_its_timings() {
 }
 
 #[tokio::test]
-async fn langfuse_and_another_collector_are_told_the_same() {
+async fn langfuse_and_another_collector_get_the_same_spans() {
     let (langfuse, other) = (Collector::start().await, Collector::start().await);
     let settings = [
         ("LANGFUSE_PUBLIC_KEY", "pk"),
@@ -150,9 +150,9 @@ async fn langfuse_and_another_collector_are_told_the_same() {
     let app = TestApp::start(World::new().await, [says("Hi.")], &settings).await;
     let frames = app.say("hello").await;
     let turn = frames[0]["turnId"].as_str().unwrap();
-    let told = async { [langfuse.trace(turn).await, other.trace(turn).await] };
-    let told = tokio::time::timeout(Duration::from_secs(30), told).await.expect("both are told");
-    let ids = told.each_ref().map(|spans| spans.iter().map(|span| span.id.clone()).collect::<Vec<_>>());
+    let traces = async { [langfuse.trace(turn).await, other.trace(turn).await] };
+    let traces = tokio::time::timeout(Duration::from_secs(30), traces).await.expect("both collectors get the trace");
+    let ids = traces.each_ref().map(|spans| spans.iter().map(|span| span.id.clone()).collect::<Vec<_>>());
     assert_eq!((ids[0].len(), &ids[0]), (2, &ids[1]));
     assert!(langfuse.headers()[0].contains_key("authorization") && !other.headers()[0].contains_key("authorization"));
 }

@@ -1,4 +1,4 @@
-//! Traces, as a collector gets them: one for each turn, whatever became of it.
+//! Traces as a collector receives them: one for each turn, for every outcome.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn traced(collector: &Collector, replies: impl IntoIterator<Item = Reply>)
     TestApp::start(World::new().await, replies, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)]).await
 }
 
-/// Ids and times differ from run to run.
+/// Ids and times differ between runs.
 fn redacted(text: &str) -> String {
     let mut out = Vec::new();
     for line in text.lines() {
@@ -49,7 +49,7 @@ fn redacted(text: &str) -> String {
     out.join("\n") + "\n"
 }
 
-/// A prompt in one line: who says what, and the tools. What it says word by word is in `trace_content`.
+/// A prompt in one line: the roles and the tools. `trace_content` tests its texts.
 fn brief(prompt: &str) -> String {
     let prompt: Value = serde_json::from_str(prompt).unwrap();
     let messages = prompt["messages"].as_array().unwrap().iter().map(|message| {
@@ -75,7 +75,7 @@ async fn check(replies: impl IntoIterator<Item = Reply>, expected: Expect) {
     expected.assert_eq(&redacted(&tree(&spans, SHOWN)));
 }
 
-/// Session, user and name are on every span, and every id is there once.
+/// Session, user and name are on every span, and every span id is unique.
 fn assert_joined(spans: &[Span], start: &Value) {
     for span in spans {
         assert_eq!(span.attributes["session.id"], start["conversationId"], "{}", span.name);
@@ -88,7 +88,7 @@ fn assert_joined(spans: &[Span], start: &Value) {
 }
 
 #[tokio::test]
-async fn a_turn_is_a_tree_of_generations_and_their_tools() {
+async fn a_turn_is_a_tree_of_generations_and_tool_calls() {
     check(
         [
             says("Adding both.").calls("add_task", json!({"title": "one"})).calls("add_task", json!({"title": "two"})),
@@ -125,7 +125,7 @@ async fn a_turn_is_a_tree_of_generations_and_their_tools() {
 }
 
 #[tokio::test]
-async fn a_call_that_failed_is_an_error_and_the_turn_is_not() {
+async fn a_failed_call_is_an_error_span_and_the_turn_is_not() {
     check([calls("complete_task", json!({"task_id": "7"})), says("There is no such task.")], expect![[r#"
         turn-tasks (agent)
           .end: complete
@@ -148,7 +148,7 @@ async fn a_call_that_failed_is_an_error_and_the_turn_is_not() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_is_an_error_of_its_generation_and_of_the_turn() {
+async fn a_failed_model_call_is_an_error_of_its_generation_and_of_the_turn() {
     check(
         [says("I was about to").then_fails("overloaded")],
         expect![[r#"
@@ -169,7 +169,7 @@ async fn a_model_that_fails_is_an_error_of_its_generation_and_of_the_turn() {
 }
 
 #[tokio::test]
-async fn a_turn_that_was_stopped_says_so() {
+async fn the_trace_of_a_stopped_turn_says_so() {
     let collector = Collector::start().await;
     let app = traced(&collector, [says("Let me think").then_hangs()]).await;
     let mut stream = app.open_chat(json!({"message": "please", "agent": "tasks"})).await;
@@ -193,7 +193,7 @@ async fn a_turn_that_was_stopped_says_so() {
 }
 
 #[tokio::test]
-async fn a_retried_call_and_its_sub_timings_are_told() {
+async fn the_span_of_a_retried_call_has_its_sub_timings() {
     let tidal = TidalDouble::new(fiction::world(), Limits::GENEROUS);
     let running = serve(tidal.router()).await.unwrap();
     let collector = Collector::start().await;
@@ -232,7 +232,7 @@ async fn a_retried_call_and_its_sub_timings_are_told() {
 }
 
 #[tokio::test]
-async fn a_turn_of_a_killed_server_is_told_once_by_the_one_that_finishes_it() {
+async fn the_trace_of_a_turn_whose_server_died_is_exported_once() {
     let (collector, upstream, world) =
         (Collector::start().await, Upstream::start(Duration::from_millis(5), 100).await, World::new().await);
     let settings = [&upstream.settings()[..], &[("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.clone())]].concat();
@@ -258,7 +258,7 @@ async fn a_turn_of_a_killed_server_is_told_once_by_the_one_that_finishes_it() {
 }
 
 #[tokio::test]
-async fn calls_without_a_turn_are_traces_of_their_own() {
+async fn calls_without_a_turn_are_separate_traces() {
     let collector = Collector::start().await;
     let app = traced(&collector, []).await;
     let call = json!({"name": "list_tasks", "arguments": {}});
@@ -271,12 +271,12 @@ async fn calls_without_a_turn_are_traces_of_their_own() {
         collector.spans().into_iter().map(|span| (span.name, span.parent, span.attributes)).collect();
     told.sort_by(|a, b| a.0.cmp(&b.0));
     let names: Vec<_> = told.iter().map(|(name, parent, _)| (name.as_str(), parent.as_str())).collect();
-    assert_eq!(names, [("tool-add_task", ""), ("tool-list_tasks", "")], "stopping sends what was waiting");
+    assert_eq!(names, [("tool-add_task", ""), ("tool-list_tasks", "")], "the shutdown sends the rest of the queue");
     assert!(told.iter().all(|(_, _, attributes)| attributes["user.id"] == "local"));
 }
 
 #[tokio::test]
-async fn without_content_no_word_of_anyone_leaves() {
+async fn with_content_switched_off_spans_contain_no_user_text() {
     let collector = Collector::start().await;
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()), ("SEGUE_TRACE_CONTENT", "off")];
     let replies =
@@ -290,7 +290,7 @@ async fn without_content_no_word_of_anyone_leaves() {
 }
 
 #[tokio::test]
-async fn langfuse_gets_its_headers_at_its_address() {
+async fn langfuse_gets_its_headers_at_its_url() {
     let collector = Collector::start().await;
     let settings = [
         ("LANGFUSE_PUBLIC_KEY", "pk-lf-1"),
@@ -306,7 +306,7 @@ async fn langfuse_gets_its_headers_at_its_address() {
 }
 
 #[tokio::test]
-async fn a_collector_that_comes_back_gets_everything_once() {
+async fn a_collector_that_recovers_gets_every_span_once() {
     let collector = Collector::start().await;
     let app = traced(&collector, [says("One.")]).await;
     collector.refuse([StatusCode::SERVICE_UNAVAILABLE]);
@@ -318,7 +318,7 @@ async fn a_collector_that_comes_back_gets_everything_once() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_away_costs_spans_and_never_a_turn() {
+async fn an_unavailable_collector_loses_spans_and_never_a_turn() {
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")];
     let app = TestApp::start(World::new().await, [says("One."), says("Two.")], &settings).await;
     assert_eq!(app.say("hello").await.last().unwrap()["stopReason"], "complete");

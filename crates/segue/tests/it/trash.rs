@@ -1,4 +1,4 @@
-//! The trash: what was deleted is listed, restored, deleted for good, and leaves after 30 days.
+//! The trash: deleted items are listed, restored, erased by hand, and erased after 30 days.
 
 use engine::script::says;
 use reqwest::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::TestApp;
 
-/// One deleted thing of each kind, in this order: a conversation, a playlist, a task, a track.
+/// One deleted item of each kind, in this order: a conversation, a playlist, a task, a track.
 async fn filled(app: &TestApp) -> [String; 4] {
     app.model.play([says("Hello.")]);
     let conversation = app.say("delete me").await[0]["conversationId"].as_str().unwrap().to_owned();
@@ -37,7 +37,7 @@ const KINDS: [&str; 4] = ["conversation", "playlist", "task", "track"];
 const PLACES: [&str; 4] = ["conversations", "playlists", "tasks", "library/tracks"];
 
 #[tokio::test]
-async fn every_kind_of_deleted_thing_is_listed_and_restored() {
+async fn deleted_items_of_every_kind_are_listed_and_restored() {
     let app = TestApp::scripted([]).await;
     let ids = filled(&app).await;
     let items = listed(&app).await;
@@ -60,12 +60,12 @@ async fn every_kind_of_deleted_thing_is_listed_and_restored() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_for_good_is_gone_and_what_is_not_in_the_trash_stays() {
+async fn an_erased_item_cannot_be_restored_and_only_deleted_items_can_be_erased() {
     let app = TestApp::scripted([]).await;
     let ids = filled(&app).await;
     let (_, kept) = app.answer(Method::POST, "/api/tasks", Some(json!({"title": "keep"}))).await;
     let here = format!("/api/trash/{}", kept["id"].as_str().unwrap());
-    assert_eq!(app.answer(Method::DELETE, &here, None).await.0, 404, "only what was deleted can be erased");
+    assert_eq!(app.answer(Method::DELETE, &here, None).await.0, 404, "only deleted items can be erased");
     for (place, id) in PLACES.iter().zip(&ids) {
         let path = format!("/api/trash/{id}");
         assert_eq!(app.answer(Method::DELETE, &path, None).await.0, 204, "{place}");
@@ -76,17 +76,17 @@ async fn what_is_deleted_for_good_is_gone_and_what_is_not_in_the_trash_stays() {
     assert_eq!(listed(&app).await, Vec::<Value>::new());
     let rows = app.world.dump().await;
     let holding = |words: &str| rows.iter().filter(|(table, row)| table != "tool_calls" && row.contains(words)).count();
-    assert_eq!(holding("twice"), 0, "the task's words are nowhere");
+    assert_eq!(holding("twice"), 0, "no table contains the text of the task");
     assert_eq!(app.get("/api/tasks").await["tasks"].as_array().unwrap().len(), 1);
 
-    // That it was removed stays known, and only bringing it back on purpose brings it back.
+    // The removal of the track stays stored. Only an explicit import adds the track again.
     let csv = "isrc,title,artist\nUSRC17607839,Low Tide,Ivy Marlow\n";
     assert_eq!(app.import("mine.csv", csv.into()).await.0, 201);
     assert_eq!(app.get("/api/library/tracks").await["tracks"][0]["title"], "Low Tide");
 }
 
 #[tokio::test]
-async fn the_trash_is_emptied_at_once_and_read_page_by_page() {
+async fn the_trash_is_paged_and_can_be_emptied_in_one_request() {
     let app = TestApp::scripted([]).await;
     filled(&app).await;
     let (mut ids, mut cursor) = (vec![], String::new());
@@ -107,7 +107,7 @@ async fn the_trash_is_emptied_at_once_and_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_track_that_left_with_the_sample_is_not_in_the_trash() {
+async fn a_track_removed_with_the_sample_is_not_in_the_trash() {
     let app = TestApp::scripted([]).await;
     let owner = engine::UserId::new("local");
     app::sample::load(app.app.library(), &owner).await.unwrap();
@@ -115,11 +115,11 @@ async fn a_track_that_left_with_the_sample_is_not_in_the_trash() {
     assert_eq!(app.answer(Method::DELETE, &format!("/api/library/tracks/{track}"), None).await.0, 204);
     app.app.library().remove_sample(&owner).await.unwrap();
     let ids: Vec<_> = listed(&app).await.iter().map(|item| item["id"].clone()).collect();
-    assert_eq!(ids, [track], "only the one that was removed by hand");
+    assert_eq!(ids, [track], "only the track that was removed by hand");
 }
 
 #[tokio::test]
-async fn several_tracks_leave_the_library_in_one_step_and_come_back_in_one() {
+async fn several_tracks_are_removed_in_one_request_and_restored_in_one() {
     let app = TestApp::scripted([]).await;
     let csv = "isrc,title,artist\nUSRC17607839,Low Tide,Ivy Marlow\nUSRC17607840,High Tide,Ivy Marlow\nUSRC17607841,Stay,Ivy Marlow\n";
     assert_eq!(app.import("mine.csv", csv.into()).await.0, 201);
@@ -133,7 +133,7 @@ async fn several_tracks_leave_the_library_in_one_step_and_come_back_in_one() {
     assert_eq!((status, removed["removed"].as_u64()), (200, Some(2)), "{removed}");
     assert_eq!(titles().await, ["Stay"]);
     assert_eq!(listed(&app).await.len(), 2);
-    assert_eq!(app.answer(Method::POST, path, Some(some)).await.0, 404, "nothing of it is there any more");
+    assert_eq!(app.answer(Method::POST, path, Some(some)).await.0, 404, "none of these tracks is in the library");
     for wrong in [json!({"trackIds": []}), json!({"trackIds": ["x"]}), json!({"trackIds": vec!["USRC17607839"; 1001]})]
     {
         assert_eq!(app.answer(Method::POST, path, Some(wrong)).await.0, 400);

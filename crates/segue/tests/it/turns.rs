@@ -1,4 +1,4 @@
-//! A turn belongs to the server: seen as it happens, stored as it was seen, resumed from anywhere, truly stopped.
+//! Turns belong to the server: streamed live, stored as streamed, resumable from any event, and stoppable.
 
 use engine::script::{Reply, calls, says};
 use expect_test::{Expect, expect};
@@ -15,7 +15,7 @@ async fn check(replies: impl IntoIterator<Item = Reply>, expected: Expect) {
     expected.assert_eq(&story(&frames));
 }
 
-/// Numbered from 1 without gaps, one beginning, one end, and nothing after it.
+/// Checks the events: numbered from 1 without gaps, one start, one end, and nothing after the end.
 fn assert_whole(frames: &[Value]) {
     let numbers: Vec<_> = frames.iter().map(|frame| frame["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=frames.len() as u64).collect::<Vec<_>>());
@@ -25,7 +25,7 @@ fn assert_whole(frames: &[Value]) {
 }
 
 #[tokio::test]
-async fn text_and_tools_come_in_the_order_they_happen() {
+async fn text_and_tool_events_are_in_the_order_in_which_they_happened() {
     check(
         [says("Let me add that.").calls("add_task", json!({"title": "buy strings"})), says("It is on your list.")],
         expect![[r#"
@@ -66,7 +66,7 @@ async fn several_calls_in_one_reply_are_all_answered() {
 }
 
 #[tokio::test]
-async fn bad_calls_are_shown_explained_to_the_model_and_the_turn_goes_on() {
+async fn failed_calls_are_streamed_and_explained_to_the_model_and_the_turn_continues() {
     check(
         [
             calls("add_task", json!({"title": ""})),
@@ -118,7 +118,7 @@ async fn after_the_last_round_the_model_must_answer() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_cut_or_fails_ends_the_turn_with_an_error_and_keeps_the_text() {
+async fn a_model_error_ends_the_turn_with_an_error_and_keeps_the_text() {
     check(
         [says("I was about to").then_is_cut()],
         expect![[r#"
@@ -142,7 +142,7 @@ async fn a_model_that_is_cut_or_fails_ends_the_turn_with_an_error_and_keeps_the_
 }
 
 #[tokio::test]
-async fn a_reopened_conversation_shows_what_was_shown_live() {
+async fn a_reopened_conversation_shows_what_was_streamed() {
     let app = TestApp::scripted([
         says("Adding.").calls("add_task", json!({"title": "tune the piano"})).calls("add_task", json!({"title": " "})),
         says("Added one of two."),
@@ -186,7 +186,7 @@ async fn later_turns_see_earlier_tool_calls_and_their_results() {
 }
 
 #[tokio::test]
-async fn the_same_client_message_id_attaches_to_the_turn_that_is_there() {
+async fn the_same_client_message_id_attaches_to_the_existing_turn() {
     let app = TestApp::scripted([calls("add_task", json!({"title": "once"})), says("Added.")]).await;
     let request = json!({"message": "add once", "agent": "tasks", "clientMessageId": "m-1"});
     let first = app.chat(request.clone()).await;
@@ -197,7 +197,7 @@ async fn the_same_client_message_id_attaches_to_the_turn_that_is_there() {
 }
 
 #[tokio::test]
-async fn the_same_message_sent_many_times_at_once_is_one_turn() {
+async fn the_same_message_sent_concurrently_starts_one_turn() {
     let app = TestApp::scripted([calls("add_task", json!({"title": "once"})), says("Added.")]).await;
     let request = json!({"message": "add once", "agent": "tasks", "clientMessageId": "m-1"});
     let answers = futures::future::join_all((0..8).map(|_| app.chat(request.clone()))).await;
@@ -219,7 +219,7 @@ async fn closing_the_connection_does_not_stop_the_turn() {
 }
 
 #[tokio::test]
-async fn a_second_reader_joins_in_the_middle_and_sees_everything() {
+async fn a_second_reader_that_joins_later_gets_every_event() {
     let app = TestApp::scripted([says("It goes on and on").then_hangs()]).await;
     let mut first = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;
     let start = first.next().await.unwrap();
@@ -260,7 +260,7 @@ async fn a_stopped_turn_keeps_its_text_and_says_so() {
 }
 
 #[tokio::test]
-async fn one_conversation_runs_one_turn_at_a_time_and_is_not_deleted_meanwhile() {
+async fn a_conversation_runs_one_turn_at_a_time_and_cannot_be_deleted_while_it_runs() {
     let app = TestApp::scripted([says("Hm").then_hangs()]).await;
     let mut stream = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;
     let start = stream.next().await.unwrap();
@@ -290,9 +290,9 @@ fn scripts() -> impl Strategy<Value = Vec<Reply>> {
     prop::collection::vec(reply, 1..5)
 }
 
-/// Random turns, cut at every event: what a resumed reader gets is what an uncut one got.
+/// Random turns, resumed after every event: the reader gets the same events as an uninterrupted reader.
 #[test]
-fn a_turn_resumed_at_any_event_is_the_turn_uncut() {
+fn a_reader_that_resumes_after_any_event_gets_the_rest() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut runner = TestRunner::new(ProptestConfig { cases: 24, ..ProptestConfig::default() });
     let app = runtime.block_on(TestApp::scripted([]));
@@ -312,9 +312,9 @@ fn a_turn_resumed_at_any_event_is_the_turn_uncut() {
     result.unwrap();
 }
 
-/// The same while the turn runs: every reader who joins late gets what the first one got.
+/// The same while the turn runs: every reader that joins later gets the events of the first reader.
 #[tokio::test]
-async fn readers_who_join_at_any_event_of_a_running_turn_get_the_rest() {
+async fn readers_that_join_at_any_event_of_a_running_turn_get_the_rest() {
     let app =
         TestApp::scripted([says("a b c d e f g h").calls("list_tasks", json!({})), says("i j k").then_hangs()]).await;
     let mut stream = app.open_chat(json!({"message": "go", "agent": "tasks"})).await;

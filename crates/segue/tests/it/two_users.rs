@@ -1,4 +1,4 @@
-//! Removing an account and exporting one take everything that is the user's, and nothing that is another's.
+//! Removal and export of an account include all data of the user and no data of another user.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp, World, command, mp3};
 
-/// Words that only one user has.
+/// A text that only one user has.
 fn canary(name: &str) -> String {
     format!("{name}-keeps-this")
 }
 
-/// What both own: the same recording, with different words in their files.
+/// Gives a user the same recording as the other user, with a different text in the file.
 async fn fill(app: &TestApp, account: &Account, folder: &std::path::Path) {
     let (user, words) = (app.person(&account.id.to_string()), canary(&account.name));
     let song = [("TIT2", "Paper Lanterns"), ("TPE1", "Ivy Marlow"), ("TSRC", "QZXYZ1900004"), ("TALB", words.as_str())];
@@ -43,17 +43,17 @@ async fn export(user: &Person<'_>) -> Value {
     export
 }
 
-/// Scores depend on how frequent words are in the whole installation.
+/// Scores depend on the word frequencies of the whole installation, so only ids are compared.
 fn ids(found: &Value) -> Vec<Value> {
     found["tracks"].as_array().unwrap().iter().map(|track| track["trackId"].clone()).collect()
 }
 
 async fn account(app: &TestApp, name: &str) -> Account {
-    app.app.accounts().add(AccountName::new(name), "no password fits this hash").await.unwrap()
+    app.app.accounts().add(AccountName::new(name), "no password matches this hash").await.unwrap()
 }
 
 #[tokio::test]
-async fn an_account_goes_with_everything_it_owns_and_nothing_of_another() {
+async fn removing_an_account_deletes_all_its_data_and_no_data_of_another() {
     let (app, folder) = (TestApp::shared([], &[]).await, tempfile::tempdir().unwrap());
     let (ann, bob) = (account(&app, "Ann").await, account(&app, "Bob").await);
     fill(&app, &ann, folder.path()).await;
@@ -74,20 +74,20 @@ async fn an_account_goes_with_everything_it_owns_and_nothing_of_another() {
     app.app.accounts().remove(&ann).await.unwrap();
     app.app.catch_up().await.unwrap();
     let left = app.world.dump().await;
-    assert!(left.iter().any(|(_, row)| row.contains(&canary("Bob"))), "the dump shows what is there");
+    assert!(left.iter().any(|(_, row)| row.contains(&canary("Bob"))), "the dump contains Bob's data");
     for (table, row) in &left {
-        assert!(!row.contains(&canary("Ann")), "{table} still says {row}");
-        // A document that is gone is a row without words until every index has seen it go.
-        assert!(table == "documents" || !row.contains(&ann.id.to_string()), "{table} still names Ann: {row}");
+        assert!(!row.contains(&canary("Ann")), "{table} still contains Ann's text: {row}");
+        // A deleted document keeps a row without text until every index has processed the deletion.
+        assert!(table == "documents" || !row.contains(&ann.id.to_string()), "{table} still contains Ann's id: {row}");
     }
     assert_eq!(export(&person(&bob)).await, bobs, "nothing of Bob's has changed");
-    assert_eq!(ids(&person(&bob).get(&search).await), found, "Bob finds what he found");
+    assert_eq!(ids(&person(&bob).get(&search).await), found, "Bob's search results are unchanged");
     let gone = person(&ann).get(&format!("/api/search?q={}", canary("Ann"))).await;
     assert_eq!(gone["totalFound"], 0, "{gone}");
 }
 
 #[tokio::test]
-async fn folders_of_the_server_are_named_by_operators_alone() {
+async fn only_operators_can_add_folders_of_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let app = TestApp::shared([], &[("SEGUE_OPERATORS", "root, other")]).await;
     let body = Some(json!({"kind": "folder", "path": folder.path()}));
@@ -97,11 +97,11 @@ async fn folders_of_the_server_are_named_by_operators_alone() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("SEGUE_OPERATORS"), "{refused}");
     let (status, made) = app.person("root").answer(Method::POST, path, body).await;
     assert_eq!((status, &made["kind"]), (201, &json!("folder")), "{made}");
-    assert_eq!(app.person("ann").get(path).await["sources"], json!([]), "a source is its owner's");
+    assert_eq!(app.person("ann").get(path).await["sources"], json!([]), "a source is visible only to its owner");
 }
 
 #[tokio::test]
-async fn a_command_acts_for_the_account_that_it_names_and_for_no_other() {
+async fn a_command_acts_only_for_the_account_that_it_names() {
     let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
     let settings = [("SEGUE_AUTH", "accounts".to_owned())];
     let run = async |args: &[&str]| command(&world, &settings, args).await;
@@ -115,7 +115,7 @@ async fn a_command_acts_for_the_account_that_it_names_and_for_no_other() {
         (ann, "Bob")
     };
     let (code, out, error) = run(&["export"]).await;
-    assert_eq!(code, 0, "one account needs no name: {error}");
+    assert_eq!(code, 0, "with one account no name is needed: {error}");
     assert!(out.contains(&ann.id.to_string()), "{out}");
     let app = TestApp::start(world.clone(), [], &[("SEGUE_AUTH", "accounts")]).await;
     account(&app, bob).await;
@@ -129,7 +129,7 @@ async fn a_command_acts_for_the_account_that_it_names_and_for_no_other() {
     let audio = audio.display().to_string();
     let commands: [&[&str]; 4] = [&["import", &file], &["library", "add", &audio], &["sample"], &["export"]];
     for command in commands {
-        for (user, said) in [(&[][..], "--user"), (&["--user", "nobody"][..], "no account 'nobody'")] {
+        for (user, said) in [(&[][..], "--user"), (&["--user", "carl"][..], "no account 'carl'")] {
             let (code, out, error) = run(&[command, user].concat()).await;
             assert_eq!((code, out.as_str()), (1, ""), "{command:?} {user:?}: {error}");
             assert!(error.contains(said), "{command:?} {user:?}: {error}");
@@ -139,6 +139,6 @@ async fn a_command_acts_for_the_account_that_it_names_and_for_no_other() {
     }
     let exported = async |user: &str| run(&["export", "--user", user]).await.1;
     let id = ann.id.to_string();
-    assert!(exported(&id).await.contains("The Local Band"), "an id names an account too");
+    assert!(exported(&id).await.contains("The Local Band"), "--user accepts the id of an account");
     assert!(!exported(bob).await.contains("The Local Band"));
 }

@@ -122,7 +122,7 @@ async fn instructions_in_lyrics_are_data_and_following_them_changes_nothing() {
         assert!(!data.chars().any(|letter| ('\u{e0000}'..='\u{e0fff}').contains(&letter)));
     }
     let refused = frames.iter().filter(|frame| frame["type"] == "tool_call_error").count();
-    assert_eq!(refused, 2, "neither task tool is Discover's");
+    assert_eq!(refused, 2, "Discover has neither of the task tools");
     assert_eq!(app.get("/api/tasks").await, before);
     let saved = app.get("/api/playlists").await;
     let id = saved["playlists"][0]["id"].as_str().unwrap();
@@ -144,7 +144,7 @@ async fn discover_has_no_destructive_tool_and_tasks_reads_no_external_text() {
         match agent.id {
             "discover" => assert!(agent.tools.iter().all(|tool| effect(tool) != "deletes")),
             "tasks" => assert!(agent.tools.iter().all(|tool| tool.ends_with("_task") || tool.ends_with("_tasks"))),
-            other => panic!("what may {other} do? Say so here."),
+            other => panic!("add the rule for the agent {other} here"),
         }
     }
 }

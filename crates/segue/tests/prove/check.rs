@@ -1,4 +1,5 @@
-//! The promises, checked after a run: no answer lost, no effect twice, streams are prefixes of what is stored, nothing wedged.
+//! Checks the promises after a run: no answer is lost, no effect happens twice, every stream is a prefix of the stored
+//! answer, and every conversation accepts new messages.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use crate::{
     support::{Process, read_until_cut},
 };
 
-/// Looks at everything through a healthy server and says what does not hold.
+/// Reads everything through a healthy server and returns the broken promises.
 pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
     let mut broken = Vec::new();
     let listed = server.get("/api/conversations").await;
@@ -29,20 +30,20 @@ pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
         let next = json!({"message": "plain", "conversationId": conversation["id"]});
         let frames = server.chat(next).await.rest().await;
         if frames.last().is_none_or(|last| last["stopReason"] != "complete") {
-            broken.push(format!("a conversation is wedged: {:?}", frames.last()));
+            broken.push(format!("a conversation accepts no new message: {:?}", frames.last()));
         }
     }
     if !seen.events.is_empty() {
         broken.extend(wrong_with_stream(server, seen).await);
         if n_questions != 1 {
-            broken.push(format!("a question that was answered is there {n_questions} times"));
+            broken.push(format!("a question that was answered is stored {n_questions} times"));
         }
     }
     broken.extend(wrong_effects(server, seen, expected).await);
     broken
 }
 
-/// A server may cut its readers off when it loses a turn's lease: they ask again, as a client does.
+/// A server may disconnect its readers when it loses the lease of a turn. They request the stream again, like a client.
 const MOST_CUTS: usize = 20;
 
 pub(crate) async fn until_nothing_runs(server: &Process, path: &str) {
@@ -59,12 +60,12 @@ pub(crate) fn is_end(event: &Value) -> bool {
     matches!(event["type"].as_str(), Some("message_end" | "error"))
 }
 
-/// Whether some client stops it.
+/// Whether a client may stop the answer to this question.
 fn may_stop(question: &str) -> bool {
     matches!(question, "slow" | "long")
 }
 
-/// Every question of the listed conversations has its whole answer.
+/// Checks that every question of the listed conversations has its complete answer.
 pub(crate) async fn answered(server: &Process, list: &str) -> Vec<String> {
     let mut broken = Vec::new();
     for conversation in server.get(list).await["conversations"].as_array().unwrap() {
@@ -111,7 +112,7 @@ fn wrong_with_answer(
     broken
 }
 
-/// What the client saw, and what it gets when it reads on.
+/// Compares the events that the client saw, and the rest of the stream, with the stored answer.
 async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
     let mut broken = Vec::new();
     let mut all = seen.events.clone();
@@ -126,7 +127,7 @@ async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
     }
     let numbers: Vec<_> = all.iter().filter_map(|event| event["seq"].as_u64()).collect();
     if numbers != (1..=all.len() as u64).collect::<Vec<_>>() {
-        broken.push(format!("the stream is counted {numbers:?}"));
+        broken.push(format!("the events of the stream are numbered {numbers:?}"));
     }
     let end = all.last().unwrap();
     let is_good =
@@ -135,12 +136,12 @@ async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
         broken.push(format!("the stream ends with {end}"));
     }
     if seen.is_stopped && end["stopReason"] != "stopped" && all.len() > seen.events.len() {
-        broken.push("a turn went on after its stop was confirmed".into());
+        broken.push("a turn continued after its stop was confirmed".into());
     }
-    // A reply that was whole when its server died costs less the second time: there is nothing left to say.
+    // A reply that was complete when its server died costs less the second time, because no text remains.
     let n_steps = seen.question.map_or(0, |question| script(question).len() as u64 - 1);
     if end["stopReason"] == "complete" && end["usage"]["outputTokens"].as_u64() <= Some(n_steps * TOKENS_PER_STEP) {
-        broken.push(format!("the tokens of {n_steps} steps and another are counted as {}", end["usage"]));
+        broken.push(format!("the usage of more than {n_steps} steps is {}", end["usage"]));
     }
     let streamed: String = all.iter().filter_map(|event| event["content"].as_str()).collect();
     let path = format!("/api/conversations/{}", all[0]["conversationId"].as_str().unwrap());
@@ -163,7 +164,7 @@ async fn wrong_effects(server: &Process, seen: &Seen, mut expected: BTreeMap<Str
         }
     }
     for (title, is_confirmed) in &seen.direct {
-        // Not confirmed: it may have happened, once.
+        // Without a confirmation the effect may have happened once, or not at all.
         let n = found.get(*title).copied().unwrap_or(0);
         expected.insert((*title).to_owned(), if *is_confirmed { 1 } else { n.min(1) });
     }

@@ -1,4 +1,4 @@
-//! A client of two nodes that gives up on neither its message nor its stream, and writes down what it saw.
+//! A client of two nodes that repeats its message and its reads until they succeed, and records what it saw.
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,10 +15,10 @@ use crate::{
     support::{claims, signed},
 };
 
-/// A connection that says nothing for this long is given up.
+/// A connection without data for this long is closed.
 const SILENCE: Duration = Duration::from_secs(3);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
-/// With pauses and restarts of seconds, a client that tried so often has found something that does not hold.
+/// Pauses and restarts take seconds. A client that needs more attempts has found a broken promise.
 const MOST_TRIES: usize = 150;
 
 pub(crate) struct Shared {
@@ -53,7 +53,7 @@ impl Client {
         Self { user, name, token: signed(&claims(user)), shared, http, random }
     }
 
-    /// What it could not do.
+    /// Runs the rounds and returns what the client could not do.
     pub(crate) async fn run(&self, n_rounds: usize) -> Vec<String> {
         let mut problems = Vec::new();
         for round in 0..n_rounds {
@@ -72,17 +72,17 @@ impl Client {
                 (after, is_over) = self.read_on(&turn, after).await;
             }
             if !is_over {
-                problems.push(format!("{mark}: its stream never ends"));
+                problems.push(format!("{mark}: its stream does not end"));
             }
             self.look(&turn).await;
             if self.one_in(3) {
-                self.try_a_foreign_one().await;
+                self.read_turn_of_another_user().await;
             }
         }
         problems
     }
 
-    /// Sends a message until a server says which turn it began, and sometimes once more.
+    /// Sends a message until a server returns the turn that it started, and sometimes sends it once more.
     async fn asked(&self, mark: &str) -> Option<(String, u64, bool)> {
         let mut found = None;
         for _ in 0..MOST_TRIES {
@@ -120,7 +120,7 @@ impl Client {
         });
     }
 
-    /// How far it came, and whether that was the end.
+    /// Reads more events. Returns the number of the last event, and whether it was the end.
     async fn read_on(&self, turn: &str, after: u64) -> (u64, bool) {
         let url = format!("{}/api/turns/{turn}/stream?after={after}", self.url());
         let Ok(response) = self.http.get(url).bearer_auth(&self.token).send().await else {
@@ -140,7 +140,7 @@ impl Client {
     }
 
     async fn stop(&self, turn: &str) {
-        // Written first: the server may hear it though its answer is lost.
+        // Recorded first: the server may process the request although its response is lost.
         self.write(Saw::Stopped { turn: turn.to_owned() });
         let url = format!("{}/api/turns/{turn}/stop", self.url());
         let _ = self.http.post(url).bearer_auth(&self.token).send().await;
@@ -155,7 +155,7 @@ impl Client {
         self.write(Saw::Looked { turn: turn.id, status, text: text_of(message) });
     }
 
-    async fn try_a_foreign_one(&self) {
+    async fn read_turn_of_another_user(&self) {
         let foreign = self.shared.turns.lock().unwrap().iter().rfind(|turn| turn.user != self.user).cloned();
         let Some(turn) = foreign else { return };
         let url = format!("{}/api/turns/{}/stream", self.url(), turn.id);
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    /// From whichever node answers.
+    /// Reads a path from either node, whichever answers.
     pub(crate) async fn get(&self, path: &str) -> Value {
         for _ in 0..MOST_TRIES {
             let request = self.http.get(format!("{}{path}", self.url())).bearer_auth(&self.token);
@@ -203,7 +203,7 @@ impl Client {
     }
 }
 
-/// At most `n` more events after the first, as far as they come.
+/// Reads at most `n` events after the first one.
 async fn read(response: Response, n: usize) -> Vec<Value> {
     let (mut bytes, mut buffer, mut events) = (response.bytes_stream(), Vec::new(), Vec::new());
     while events.len() <= n

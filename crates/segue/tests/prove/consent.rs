@@ -1,5 +1,5 @@
-//! A call to another MCP server that needs its user's consent: the server dies while the question is asked, while the
-//! decision is stored, and while the call is made.
+//! A call to another MCP server that needs the user's consent: the server dies while it asks for consent, while it
+//! stores the decision, and while it makes the call.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ pub(crate) async fn every_point(plan: Plan) -> Found {
 }
 
 async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
-    // The other server needs no model, and outlives ours.
+    // The other server needs no model and is not killed.
     let (world, other_world) = (World::new().await, World::new().await);
     let other = Process::start(&other_world, &[]).await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("segue.toml");
-    std::fs::write(&file, format!("[mcp.house]\nurl = '{}/mcp'\ntools = ['add_task']\n", other.url)).unwrap();
+    std::fs::write(&file, format!("[mcp.othermcp]\nurl = '{}/mcp'\ntools = ['add_task']\n", other.url)).unwrap();
     let own = [("SEGUE_LEASE_MS", "5000".to_owned()), ("SEGUE_CONFIG", file.display().to_string())];
     let settings: Vec<_> = model.iter().cloned().chain(own).collect();
     let dying: Vec<_> = settings.iter().cloned().chain([("SEGUE_CRASH_AT", n.to_string())]).collect();
@@ -34,7 +34,7 @@ async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
     (died || !is_whole, broken(&server, &other).await)
 }
 
-/// Asks for something that needs consent and gives it. None when the server died meanwhile.
+/// Asks for a call that needs consent, and allows it. `None` if the server died.
 async fn play(server: &Process) -> Option<()> {
     let client = reqwest::Client::new();
     let post = async |path: &str, body: Value| client.post(format!("{}{path}", server.url)).json(&body).send().await;
@@ -53,24 +53,24 @@ async fn play(server: &Process) -> Option<()> {
     events.last().filter(|event| check::is_end(event)).map(drop)
 }
 
-/// A decision that was stored is carried out, once; one that was not can still be made.
+/// A stored decision is carried out once. A decision that was not stored can still be made.
 async fn broken(server: &Process, other: &Process) -> Vec<String> {
     let listed = server.get("/api/conversations").await;
     let Some(conversation) = listed["conversations"].as_array().unwrap().first().cloned() else {
-        return done_elsewhere(other, 0..=0, "without a question").await;
+        return effects_on_other_server(other, 0..=0, "without a question").await;
     };
     let path = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
     check::until_nothing_runs(server, &path).await;
     let stored = server.get(&path).await;
     let asked = stored["consents"].as_array().cloned().unwrap_or_default();
     let Some(consent) = asked.first() else {
-        // It died between opening the row of the call and asking: the call counts as under way.
+        // The server died after it opened the journal row and before it asked for consent: the call counts as running.
         let broken = wrong_with(&stored["messages"][1], "I ask. It cannot be known. ", "outcome is unknown");
-        return broken.into_iter().chain(done_elsewhere(other, 0..=0, "without a consent").await).collect();
+        return broken.into_iter().chain(effects_on_other_server(other, 0..=0, "without a consent").await).collect();
     };
     let mut broken = wrong_with(&stored["messages"][1], "I ask. ", "waits for the user's consent");
     if asked.len() > 1 {
-        broken.push(format!("one call is {} questions", asked.len()));
+        broken.push(format!("one call has {} questions for consent", asked.len()));
     }
     if consent["decided"] == false {
         let id = consent["id"].as_str().unwrap();
@@ -85,14 +85,14 @@ async fn broken(server: &Process, other: &Process) -> Vec<String> {
     if is_unknown {
         broken.extend(wrong_with(&answer, "It is outside. ", "outcome is unknown"));
     } else {
-        broken.extend(wrong_with(&answer, "It is outside. ", "house"));
+        broken.extend(wrong_with(&answer, "It is outside. ", "othermcp"));
     }
     let expected = if is_unknown { 0..=1 } else { 1..=1 };
-    broken.extend(done_elsewhere(other, expected, "after a consent").await);
+    broken.extend(effects_on_other_server(other, expected, "after a consent").await);
     broken
 }
 
-/// An answer that is complete, says these words, and holds a result in which `result` stands.
+/// Checks that an answer is complete, has this text, and has a result that contains `result`.
 fn wrong_with(answer: &Value, words: &str, result: &str) -> Vec<String> {
     let blocks = answer["content"].as_array().cloned().unwrap_or_default();
     let said: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
@@ -101,7 +101,11 @@ fn wrong_with(answer: &Value, words: &str, result: &str) -> Vec<String> {
     if is_good { Vec::new() } else { vec![format!("expected '{words}' with '{result}': {answer}")] }
 }
 
-async fn done_elsewhere(other: &Process, expected: std::ops::RangeInclusive<usize>, when: &str) -> Vec<String> {
+async fn effects_on_other_server(
+    other: &Process,
+    expected: std::ops::RangeInclusive<usize>,
+    when: &str,
+) -> Vec<String> {
     let n_tasks = other.get("/api/tasks").await["tasks"].as_array().map_or(0, Vec::len);
-    if expected.contains(&n_tasks) { Vec::new() } else { vec![format!("{n_tasks} effects elsewhere {when}")] }
+    if expected.contains(&n_tasks) { Vec::new() } else { vec![format!("{n_tasks} effects on the other server {when}")] }
 }

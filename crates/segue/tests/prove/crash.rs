@@ -1,4 +1,4 @@
-//! Every crash point: the process aborts at the 1st, 2nd, … statement or commit of a scenario, and is started again.
+//! Every crash point: the process aborts at the 1st, 2nd, … statement or commit of a scenario and is restarted.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use crate::{
     support::{Process, World},
 };
 
-/// How many points were tried and what did not hold.
+/// Returns the number of points and the broken promises.
 pub(crate) async fn every_point(scenario: Scenario, plan: Plan) -> Found {
     let model = model::start(plan).await;
     enumerate(plan, plan.stride, "point", |n| at_point(&scenario, &model, n)).await
 }
 
-/// Whether the server died there, and what did not hold afterwards.
+/// Whether the server died at the point, and the promises that are broken afterwards.
 async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usize) -> Tried {
     let world = World::new().await;
-    // Renewals are statements too, and would take the place of points. A server that starts again under its name finds its
-    // turns at once; one that was handed over has to wait for a lease.
+    // The lease is long, because renewals are statements too and would be counted as points. A server that restarts
+    // under its name finds its turns at once. A turn that was handed over is found when its lease has expired.
     let lease_ms = if matches!(scenario.does, Does::Drains) { 600 } else { 5000 };
     let settings = |more: &[(&'static str, String)]| -> Vec<(&'static str, String)> {
         let own = [("SEGUE_LEASE_MS", lease_ms.to_string()), ("SEGUE_DRAIN_SECONDS", "0".to_owned())];
@@ -31,7 +31,7 @@ async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usiz
     let mut died;
     let seen;
     if scenario.at_start {
-        // A first server dies in the middle; the one that takes over dies at the point.
+        // A first server dies in the middle. The server that takes over dies at the point.
         let mut first = Process::start(&world, &settings(&[("SEGUE_CRASH_AT", "14".into())])).await;
         seen = scenario.play(&mut first).await;
         first.kill_at_once().await;
@@ -53,7 +53,7 @@ async fn at_point(scenario: &Scenario, model: &[(&'static str, String)], n: usiz
     (died, broken)
 }
 
-/// A turn whose end a client has seen is over: no server has to finish it.
+/// If a client has seen the end of a turn, no server may take that turn over.
 fn shown_too_early(server: &Process, seen: &Seen) -> Option<String> {
     let end = seen.events.last().filter(|event| check::is_end(event))?;
     let turn = seen.events[0]["turnId"].as_str()?;

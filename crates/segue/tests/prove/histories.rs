@@ -1,5 +1,5 @@
-//! Histories: clients of several users ask, resume, stop and look through two nodes while one is paused and one is killed,
-//! and write down what they saw.
+//! Histories: clients of several users send messages, resume, stop and read through two nodes, while one node is paused
+//! and the other is killed. The clients record what they saw.
 
 use std::{
     sync::{
@@ -23,7 +23,7 @@ use crate::{
 const USERS: [&str; 3] = ["ann", "bob", "cleo"];
 const CLIENTS_PER_USER: usize = 2;
 const LEASE_MS: u64 = 2500;
-/// A node stands still for longer than a lease.
+/// Longer than a lease.
 const PAUSE: Duration = Duration::from_millis(4000);
 const BETWEEN: Duration = Duration::from_millis(1500);
 
@@ -62,7 +62,7 @@ pub(crate) async fn two_nodes(plan: Plan) -> Found {
     (history.len(), broken)
 }
 
-/// One node stands still for longer than a lease, then the other is killed and started again, until the clients are done.
+/// Pauses one node for longer than a lease, then kills and restarts the other, until the clients are done.
 async fn disturb(
     world: &World,
     settings: &[(&'static str, String)],
@@ -82,7 +82,7 @@ async fn disturb(
     }
 }
 
-/// What is stored in the end, and turns that no client knows of.
+/// What is stored at the end, and turns that no client has started.
 async fn stored(shared: &Arc<Shared>) -> (Stored, Vec<String>) {
     let (mut stored, mut broken) = (Stored::default(), Vec::new());
     let turns = shared.turns.lock().unwrap().clone();
@@ -92,7 +92,7 @@ async fn stored(shared: &Arc<Shared>) -> (Stored, Vec<String>) {
         let listed = client.get("/api/conversations?limit=100").await;
         let n_conversations = listed["conversations"].as_array().map_or(0, Vec::len);
         if n_conversations != own.len() {
-            broken.push(format!("{user} has {n_conversations} conversations and asked for {}", own.len()));
+            broken.push(format!("{user} has {n_conversations} conversations and started {}", own.len()));
         }
         for turn in own {
             let conversation = client.get(&format!("/api/conversations/{}", turn.conversation)).await;

@@ -1,10 +1,10 @@
 //! The promises about turns, proved by enumeration: every crash point, every lost reply, pauses and outages.
 //!
-//! A program of its own: without arguments it runs a sample of each enumeration; `-- --all` runs everything, as
-//! `make prove` does; `-- --mutants` plants a bug and looks whether it is found, for each bug; `-- <words>` runs the parts
-//! or bugs whose names hold them.
+//! A separate program: without arguments it runs a sample of each enumeration; `-- --all` runs everything, as `make
+//! prove` does; `-- --mutants` plants each bug in turn and checks that it is found; `-- <words>` runs the parts or bugs
+//! whose names contain the words.
 
-#![allow(clippy::unwrap_used, reason = "a proof that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the run")]
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 mod check;
@@ -32,10 +32,10 @@ use std::{process::ExitCode, time::Instant};
 
 use plan::Plan;
 
-/// What one part of the proof found.
+/// The result of one part of the proof.
 struct Proved {
     name: String,
-    /// How many runs there were.
+    /// The number of runs.
     n_runs: usize,
     broken: Vec<String>,
 }
@@ -52,11 +52,11 @@ async fn main() -> ExitCode {
         return mutants::run(is_wanted).await;
     }
     let is_all = has("--all") || !words.is_empty();
-    // A new schema for each run makes PostgreSQL the slower one.
+    // PostgreSQL is slower, because each run creates a new schema.
     let sample = if is_postgres { 20 } else { 9 };
     let plan = Plan { stride: if has("--all") { 1 } else { sample }, mutant: None };
     let mut proved = Vec::new();
-    let is_run = |part: &parts::Part| (is_postgres || !part.needs_postgres) && (is_all || !part.is_elsewhere);
+    let is_run = |part: &parts::Part| (is_postgres || !part.needs_postgres) && (is_all || !part.is_tested_in_it);
     for part in parts::all().into_iter().filter(|part| is_wanted(&part.name) && is_run(part)) {
         let began = Instant::now();
         let (n_runs, broken) = (part.run)(plan).await;

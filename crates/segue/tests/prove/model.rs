@@ -1,4 +1,4 @@
-//! A model server that follows scripts and knows where it is from the prompt alone, as a real model does.
+//! A model server that follows scripts. It finds its position in the script from the prompt alone, like a real model.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -11,30 +11,30 @@ use tokio::net::TcpListener;
 
 use crate::plan::Plan;
 
-/// What a step costs.
+/// The output tokens of a step.
 pub(crate) const TOKENS_PER_STEP: u64 = 20;
 
-/// What the model says in each step: words, then calls with a title each.
+/// The reply of the model in each step: a text, then tool calls with a title each.
 pub(crate) type Script = &'static [(&'static str, &'static [(&'static str, &'static str)])];
 
 /// Forty words, each 150 ms after the one before: longer than two leases.
 const LONG: &str = "one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
     one two three four five six seven eight nine ten one two three four five six seven eight nine ten. ";
 
-/// Nothing comes after the first word for longer than any reader waits.
+/// After the first word the model sends nothing for longer than any reader waits.
 const SILENT: &str = "One and then a silence. ";
 const SILENCE: Duration = Duration::from_secs(40);
 
-/// What the model says where a user's decision should have spoken.
+/// The reply of the model to a request that the user's decision should have answered.
 const UNDECIDED: &str = "I do something else. ";
 
-/// How often the model was asked.
+/// The number of requests to the model.
 static N_ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// A track that the listener of the playlist has.
+/// A track in the library of the user who asks for a playlist.
 pub(crate) const ISRC: &str = "QZAAA2400001";
 
-/// By the first word of the question.
+/// The scripts, by the first word of the question.
 const SCRIPTS: &[(&str, Script)] = &[
     ("plain", &[("A plain answer of a few words. ", &[])]),
     ("write", &[("I add it. ", &[("add_task", "one")]), ("It is there. ", &[])]),
@@ -50,9 +50,9 @@ const SCRIPTS: &[(&str, Script)] = &[
     ),
     ("again", &[("An answer that is asked for twice. ", &[])]),
     ("playlist", &[("I make it. ", &[("suggestPlaylist", "Proof")]), ("It is saved. ", &[])]),
-    ("consent", &[("I ask. ", &[("house__add_task", "outside")]), ("It cannot be known. ", &[])]),
+    ("consent", &[("I ask. ", &[("othermcp__add_task", "outside")]), ("It cannot be known. ", &[])]),
     // The first call is the user's decision, not the model's.
-    ("Allow", &[("", &[("house__add_task", "outside")]), ("It is outside. ", &[])]),
+    ("Allow", &[("", &[("othermcp__add_task", "outside")]), ("It is outside. ", &[])]),
     ("long", &[(LONG, &[])]),
     ("silent", &[(SILENT, &[])]),
     ("slow", &[("This takes a while and then some more and a little more after that, word by word by word. ", &[])]),
@@ -66,16 +66,16 @@ pub(crate) fn script(question: &str) -> Script {
     SCRIPTS.iter().find(|(name, _)| *name == word).map_or(SCRIPTS[0].1, |(_, script)| script)
 }
 
-/// A turn whose words and task carry the mark of the one who asked.
+/// A turn whose text and task contain the mark of the client.
 fn marked(mark: &str) -> Script {
-    // A few hundred short texts in the life of the proof.
+    // The process leaks a few hundred short texts, which is acceptable for a test program.
     let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let calls: &'static [_] = Box::leak(Box::new([("add_task", leaked(mark.to_owned()))]));
     let (before, after) = (format!("{mark} asks for something. "), format!("{mark} has it now, as was asked for. "));
     Box::leak(Box::new([(leaked(before), calls), (leaked(after), &[])]))
 }
 
-/// Starts the server and returns the settings of servers that ask it.
+/// Starts the server and returns the settings of the Segue servers that call it.
 pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -89,10 +89,10 @@ pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
     own.into_iter().chain(plan.settings()).collect()
 }
 
-/// Which step is asked for, and which words of it were said before a server died.
+/// The script, the step that is requested, and the part of its text that was sent before a server died.
 fn place(request: &Value) -> (Script, usize, String) {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    // A question may follow results of the turn before in one message.
+    // One message may contain the results of the previous turn and then a question.
     let text_of = |message: &Value| {
         let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         blocks.iter().rev().find_map(|block| block["text"].as_str()).unwrap_or_default().to_owned()
@@ -124,11 +124,12 @@ async fn answer(Json(request): Json<Value>) -> axum::response::Response {
         ("", _) => (UNDECIDED, &[][..]),
         asked => asked,
     };
-    let rest = text.strip_prefix(said.as_str()).unwrap_or_else(|| panic!("'{said}' is not how '{text}' begins"));
+    let rest = text.strip_prefix(said.as_str()).unwrap_or_else(|| panic!("'{text}' does not begin with '{said}'"));
     let pace = Duration::from_millis(if text == LONG { 150 } else { 12 });
-    // Another time in other pieces: what a reader saw and the log does not hold would show.
+    // Every second reply is divided into other pieces. This shows whether a reader saw text that the log does not
+    // contain.
     let is_in_letters = N_ASKED.fetch_add(1, Ordering::Relaxed) % 2 == 1;
-    let falls_silent = text == SILENT && said.is_empty();
+    let has_silence = text == SILENT && said.is_empty();
     let (words, pace) = pieces(rest, pace, is_in_letters);
     let frames = async_stream::stream! {
         yield frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}));
@@ -137,7 +138,7 @@ async fn answer(Json(request): Json<Value>) -> axum::response::Response {
             tokio::time::sleep(pace).await;
             let delta = json!({"type": "text_delta", "text": word});
             yield frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}));
-            if falls_silent {
+            if has_silence {
                 tokio::time::sleep(SILENCE).await;
             }
         }
@@ -163,14 +164,14 @@ fn pieces(text: &str, pace: Duration, is_in_letters: bool) -> (Vec<String>, Dura
         return (text.split_inclusive(' ').map(str::to_owned).collect(), pace);
     }
     let letters: Vec<_> = text.chars().collect();
-    // A long answer takes its time either way.
+    // The pace of a long answer is the same in both divisions.
     let (n_letters, pace) = if pace > Duration::from_millis(100) { (5, pace) } else { (3, pace / 3) };
     (letters.chunks(n_letters).map(String::from_iter).collect(), pace)
 }
 
 fn input(tool: &str, title: &str) -> Value {
     match tool {
-        "add_task" | "house__add_task" => json!({"title": title}),
+        "add_task" | "othermcp__add_task" => json!({"title": title}),
         "suggestPlaylist" => json!({"title": title, "tracks": [{"isrc": ISRC, "reasoning": "It is the only one."}]}),
         _ => json!({}),
     }

@@ -1,4 +1,4 @@
-//! The check of the proof itself: bugs are planted in the servers one by one, and a part of the proof must find each.
+//! Checks the proof itself: bugs are planted in the servers one by one, and a part of the proof must find each.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -11,12 +11,12 @@ use futures::{FutureExt, StreamExt, stream};
 
 use crate::{parts, plan::Plan};
 
-/// So many bugs are looked for at once: the parts mostly wait.
+/// How many bugs are tested at once: the parts mostly wait.
 const AT_ONCE: usize = 2;
-/// A server that a bug has wedged is found as well.
-const WEDGED_AFTER: Duration = Duration::from_secs(240);
+/// A server that stops working because of a bug is detected after this time.
+const TIMEOUT: Duration = Duration::from_secs(240);
 
-/// The parts that are meant to find it.
+/// The parts that must find this bug.
 fn found_by(mutant: Mutant) -> &'static [&'static str] {
     use Mutant as M;
     match mutant {
@@ -25,10 +25,10 @@ fn found_by(mutant: Mutant) -> &'static [&'static str] {
         }
         M::SaveUnfenced => &["fence: several steps"],
         M::SettleUnfenced | M::FinishUnfenced | M::EndUnfenced => &["fence: several writes"],
-        M::LeaseIgnored | M::LeaseNotRenewed => &["nodes: a living node keeps its turn"],
+        M::LeaseIgnored | M::LeaseNotRenewed => &["nodes: a running node keeps its turn"],
         M::LostLeaseUnnoticed | M::ReaderNotCut => &["nodes: a turn is lost while the model is silent"],
         M::TakesAtOnceAfterOutage => &["outage longer than a lease, two nodes"],
-        M::TakeoverCountIgnored => &["nodes: a turn takes its node down three times"],
+        M::TakeoverCountIgnored => &["nodes: the node of a turn dies three times"],
         M::TakeoverForgetsText
         | M::SeqRestarts
         | M::ResumeRepeatsOne
@@ -38,18 +38,18 @@ fn found_by(mutant: Mutant) -> &'static [&'static str] {
         M::TakeoverForgetsUsage => &["crash: several steps"],
         M::ReadsNotRunAgain => &["crash: reads together"],
         M::TakeoverForgetsDecision => &["crash: consent"],
-        M::StopNotCarried => &["nodes: a stop while the node stands still"],
+        M::StopNotCarried => &["nodes: a stop while the node is paused"],
         M::LostReplyForgotten => &["lost reply: several writes"],
         M::GroupFailsTogether => &["nodes: one turn cannot be saved"],
         M::DrainInterrupts => &["crash: drain"],
         M::NoticeLost => &["nodes: a stop within a second"],
         M::ClientMessageIdIgnored => &["nodes: a message is sent five times"],
         M::LockOrder => &["outage: start and end collide"],
-        M::StartEndsWithClient => &["nodes: clients leave at once"],
+        M::StartEndsWithClient => &["nodes: clients disconnect at once"],
     }
 }
 
-/// `is_wanted`: by the name of the bug.
+/// Runs the bugs whose names `is_wanted` accepts.
 pub(crate) async fn run(is_wanted: impl Fn(&str) -> bool) -> ExitCode {
     let mut lines = Vec::new();
     let mut n_survived = 0;
@@ -66,19 +66,19 @@ pub(crate) async fn run(is_wanted: impl Fn(&str) -> bool) -> ExitCode {
         eprintln!("{name:<28} {seconds:>4} s  {said}");
         lines.push(format!("| {name} | {what} | {} | {said} |", found_by(*mutant).join(", ")));
     }
-    println!("\n| planted bug | what is wrong | found by | it says |\n|---|---|---|---|\n{}", lines.join("\n"));
+    println!("\n| planted bug | what is wrong | found by | message |\n|---|---|---|---|\n{}", lines.join("\n"));
     println!("\n{} of {} planted bugs found", lines.len() - n_survived, lines.len());
     if n_survived == 0 && !lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What did not hold, if anything.
+/// The first broken promise, if any.
 async fn find(mutant: Mutant, name: &'static str) -> Option<String> {
     let plan = Plan { stride: 1, mutant: Some((mutant, name)) };
     for part in parts::all().into_iter().filter(|part| found_by(mutant).contains(&part.name.as_str())) {
         let run = AssertUnwindSafe((part.run)(plan)).catch_unwind();
-        match tokio::time::timeout(WEDGED_AFTER, run).await {
-            Err(_) => return Some(format!("nothing came of it within {} s", WEDGED_AFTER.as_secs())),
-            Ok(Err(_)) => return Some("the proof could not go on".into()),
+        match tokio::time::timeout(TIMEOUT, run).await {
+            Err(_) => return Some(format!("no result within {} s", TIMEOUT.as_secs())),
+            Ok(Err(_)) => return Some("the part panicked".into()),
             Ok(Ok((_, broken))) => {
                 if let Some(first) = broken.into_iter().next() {
                     return Some(first.chars().take(160).collect());
@@ -89,7 +89,7 @@ async fn find(mutant: Mutant, name: &'static str) -> Option<String> {
     None
 }
 
-/// Each bug has a part that finds it, under a name that exists.
+/// Whether each bug names parts that exist.
 pub(crate) fn names_are_known() -> bool {
     let names: Vec<_> = parts::all().into_iter().map(|part| part.name).collect();
     ALL.iter().all(|(mutant, ..)| found_by(*mutant).iter().all(|part| names.iter().any(|name| name == part)))

@@ -1,4 +1,4 @@
-//! What two living nodes owe each other, and what a node owes a turn that is in trouble.
+//! Two running nodes, and turns that lose their lease or cannot be saved.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use crate::{
     pause::said,
     plan::{Found, Plan, with_lease},
     scenario::Seen,
-    signals::{end_open_transactions, give_back, rows, signal, take_away, until},
+    signals::{end_open_transactions, expire_simulated_lease, rows, signal, simulate_takeover, until},
     support::{Process, Stream, World, read_until_cut},
 };
 
-/// Long enough that a busy machine keeps it.
+/// Long enough to be renewed on a busy machine.
 const LEASE_MS: u64 = 2500;
 const STOPS_WITHIN: Duration = Duration::from_secs(1);
 
@@ -23,7 +23,7 @@ async fn ask(server: &Process, question: &str) -> (Stream, Value) {
     (stream, start)
 }
 
-/// Reads on until some words have come.
+/// Reads until the first text has arrived.
 async fn some_words(stream: &mut Stream, events: &mut Vec<Value>) {
     while events.last().is_none_or(|event| event["type"] != "text_delta") {
         events.push(stream.next().await.unwrap());
@@ -34,45 +34,45 @@ fn is_taken(line: &str) -> bool {
     line.contains("whose server died")
 }
 
-/// A turn that runs for longer than two leases stays with its node while that lives.
+/// A turn that runs for longer than two leases stays on its node while the node lives.
 pub(crate) async fn keeps_its_turn(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    // The other takes turns only after it has been there for a lease.
+    // A node takes turns over only after it has run for one lease.
     tokio::time::sleep(Duration::from_millis(LEASE_MS)).await;
     let (stream, start) = ask(&here, "long").await;
     let rest = stream.rest().await;
     let mut broken = Vec::new();
     if rest.last().is_none_or(|last| last["stopReason"] != "complete") {
-        broken.push(format!("the turn {} of a living node ends with {:?}", start["turnId"], rest.last()));
+        broken.push(format!("the turn {} of a running node ends with {:?}", start["turnId"], rest.last()));
     }
     let taken = here.log().into_iter().chain(there.log()).filter(|line| is_taken(line));
-    broken.extend(taken.map(|line| format!("taken from a living node: {line}")));
+    broken.extend(taken.map(|line| format!("taken over from a running node: {line}")));
     (1, broken)
 }
 
-/// A model that says nothing: the node learns at a renewal that the turn is lost, and lets its readers go.
-pub(crate) async fn loses_it_silently(plan: Plan) -> Found {
+/// The model sends nothing. The node notices at a renewal that the lease is lost, and disconnects its readers.
+pub(crate) async fn loses_its_lease(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let server = Process::start(&world, &settings).await;
     let (mut stream, start) = ask(&server, "silent").await;
     let mut seen = Seen { question: Some("silent"), events: vec![start], ..Seen::default() };
     some_words(&mut stream, &mut seen.events).await;
-    take_away(&world).await;
+    simulate_takeover(&world).await;
     match tokio::time::timeout(Duration::from_secs(10), stream.rest()).await {
         Ok(rest) => seen.events.extend(rest),
-        Err(_) => return (1, vec!["the readers of a turn that was lost are not let go".into()]),
+        Err(_) => return (1, vec!["the readers of a turn that was lost are not disconnected".into()]),
     }
     let mut broken = Vec::new();
-    if !said(&server, "A turn was let go").await {
-        broken.push("the node goes on with a turn that it lost".into());
+    if !said(&server, "A turn was released").await {
+        broken.push("the node continues a turn that it lost".into());
     }
-    give_back(&world).await;
+    expire_simulated_lease(&world).await;
     broken.extend(check::broken(&server, &seen).await);
     (1, broken)
 }
 
-/// A turn that takes its node down three times is closed, and what was streamed stays.
+/// A turn whose node dies three times is closed, and the streamed text is kept.
 pub(crate) async fn dies_three_times(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let mut server = Process::start(&world, &settings).await;
@@ -88,7 +88,7 @@ pub(crate) async fn dies_three_times(plan: Plan) -> Found {
     events.extend(stream.rest().await);
     let mut broken = Vec::new();
     if events.last().unwrap()["code"] != "INTERRUPTED" {
-        broken.push(format!("the third death is followed by {}", events.last().unwrap()));
+        broken.push(format!("after the third crash the stream ends with {}", events.last().unwrap()));
     }
     let streamed: String = events.iter().filter_map(|event| event["content"].as_str()).collect();
     let path = format!("/api/conversations/{}", events[0]["conversationId"].as_str().unwrap());
@@ -99,7 +99,7 @@ pub(crate) async fn dies_three_times(plan: Plan) -> Found {
     (1, broken)
 }
 
-/// The node stands still, the stop comes through another one, and the node that takes the turn over ends it.
+/// The node is paused, the stop is requested through another node, and the node that takes the turn over ends it.
 pub(crate) async fn stops_while_paused(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let (node, other) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
@@ -120,11 +120,11 @@ pub(crate) async fn stops_while_paused(plan: Plan) -> Found {
     (1, broken)
 }
 
-/// The events of one turn cannot be saved; those of another are, and its reader gets them as they come.
+/// The events of one turn cannot be saved. Those of another turn are saved, and its reader gets them without delay.
 pub(crate) async fn saves_the_others(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, model::start(plan).await);
     let server = Process::start(&world, &settings).await;
-    let (ill, _) = ask(&server, "long").await;
+    let (blocked, _) = ask(&server, "long").await;
     let places: Vec<_> = (0..80).map(|n| format!("SELECT {n} AS n")).collect();
     let block = format!(
         "INSERT INTO turn_log (turn_id, position, events) SELECT id, n_events + n, '[]' FROM turns,
@@ -132,28 +132,28 @@ pub(crate) async fn saves_the_others(plan: Plan) -> Found {
         places.join(" UNION ALL ")
     );
     world.execute(&block).await;
-    let (mut well, start) = ask(&server, "long").await;
-    some_words(&mut well, &mut vec![]).await;
+    let (mut healthy, start) = ask(&server, "long").await;
+    some_words(&mut healthy, &mut vec![]).await;
     let n_running = rows(&world, "SELECT 'one' FROM turns WHERE status = 'running'").await.len();
     let mut broken = Vec::new();
     if n_running < 2 {
-        broken.push("the reader of a healthy turn gets its words only when the turn is over".into());
+        broken.push("the reader of a healthy turn gets its events only after the end of the turn".into());
     }
     world.execute("DELETE FROM turn_log WHERE events = '[]'").await;
     server.post(&format!("/api/turns/{}/stop", start["turnId"].as_str().unwrap()), json!({})).await;
-    let (ill, well) = tokio::join!(ill.rest(), well.rest());
-    if well.last().is_none_or(|last| last["stopReason"] != "stopped") {
-        broken.push(format!("the healthy turn ends with {:?}", well.last()));
+    let (blocked, healthy) = tokio::join!(blocked.rest(), healthy.rest());
+    if healthy.last().is_none_or(|last| last["stopReason"] != "stopped") {
+        broken.push(format!("the healthy turn ends with {:?}", healthy.last()));
     }
-    if ill.last().is_none_or(|last| last["stopReason"] != "complete") {
-        broken.push(format!("a turn that can be saved again ends with {:?}", ill.last()));
+    if blocked.last().is_none_or(|last| last["stopReason"] != "complete") {
+        broken.push(format!("a turn that can be saved again ends with {:?}", blocked.last()));
     }
     broken.extend(check::broken(&server, &Seen::default()).await);
     (1, broken)
 }
 
-/// A message that is sent five times is one turn.
-pub(crate) async fn knows_a_message(plan: Plan) -> Found {
+/// A message that is sent five times starts one turn.
+pub(crate) async fn deduplicates_a_message(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, model::start(plan).await);
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let body = json!({"message": "write", "agent": "tasks", "clientMessageId": "once"});
@@ -166,15 +166,15 @@ pub(crate) async fn knows_a_message(plan: Plan) -> Found {
     let all = [together.0, together.1, together.2, together.3, send(&there).await];
     let mut broken = Vec::new();
     if all.iter().any(|events| events != &all[0] || events.len() < 3) {
-        broken.push(format!("one message, and its streams differ: {all:?}"));
+        broken.push(format!("the streams of one message differ: {all:?}"));
     }
     let seen = Seen { question: Some("write"), events: all[0].clone(), ..Seen::default() };
     broken.extend(check::broken(&here, &seen).await);
     (1, broken)
 }
 
-/// Clients leave while their message is being stored: it is answered by the node that took it, or it is not there.
-pub(crate) async fn leaves_clients_alone(plan: Plan) -> Found {
+/// Clients disconnect while their message is being stored: either the node answers it, or it is not stored.
+pub(crate) async fn answers_disconnected_clients(plan: Plan) -> Found {
     const N: u64 = 200;
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let server = Process::start(&world, &settings).await;
@@ -182,7 +182,7 @@ pub(crate) async fn leaves_clients_alone(plan: Plan) -> Found {
     for n in 0..N {
         let body = json!({"message": "plain", "agent": "tasks"});
         let sending = client.post(format!("{}/api/chat/stream", server.url)).json(&body).send();
-        // Somewhere between before the first byte and after the answer began.
+        // The time is between the first byte of the request and the first byte of the answer.
         let _ = tokio::time::timeout(Duration::from_micros(n * 60), sending).await;
     }
     let mut broken = check::answered(&server, "/api/conversations?limit=100").await;
@@ -190,11 +190,11 @@ pub(crate) async fn leaves_clients_alone(plan: Plan) -> Found {
         broken.push("a turn that was stored is not answered".into());
     }
     let taken = server.log().into_iter().filter(|line| is_taken(line));
-    broken.extend(taken.map(|line| format!("a turn was left behind by its own server: {line}")));
+    broken.extend(taken.map(|line| format!("a turn was not finished by its own server: {line}")));
     (usize::try_from(N).unwrap(), broken)
 }
 
-/// The promised time: a stop ends the turn within a second, asked of its own node and of another.
+/// The promised time: a stop ends the turn within a second, requested through its own node or through another.
 pub(crate) async fn stops_in_time(plan: Plan) -> Found {
     let (world, settings) = (World::new().await, model::start(plan).await);
     let (here, there) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);

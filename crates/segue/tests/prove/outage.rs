@@ -1,4 +1,5 @@
-//! The database away for longer than a lease, with two nodes; and two clients of one conversation who never wait.
+//! The database is unavailable for longer than a lease, with two nodes. And: clients that send to one conversation
+//! without a pause.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +14,15 @@ use crate::{
     support::{Process, World, read_until_cut},
 };
 
-/// The node that is back later must be able to renew within it, however busy the machine is.
+/// The second node must be able to renew within this time after the outage, on a busy machine too.
 const LEASE_MS: u64 = 4000;
-/// One node is back so much later than the other: more than the time between two renewals, much less than a lease.
+/// How much later the second node is connected again: more than the time between two renewals, much less than a lease.
 const LATER: Duration = Duration::from_millis(1000);
-/// The node that is back first has stored something.
+/// The first node has stored something after the outage.
 const IS_BACK: &str = "SELECT 'one' FROM turns WHERE lease_until > now() OR ended_at IS NOT NULL";
 
-/// Turns run on both nodes when the database goes away for two leases, and comes back for one node first. It does not take
-/// what the other still has.
+/// Turns run on both nodes when the database becomes unavailable for two leases. One node is connected again first, and
+/// must not take over the turns of the other.
 pub(crate) async fn two_nodes(plan: Plan) -> Found {
     let model = model::start(plan).await;
     let world = World::new().await;
@@ -29,7 +30,7 @@ pub(crate) async fn two_nodes(plan: Plan) -> Found {
     let settings = |through| with_lease(&model, LEASE_MS).into_iter().chain([through]).collect::<Vec<_>>();
     let one = Process::start(&world, &settings(through)).await;
     let two = Process::start(&world, &settings(late_through)).await;
-    // Both have been steady for a lease.
+    // Both nodes have renewed their leases for the duration of a lease.
     tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
     let mut streams = Vec::new();
     for server in [&one, &one, &two, &two] {
@@ -40,25 +41,25 @@ pub(crate) async fn two_nodes(plan: Plan) -> Found {
     wire.cut();
     late_wire.cut();
     tokio::time::sleep(Duration::from_millis(LEASE_MS * 2)).await;
-    wire.mend();
-    assert!(until(&world, IS_BACK, |rows| !rows.is_empty()).await, "the node that is back first goes on");
+    wire.restore();
+    assert!(until(&world, IS_BACK, |rows| !rows.is_empty()).await, "the first node continues");
     tokio::time::sleep(LATER).await;
-    late_wire.mend();
+    late_wire.restore();
     let ended = futures::future::join_all(streams.into_iter().map(crate::support::Stream::rest)).await;
     let mut broken = Vec::new();
     for (n, events) in ended.into_iter().enumerate() {
         if events.last().is_none_or(|last: &Value| last["stopReason"] != "complete") {
-            broken.push(format!("turn {n} of a living node ends with {:?}", events.last()));
+            broken.push(format!("turn {n} of a running node ends with {:?}", events.last()));
         }
     }
     let log: Vec<_> =
         one.log().into_iter().chain(two.log()).filter(|line| line.contains("whose server died")).collect();
-    broken.extend(log.into_iter().map(|line| format!("taken from a living node: {line}")));
+    broken.extend(log.into_iter().map(|line| format!("taken over from a running node: {line}")));
     broken.extend(check::broken(&one, &Seen::default()).await);
     (1, broken)
 }
 
-/// Two clients send to one conversation as fast as they are answered: 409 is an answer, a deadlock is not.
+/// Four clients send to one conversation without a pause. 409 is a valid answer; a deadlock is an error.
 pub(crate) async fn collide(plan: Plan) -> Found {
     let model = model::start(plan).await;
     let world = World::new().await;

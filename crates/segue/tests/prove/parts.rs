@@ -10,10 +10,10 @@ use crate::{
 
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// It is about several nodes or about the wire to the database.
+    /// Whether the part needs several nodes or a proxy in front of the database.
     pub(crate) needs_postgres: bool,
-    /// A test of `it` says the same; only a whole run and the planted bugs need it here.
-    pub(crate) is_elsewhere: bool,
+    /// Whether a test of `it` checks the same. Only a complete run and the planted bugs need the part here.
+    pub(crate) is_tested_in_it: bool,
     pub(crate) run: Box<dyn Fn(Plan) -> BoxFuture<'static, Found>>,
 }
 
@@ -21,7 +21,7 @@ fn part<F>(name: impl Into<String>, needs_postgres: bool, run: impl Fn(Plan) -> 
 where
     F: Future<Output = Found> + Send + 'static,
 {
-    Part { name: name.into(), needs_postgres, is_elsewhere: false, run: Box::new(move |plan| Box::pin(run(plan))) }
+    Part { name: name.into(), needs_postgres, is_tested_in_it: false, run: Box::new(move |plan| Box::pin(run(plan))) }
 }
 
 pub(crate) fn all() -> Vec<Part> {
@@ -38,17 +38,23 @@ pub(crate) fn all() -> Vec<Part> {
         part("crash: consent", false, consent::every_point),
         part("outage longer than a lease, two nodes", true, outage::two_nodes),
         part("outage: start and end collide", true, outage::collide),
-        part("nodes: a living node keeps its turn", false, nodes::keeps_its_turn),
-        part("nodes: a turn is lost while the model is silent", false, nodes::loses_it_silently),
+        part("nodes: a running node keeps its turn", false, nodes::keeps_its_turn),
+        part("nodes: a turn is lost while the model is silent", false, nodes::loses_its_lease),
         Part {
-            is_elsewhere: true,
-            ..part("nodes: a turn takes its node down three times", false, nodes::dies_three_times)
+            is_tested_in_it: true,
+            ..part("nodes: the node of a turn dies three times", false, nodes::dies_three_times)
         },
-        part("nodes: a stop while the node stands still", true, nodes::stops_while_paused),
+        part("nodes: a stop while the node is paused", true, nodes::stops_while_paused),
         part("nodes: one turn cannot be saved", false, nodes::saves_the_others),
-        Part { is_elsewhere: true, ..part("nodes: a message is sent five times", false, nodes::knows_a_message) },
-        Part { is_elsewhere: true, ..part("nodes: clients leave at once", false, nodes::leaves_clients_alone) },
-        Part { is_elsewhere: true, ..part("nodes: a stop within a second", false, nodes::stops_in_time) },
+        Part {
+            is_tested_in_it: true,
+            ..part("nodes: a message is sent five times", false, nodes::deduplicates_a_message)
+        },
+        Part {
+            is_tested_in_it: true,
+            ..part("nodes: clients disconnect at once", false, nodes::answers_disconnected_clients)
+        },
+        Part { is_tested_in_it: true, ..part("nodes: a stop within a second", false, nodes::stops_in_time) },
         part("histories: six clients of two nodes", true, histories::two_nodes),
     ];
     crashes.chain(replies).chain(pauses).chain(fences).chain(rest).collect()

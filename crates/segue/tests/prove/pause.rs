@@ -1,4 +1,4 @@
-//! Pauses: a node stands still at its 1st, 2nd, … statement or commit for longer than a lease, and wakes up.
+//! Pauses: a node is paused at its 1st, 2nd, … statement or commit for longer than a lease, and then resumes.
 
 use std::time::Duration;
 
@@ -6,29 +6,31 @@ use crate::{
     check, model,
     plan::{Found, Plan, Tried, enumerate, with_lease},
     scenario::{self, Scenario, Seen},
-    signals::{end_open_transactions, give_back, signal, stands_still, stored, take_away, until},
+    signals::{
+        end_open_transactions, expire_simulated_lease, signal, simulate_takeover, stored, until, wait_until_paused,
+    },
     support::{Process, World},
 };
 
 pub(crate) const NAMES: [&str; 2] = ["several steps", "several writes"];
 const LEASE_MS: u64 = 1000;
-/// A reader of a turn that was lost is let go at the next renewal; this is many of them.
-const LET_GO: Duration = Duration::from_secs(15);
+/// A reader of a turn that was lost is disconnected at the next renewal. This is the time of many renewals.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Others {
-    /// Another node takes the turn over and finishes it, or is still at it when the node wakes up.
+    /// Another node takes the turn over. It has finished it, or is still running it, when the paused node resumes.
     Take,
-    /// The turn has another holder that has done nothing yet when the node wakes up.
+    /// Another node holds the turn and has done nothing yet when the paused node resumes.
     Hold,
 }
 
-/// Two nodes: the turn of the one that stands still is finished by the other.
+/// Two nodes: the other node finishes the turn of the paused one.
 pub(crate) async fn every_point(name: &'static str, plan: Plan) -> Found {
     every(name, plan, Others::Take).await
 }
 
-/// Fencing: what a node without the lease does at each point changes nothing.
+/// Fencing: a node without the lease changes nothing at any point.
 pub(crate) async fn every_fence(name: &'static str, plan: Plan) -> Found {
     every(name, plan, Others::Hold).await
 }
@@ -36,7 +38,7 @@ pub(crate) async fn every_fence(name: &'static str, plan: Plan) -> Found {
 async fn every(name: &str, plan: Plan, others: Others) -> Found {
     let scenario = scenario::all().into_iter().find(|scenario| scenario.name == name).unwrap();
     let settings = with_lease(&model::start(plan).await, LEASE_MS);
-    // A point takes seconds here: a sample is smaller.
+    // A point takes seconds here, so a sample has fewer points.
     let stride = if plan.stride == 1 { 1 } else { plan.stride * 2 };
     let try_point = async |n| match others {
         Others::Take => taken_at(&scenario, &settings, n).await,
@@ -56,7 +58,7 @@ async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: u
     let mut node = Process::start(&world, &pausing(settings, n)).await;
     let pause = async || {
         end_open_transactions(&world).await;
-        // Every second time the node wakes up while the other is still at work.
+        // In every second run the paused node resumes while the other still runs the turn.
         let is_late = n % 2 == 1;
         let is_taken = until(&world, RUNNING, |rows| !rows.iter().any(|row| is_late || row == "token 1")).await;
         if is_taken { Vec::new() } else { vec!["the turn is not taken over".to_owned()] }
@@ -64,12 +66,12 @@ async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: u
     let (seen, was_paused, mut broken) = play_paused(scenario, &mut node, pause).await;
     broken.extend(check::broken(&other, &seen).await);
     if !was_paused {
-        // It may stand still at any moment.
+        // The node may still be paused later.
         return (false, broken);
     }
     let healthy = node.chat(serde_json::json!({"message": "plain", "agent": "tasks"})).await.rest().await;
     if healthy.last().is_none_or(|last| last["stopReason"] != "complete") {
-        broken.push(format!("the node that woke up cannot answer: {:?}", healthy.last()));
+        broken.push(format!("the resumed node cannot answer: {:?}", healthy.last()));
     }
     (was_paused, broken)
 }
@@ -81,8 +83,8 @@ async fn held_at(scenario: &Scenario, settings: &[(&'static str, String)], n: us
     let before = std::sync::Mutex::new(None);
     let pause = async || {
         end_open_transactions(&world).await;
-        if until_known(&world, RUNNING).await {
-            take_away(&world).await;
+        if has_row(&world, RUNNING).await {
+            simulate_takeover(&world).await;
             let found = stored(&world).await;
             *before.lock().unwrap() = Some(found);
         }
@@ -90,30 +92,30 @@ async fn held_at(scenario: &Scenario, settings: &[(&'static str, String)], n: us
     };
     let (seen, was_paused, mut broken) = play_paused(scenario, &mut node, pause).await;
     if !was_paused {
-        // It may stand still at any moment, and nothing was taken away.
+        // The node may still be paused later, and its turn was not taken away.
         return (false, broken);
     }
     if let Some(before) = before.into_inner().unwrap() {
-        // Its last attempt is made when it lets the turn go.
-        if !said(&node, "A turn was let go").await {
-            broken.push("the node does not let the turn go".to_owned());
+        // The node makes its last attempt when it releases the turn.
+        if !said(&node, "A turn was released").await {
+            broken.push("the node does not release the turn".to_owned());
         }
         let after = stored(&world).await;
         if before != after {
             broken.push(format!("a node without the lease changed {before:?} to {after:?}"));
         }
-        give_back(&world).await;
+        expire_simulated_lease(&world).await;
     }
     broken.extend(check::broken(&node, &seen).await);
     (was_paused, broken)
 }
 
-/// Whether there is such a row now.
-async fn until_known(world: &World, sql: &str) -> bool {
+/// Whether the query finds a row now.
+async fn has_row(world: &World, sql: &str) -> bool {
     !crate::signals::rows(world, sql).await.is_empty()
 }
 
-/// Plays a scenario on a node that may stand still once; `pause` happens meanwhile.
+/// Plays a scenario on a node that may be paused once. `pause` runs while it is paused.
 async fn play_paused(
     scenario: &Scenario,
     node: &mut Process,
@@ -124,21 +126,21 @@ async fn play_paused(
     tokio::pin!(play);
     tokio::select! {
         biased;
-        () = stands_still(pid) => {}
+        () = wait_until_paused(pid) => {}
         seen = &mut play => return (seen, false, Vec::new()),
     }
     let mut broken = pause().await;
     signal(pid, "-CONT").await;
-    match tokio::time::timeout(LET_GO, play).await {
+    match tokio::time::timeout(DISCONNECT_TIMEOUT, play).await {
         Ok(seen) => (seen, true, broken),
         Err(_) => {
-            broken.push("the readers of a turn that was lost are not let go".to_owned());
+            broken.push("the readers of a turn that was lost are not disconnected".to_owned());
             (Seen::default(), true, broken)
         }
     }
 }
 
-/// Waits until the server has logged this.
+/// Waits until the server has logged this text. False if that takes too long.
 pub(crate) async fn said(server: &Process, what: &str) -> bool {
     for _ in 0..600 {
         if server.log().iter().any(|line| line.contains(what)) {

@@ -1,29 +1,29 @@
-//! What one run of the proof tries: how many of its points, and which bug is planted in the servers.
+//! The plan of a run: how many of its points are tried, and which bug is planted in the servers.
 
 use engine::mutants::Mutant;
 use futures::{FutureExt, StreamExt, stream};
 
-/// More points than any scenario has.
+/// An upper limit of the points of a scenario.
 const MOST_POINTS: usize = 400;
 
-/// How many runs there were and what did not hold.
+/// The number of runs and the broken promises.
 pub(crate) type Found = (usize, Vec<String>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    /// One of so many points is tried.
+    /// Only every n-th point is tried.
     pub(crate) stride: usize,
-    /// The servers have this bug: the part is over at the first thing that does not hold.
+    /// The bug that is planted in the servers. The part then ends at the first broken promise.
     pub(crate) mutant: Option<(Mutant, &'static str)>,
 }
 
-/// So many points are tried at once: a run mostly waits. More of them would make a busy machine lose leases.
+/// How many points are tried at once: a run mostly waits. With more, a busy machine would lose leases.
 pub(crate) const AT_ONCE: usize = 4;
 
-/// What one point showed: whether there may be a point after it, and what did not hold.
+/// The result of one point: whether a later point may exist, and the broken promises.
 pub(crate) type Tried = (bool, Vec<String>);
 
-/// Tries the 1st, 2nd, … point until there is none. `name`: what a point is called in a report.
+/// Tries the 1st, 2nd, … point until there are no more. `name` is the name of a point in the report.
 pub(crate) async fn enumerate<F>(plan: Plan, stride: usize, name: &str, try_point: impl Fn(usize) -> F) -> Found
 where
     F: Future<Output = Tried>,
@@ -39,17 +39,17 @@ where
             return (n_runs, broken);
         }
     }
-    broken.push(format!("there is still a {name} {MOST_POINTS}"));
+    broken.push(format!("{name} {MOST_POINTS} still exists"));
     (n_runs, broken)
 }
 
 impl Plan {
-    /// Whether nothing new can be learned.
+    /// Whether the part can end: a planted bug was found.
     pub(crate) fn is_over(&self, broken: &[String]) -> bool {
         self.mutant.is_some() && !broken.is_empty()
     }
 
-    /// What every server is started with.
+    /// The settings of every server.
     pub(crate) fn settings(&self) -> Option<(&'static str, String)> {
         self.mutant.map(|(_, name)| ("SEGUE_MUTANT", name.to_owned()))
     }

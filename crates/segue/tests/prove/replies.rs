@@ -1,4 +1,4 @@
-//! Lost replies: PostgreSQL has done what it was told, and the server never hears of it.
+//! Lost replies: PostgreSQL executes a statement, and the server does not get the reply.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const NAMES: [&str; 3] = ["plain answer", "several writes", "stop"];
 /// Much longer than any scenario takes.
-const WEDGED_AFTER: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) async fn every_reply(name: &str, plan: Plan) -> Found {
     let scenario: Scenario = scenario::all().into_iter().find(|scenario| scenario.name == name).unwrap();
@@ -23,13 +23,13 @@ pub(crate) async fn every_reply(name: &str, plan: Plan) -> Found {
 }
 
 async fn without_reply(scenario: &Scenario, settings: &[(&'static str, String)], n: usize) -> Tried {
-    // A new server each time: the tasks of one run are not those of another.
+    // Each run has a new server and database, so that it does not find the tasks of another run.
     let world = World::new().await;
     let (wire, through) = wired(&world).await;
     let settings: Vec<_> = settings.iter().cloned().chain([through]).collect();
     let mut server = Process::start(&world, &settings).await;
     wire.lose_reply(i64::try_from(n).unwrap());
-    let Ok(seen) = tokio::time::timeout(WEDGED_AFTER, scenario.play(&mut server)).await else {
+    let Ok(seen) = tokio::time::timeout(TIMEOUT, scenario.play(&mut server)).await else {
         return (false, vec!["the turn does not end".to_owned()]);
     };
     let was_lost = wire.has_lost();
@@ -37,7 +37,7 @@ async fn without_reply(scenario: &Scenario, settings: &[(&'static str, String)],
     (was_lost, check::broken(&server, &seen).await)
 }
 
-/// A wire to the database of a world, and the setting that leads through it.
+/// A proxy in front of the database of a world, and the setting with its address.
 pub(crate) async fn wired(world: &World) -> (Wire, (&'static str, String)) {
     let url = world.settings()["DATABASE_URL"].clone();
     let address = url.split('@').nth(1).and_then(|rest| rest.split('/').next()).unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What is under way when a server dies.
+//! The scenarios: what a server does when it dies.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::{
     support::{Process, read_until_cut},
 };
 
-/// What a client of one run sent and saw.
+/// What the client of one run sent and received.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// The question, when a turn was asked for.
+    /// The question, if the client started a turn.
     pub(crate) question: Option<&'static str>,
-    /// The events of its stream; none when the server refused or died before the first.
+    /// The events of its stream; empty if the server rejected the request or died before the first event.
     pub(crate) events: Vec<Value>,
-    /// Titles of tasks that were made outside a turn, with whether the server said so.
+    /// Titles of tasks that were created outside a turn, and whether the server confirmed each.
     pub(crate) direct: Vec<(&'static str, bool)>,
     pub(crate) is_stopped: bool,
 }
@@ -27,7 +27,8 @@ pub(crate) struct Seen {
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) does: Does,
-    /// Whether the points of the start are tried: the scenario is what a server does with what it finds.
+    /// Whether the crash points are those of the start of a server: the scenario is what a server does with unfinished
+    /// turns.
     pub(crate) at_start: bool,
 }
 
@@ -41,10 +42,10 @@ pub(crate) enum Does {
     Imports,
     Drains,
     CallsByMcp,
-    /// The same question twice: the second answer takes the place of the first.
+    /// Sends the same question twice; the second answer replaces the first.
     AsksAgain,
-    /// Saves a playlist of a track that was there before.
-    Plays,
+    /// Saves a playlist of a track that is already in the library.
+    SavesPlaylist,
 }
 
 pub(crate) fn all() -> Vec<Scenario> {
@@ -63,28 +64,28 @@ pub(crate) fn all() -> Vec<Scenario> {
         scenario("drain", Does::Drains),
         scenario("MCP call", Does::CallsByMcp),
         scenario("regenerate", Does::AsksAgain),
-        scenario("playlist", Does::Plays),
+        scenario("playlist", Does::SavesPlaylist),
         Scenario { name: "takeover itself", does: Does::Asks("steps"), at_start: true },
     ]
 }
 
 impl Scenario {
-    /// Whether its client follows no turn.
+    /// Whether its client reads no stream of a turn.
     pub(crate) fn is_direct(&self) -> bool {
         matches!(self.does, Does::CallsDirectly | Does::Creates | Does::Imports | Does::CallsByMcp | Does::AsksAgain)
     }
 
-    /// Whether a library must be there first.
+    /// Whether it needs tracks in the library.
     pub(crate) fn needs_tracks(&self) -> bool {
-        matches!(self.does, Does::Plays)
+        matches!(self.does, Does::SavesPlaylist)
     }
 
-    /// Plays it against a server that may die at any moment.
+    /// Runs the scenario on a server that may die at any time.
     pub(crate) async fn play(&self, server: &mut Process) -> Seen {
         let mut seen = Seen::default();
         match self.does {
             Does::Asks(question) => ask(server, "tasks", question, None, &mut seen).await,
-            Does::Plays => ask(server, "discover", "playlist", None, &mut seen).await,
+            Does::SavesPlaylist => ask(server, "discover", "playlist", None, &mut seen).await,
             Does::AsksAgain => ask_again(server).await,
             Does::AsksTwice(question) => {
                 ask(server, "tasks", "plain", None, &mut seen).await;
@@ -107,7 +108,7 @@ impl Scenario {
                 let url = format!("{}/api/library/import?name=imported.csv", server.url);
                 let body = "title,artist,isrc\nOne,Someone,QZAAA2400001\nTwo,Someone,QZAAA2400002\n";
                 let done = reqwest::Client::new().post(url).body(body).send().await;
-                // Such a file is a playlist, named after the file.
+                // This file also becomes a playlist, named after the file.
                 seen.direct.push(("imported", done.is_ok_and(|response| response.status().is_success())));
             }
             Does::Drains => {
@@ -115,11 +116,11 @@ impl Scenario {
                 let Some(response) = post(server, "/api/chat/stream", body).await else { return seen };
                 seen.question = Some("slow");
                 let pid = server.pid().to_string();
-                let leave = async {
+                let terminate = async {
                     tokio::time::sleep(Duration::from_millis(60)).await;
                     Command::new("kill").args(["-TERM", &pid]).status().await.unwrap();
                 };
-                tokio::join!(read_until_cut(response, &mut seen.events), leave);
+                tokio::join!(read_until_cut(response, &mut seen.events), terminate);
             }
             Does::CallsByMcp => {
                 let done = call_by_mcp(server).await;
@@ -130,7 +131,7 @@ impl Scenario {
     }
 }
 
-/// Asks for a slow answer and stops it when it has begun.
+/// Starts a slow answer and stops it.
 async fn stop(server: &Process, seen: &mut Seen) {
     let body = json!({"message": "slow", "agent": "tasks"});
     let Some(response) = post(server, "/api/chat/stream", body).await else { return };
@@ -151,18 +152,18 @@ async fn stop(server: &Process, seen: &mut Seen) {
     seen.is_stopped = stopped == Some(true);
 }
 
-/// Fills the library of the playlist.
+/// Adds the track of the playlist to the library.
 pub(crate) async fn fill(server: &Process) {
     server.import("a.csv", format!("Title;Artist;ISRC\nOne;Someone;{ISRC}\n")).await;
 }
 
-/// Only the AI SDK's protocol has a request for that.
+/// Regenerates an answer. Only the AI SDK's protocol has a request for this.
 async fn ask_again(server: &Process) {
     for trigger in ["submit-message", "regenerate-message"] {
         let message = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": "again"}]});
         let body = json!({"id": "c", "agent": "tasks", "trigger": trigger, "messages": [message]});
         let Some(response) = post(server, "/api/ai/chat", body).await else { return };
-        // Its frames are not ours; what counts is what is stored.
+        // The frames are those of the AI SDK. Only the stored messages are checked.
         let _ = response.bytes().await;
     }
 }

@@ -1,4 +1,4 @@
-//! Processes that are made to stand still, and what the database says meanwhile.
+//! Paused processes, and the rows of the database meanwhile.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub(crate) async fn signal(pid: u32, name: &str) {
     assert!(sent.success());
 }
 
-/// Returns when the process stands still.
-pub(crate) async fn stands_still(pid: u32) {
+/// Waits until the process is paused.
+pub(crate) async fn wait_until_paused(pid: u32) {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         if stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T')) {
@@ -26,7 +26,7 @@ pub(crate) async fn stands_still(pid: u32) {
     }
 }
 
-/// Asks until the rows are as they should be. False when that takes too long.
+/// Repeats a query until `is_good` accepts its rows. False if that takes too long.
 pub(crate) async fn until(world: &World, sql: &str, is_good: impl Fn(&[String]) -> bool) -> bool {
     let asking = async {
         while !is_good(&rows(world, sql).await) {
@@ -36,7 +36,7 @@ pub(crate) async fn until(world: &World, sql: &str, is_good: impl Fn(&[String]) 
     tokio::time::timeout(Duration::from_secs(40), asking).await.is_ok()
 }
 
-/// The rows of a query that returns one text.
+/// The rows of a query that returns one text column.
 pub(crate) async fn rows(world: &World, sql: &str) -> Vec<String> {
     let sql = AssertSqlSafe(sql.to_owned());
     let found: Vec<(String,)> = match world.database_url() {
@@ -53,8 +53,8 @@ pub(crate) async fn rows(world: &World, sql: &str) -> Vec<String> {
     found.into_iter().map(|(text,)| text).collect()
 }
 
-/// PostgreSQL ends the transactions of a node that stands still after five seconds; this is that moment. Only those that
-/// hold locks on tables of this world: others are tried at the same time.
+/// PostgreSQL ends the transactions of a paused node after five seconds; this does it at once. Only transactions with
+/// locks on tables of this world are ended, because other points are tried at the same time.
 pub(crate) async fn end_open_transactions(world: &World) {
     const SQL: &str = "SELECT pid::text FROM pg_stat_activity a, pg_terminate_backend(a.pid)
         WHERE state LIKE 'idle in transaction%' AND application_name = 'segue' AND EXISTS (
@@ -63,8 +63,8 @@ pub(crate) async fn end_open_transactions(world: &World) {
     rows(world, SQL).await;
 }
 
-/// A turn and its open calls go to a node that does nothing yet: the moment right after a takeover.
-pub(crate) async fn take_away(world: &World) {
+/// Moves a turn and its open calls to a node that does nothing yet: the state right after a takeover.
+pub(crate) async fn simulate_takeover(world: &World) {
     const TURNS: &str = "UPDATE turns SET lease_token = lease_token + 1, holder = 'another node',
         lease_until = '2999-01-01T00:00:00+00:00' WHERE status = 'running'";
     const CALLS: &str = "UPDATE tool_calls SET lease_token = lease_token + 1 WHERE status IN ('running', 'settled') AND lease_token > 0";
@@ -72,8 +72,8 @@ pub(crate) async fn take_away(world: &World) {
     world.execute(CALLS).await;
 }
 
-/// That node is dead.
-pub(crate) async fn give_back(world: &World) {
+/// Expires the lease of that node.
+pub(crate) async fn expire_simulated_lease(world: &World) {
     world.execute("UPDATE turns SET lease_until = '2000-01-01T00:00:00+00:00' WHERE holder = 'another node'").await;
 }
 

@@ -1,4 +1,4 @@
-//! A wire between the server and PostgreSQL that loses the n-th reply, or everything for a while.
+//! A TCP proxy between the server and PostgreSQL that drops the n-th reply, or every connection for a while.
 
 use std::sync::{
     Arc,
@@ -19,7 +19,7 @@ pub(crate) struct Wire {
 
 #[derive(Default)]
 struct State {
-    /// How many replies to statements pass until one is lost; negative: none is.
+    /// How many replies to statements pass before one is dropped; negative: none is dropped.
     left: AtomicI64,
     is_cut: AtomicBool,
     cut: Notify,
@@ -37,45 +37,45 @@ impl Wire {
                     continue;
                 }
                 let Ok(far) = TcpStream::connect(&target).await else { continue };
-                tokio::spawn(carry_both(near, far, state.clone()));
+                tokio::spawn(forward(near, far, state.clone()));
             }
         });
         wire
     }
 
-    /// The `n`-th reply from now on is lost, and its connection with it.
+    /// Drops the `n`-th reply from now on, and its connection.
     pub(crate) fn lose_reply(&self, n: i64) {
         self.state.left.store(n, Ordering::SeqCst);
     }
 
-    /// Whether the reply that was to be lost is.
+    /// Whether the reply was dropped.
     pub(crate) fn has_lost(&self) -> bool {
         self.state.left.load(Ordering::SeqCst) <= 0
     }
 
-    /// Every connection ends, and none can be made until `mend`.
+    /// Closes every connection and accepts none until `restore`.
     pub(crate) fn cut(&self) {
         self.state.is_cut.store(true, Ordering::SeqCst);
         self.state.cut.notify_waiters();
     }
 
-    pub(crate) fn mend(&self) {
+    pub(crate) fn restore(&self) {
         self.state.is_cut.store(false, Ordering::SeqCst);
     }
 }
 
-async fn carry_both(near: TcpStream, far: TcpStream, state: Arc<State>) {
+async fn forward(near: TcpStream, far: TcpStream, state: Arc<State>) {
     near.set_nodelay(true).unwrap();
     far.set_nodelay(true).unwrap();
     let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
     tokio::select! {
-        () = forth(near_in, far_out) => {}
-        () = back(far_in, near_out, state.clone()) => {}
+        () = to_server(near_in, far_out) => {}
+        () = to_client(far_in, near_out, state.clone()) => {}
         () = state.cut.notified() => {}
     }
 }
 
-async fn forth(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+async fn to_server(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(n) = from.read(&mut buffer).await {
         if n == 0 || to.write_all(&buffer[..n]).await.is_err() {
@@ -84,10 +84,10 @@ async fn forth(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
     }
 }
 
-/// Message by message: a type, a length, a body. `C` says that a statement or a commit is done.
-async fn back(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: Arc<State>) {
+/// Forwards PostgreSQL messages: a type, a length, a body. Type `C` means that a statement or a commit is done.
+async fn to_client(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: Arc<State>) {
     let mut head = [0; 5];
-    // The answer to a request for TLS is a single letter.
+    // The answer to a TLS request is a single letter.
     if from.read_exact(&mut head[..1]).await.is_err() || to.write_all(&head[..1]).await.is_err() {
         return;
     }

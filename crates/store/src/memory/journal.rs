@@ -39,7 +39,7 @@ impl Calls {
         self.0.get(&call)?.message
     }
 
-    /// `is_held`: the turn of the call, if it has one, runs under this token.
+    /// `is_held`: whether the turn of the call, if it has one, runs under this token.
     pub(crate) fn settle(
         &mut self,
         call: CallId,

@@ -1,4 +1,4 @@
-//! A turn store in memory, for simulations. It passes the contract of `TurnStore` and loses everything when dropped.
+//! An in-memory turn store for simulations. It passes the contract of `TurnStore` and loses everything when dropped.
 
 mod journal;
 mod turns;
@@ -19,20 +19,20 @@ use crate::{
     turn_store::Pending,
 };
 
-/// What one node sees of it. Its clock stands still until it is advanced, or goes with tokio's, so that a simulation decides
-/// when leases run out.
+/// The view of one node. The clock does not move until it is advanced, or it follows tokio's clock, so that a
+/// simulation decides when leases expire.
 #[derive(Default)]
 pub struct MemoryTurnStore {
     state: Arc<Mutex<State>>,
     notices: Arc<Notices>,
-    /// By how much this node is wrong about the time.
+    /// The difference between this node's clock and the real time.
     skew: TimeDelta,
 }
 
 #[derive(Default)]
 struct State {
     passed: TimeDelta,
-    /// When the clock began to go by itself.
+    /// When the clock began to follow tokio's.
     began: Option<Instant>,
     turns: Turns,
     calls: Calls,
@@ -51,28 +51,28 @@ impl MemoryTurnStore {
         self.lock().passed += by;
     }
 
-    /// A store whose clock goes with tokio's, and whose nodes hear notices.
+    /// A store whose clock follows tokio's, and whose nodes receive notices.
     pub fn running() -> Self {
-        let store = Self { notices: Arc::new(Notices::heard()), ..Self::default() };
+        let store = Self { notices: Arc::new(Notices::connected()), ..Self::default() };
         store.lock().began = Some(Instant::now());
         store
     }
 
-    /// The same store as another node sees it, with ears and a clock of its own.
+    /// The same store for another node, with its own notices and clock.
     pub fn of_node(&self, skew: TimeDelta) -> Self {
-        Self { state: self.state.clone(), notices: Arc::new(Notices::heard()), skew }
+        Self { state: self.state.clone(), notices: Arc::new(Notices::connected()), skew }
     }
 
-    /// A notice reaches this node: news of a turn, or a stop.
-    pub fn hear(&self, turn: Option<TurnId>) {
-        self.notices.hear(&turn.map_or_else(|| STOP.to_owned(), |turn| turn.to_string()));
+    /// Delivers a notice to this node: news of a turn, or a stop.
+    pub fn receive_notice(&self, turn: Option<TurnId>) {
+        self.notices.receive(&turn.map_or_else(|| STOP.to_owned(), |turn| turn.to_string()));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A rule that fails leaves nothing behind: it looks first, and changes then.
+    /// Runs a change. A change that fails leaves no partial state, because it checks everything before it writes.
     fn change<'a, T: Send + 'a>(
         &'a self,
         rule: impl FnOnce(&mut State, DateTime<Utc>) -> Result<T, StoreError>,

@@ -42,7 +42,7 @@ struct Turn {
 }
 
 impl Turns {
-    /// Looks at everything that may refuse the turn before it changes anything.
+    /// Checks everything that can reject the turn before it changes anything.
     pub(crate) fn start(&mut self, owner: &UserId, new: &NewTurn<'_>, at: DateTime<Utc>) -> Result<Start, StoreError> {
         if new.may_exist()
             && let Some(existing) = self.of_client_message(owner, new.client_message_id)
@@ -69,7 +69,7 @@ impl Turns {
     }
 
     fn insert(&mut self, owner: &UserId, new: &NewTurn<'_>, started: StartedTurn, at: DateTime<Utc>) {
-        // A question that is asked again may carry the id of its first time.
+        // A repeated question may have the client message id of the first one.
         for turn in self.turns.values_mut().filter(|turn| turn.owner == owner.as_str() && !turn.runs()) {
             turn.client_message_id.take_if(|id| Some(id.as_str()) == new.client_message_id);
         }
@@ -113,7 +113,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Whether the turn of an answer runs under this token; an answer without a turn is held by no one else.
+    /// Whether the turn of an answer runs under this token. An answer without a turn is held by no other node.
     pub(crate) fn is_held(&self, answer: MessageId, token: i64) -> bool {
         let turn = self.turns.values().find(|turn| turn.started.message == answer);
         turn.is_none_or(|turn| turn.runs() && turn.token == token)
@@ -141,7 +141,7 @@ impl Turns {
             n_running: own().filter(|turn| turn.runs()).count() as i64,
             n_recent: recent().count() as i64,
             oldest_recent: recent().min(),
-            // Tokens are counted where models are called, which is not here.
+            // Tokens are counted where models are called, so there are none here.
             tokens_today: None,
         }
     }

@@ -1,4 +1,4 @@
-//! What has changed in a folder since the last scan? Files that are new or changed are opened, for a hash of their sound.
+//! The changes in a folder since the last scan. New and changed files are opened to compute a hash of their audio.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,11 +15,11 @@ pub(super) struct Compared {
     pub(super) fresh: Vec<Fresh>,
     pub(super) moved: Vec<MovedFile>,
     pub(super) gone: Vec<String>,
-    /// Files that are as they were and cannot be read.
+    /// Unchanged files that cannot be read.
     pub(super) unreadable: Vec<(String, String)>,
 }
 
-/// A file that was there, with its parts.
+/// A file of the last scan, with its parts.
 struct Known {
     parts: Vec<LibraryFile>,
 }
@@ -56,7 +56,7 @@ pub(super) fn compare(known: Vec<LibraryFile>, seen: Vec<Seen>) -> Compared {
             None => new.push(file),
         }
     }
-    // What is left was there and is not: under another name, or gone.
+    // The remaining known files are missing: moved or deleted.
     let mut lost: HashMap<String, Vec<Known>> = HashMap::new();
     for (path, old) in by_path {
         lost.entry(old.first().content_hash.clone().unwrap_or(path)).or_default().push(old);
@@ -85,8 +85,8 @@ fn changed(file: Seen, old: &Known, n_files_of: &HashMap<String, usize>) -> Fres
     reread(file, old, hash, n_files_of)
 }
 
-/// A file that was known: with the same sound it is the same track, whatever its tags say now, unless another file is that
-/// track too.
+/// A known file that changed: with the same audio it is the same track, even if its tags changed, unless another file
+/// is that track too.
 fn reread(seen: Seen, old: &Known, hash: Option<String>, n_files_of: &HashMap<String, usize>) -> Fresh {
     let file = old.first();
     let is_alone = n_files_of.get(&file.recording_id).is_none_or(|n| *n <= 1);

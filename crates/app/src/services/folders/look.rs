@@ -1,4 +1,4 @@
-//! What lies in a folder now: audio files with what belongs to them, and playlist files. Only CUE sheets are opened.
+//! The current files of a folder: audio files with their companions, and playlist files. Only CUE sheets are opened.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use formats::{
 use super::ScanReport;
 use crate::Error;
 
-/// An audio file as it lies there now.
+/// An audio file of this scan.
 pub(super) struct Seen {
     pub(super) path: PathBuf,
     pub(super) size: i64,
     pub(super) modified_ms: i64,
-    /// The lyrics, the sheet and the picture that belong to it, with their sizes and times: a change of one is a change of
-    /// the track.
+    /// The lyrics, the CUE sheet and the picture that belong to it, with their sizes and times: if one changes, the
+    /// track changes.
     pub(super) beside: String,
     pub(super) sheet: Option<PathBuf>,
     pub(super) art: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub(super) struct Contents {
     pub(super) playlists: Vec<SeenPlaylist>,
 }
 
-/// What belongs to audio files, by what tells which.
+/// The companions of audio files, by the part of the path that links them.
 #[derive(Default)]
 struct Companions {
     /// By the path of the audio file without its extension.
@@ -50,7 +50,7 @@ struct Companions {
     art: HashMap<PathBuf, PathBuf>,
 }
 
-/// Everything of interest below a folder.
+/// All files of interest in a folder and its subfolders.
 pub(super) fn look(root: &Path) -> Result<(Contents, ScanReport), Error> {
     fs::read_dir(root)
         .map_err(|error| Error::Invalid { field: "path", problem: format!("{}: {error}", root.display()) })?;
@@ -72,7 +72,7 @@ pub(super) fn look(root: &Path) -> Result<(Contents, ScanReport), Error> {
                 companions.art.entry(folder).or_insert(path);
             }
             Ok(Role::Export) if is_playlist(&path) => {
-                // One that cannot be looked at now is one that is not there.
+                // A file that cannot be read now counts as missing.
                 let seen = stamp(&path).ok();
                 contents.playlists.extend(seen.map(|(size, modified_ms)| SeenPlaylist { path, size, modified_ms }));
             }

@@ -1,4 +1,4 @@
-//! Folders that are kept in step with a library: scanned, compared, imported, and told about.
+//! Folders that are synchronised with a library: scanned, compared, imported and reported.
 
 mod compare;
 mod look;
@@ -29,36 +29,36 @@ use crate::{Error, import::ImportFailure};
 pub use store::FolderSource;
 use store::{FileChanges, LibraryFile, Store, StoreError};
 
-/// Files that are imported in one piece.
+/// How many files are imported at once.
 const AT_ONCE: usize = 2000;
 
 #[derive(Clone)]
 pub struct Folders {
     pub(crate) store: Store,
     pub(crate) imports: Imports,
-    /// One scan at a time: two would import the same file twice.
+    /// Only one scan runs at a time, because two would import the same file twice.
     pub(crate) scanning: Arc<tokio::sync::Mutex<()>>,
-    /// Rung when a folder was added: it is watched from now on.
+    /// Notified when a folder was added, so that it is watched.
     pub(crate) added: Arc<tokio::sync::Notify>,
 }
 
-/// What a scan found.
+/// The report of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScanReport {
-    /// Audio files that are there.
+    /// The number of audio files.
     pub files: usize,
-    /// Files that are new and can be read.
+    /// New files that can be read.
     pub added: usize,
     pub changed: usize,
     pub moved: usize,
-    /// Their tracks have left the library; they come back with the file, or are restored by hand.
+    /// Missing files. Their tracks were removed from the library; they return with the file or are restored by hand.
     pub gone: usize,
-    /// Playlist files that are new or have changed.
+    /// Playlist files that are new or changed.
     pub playlists: usize,
     /// Files that cannot be read, and why; the first hundred.
     pub unreadable: BTreeMap<String, String>,
-    /// What else lies there, by reason.
+    /// Other files, by the reason why they are ignored.
     pub left_out: BTreeMap<String, usize>,
 }
 
@@ -76,7 +76,7 @@ impl ScanReport {
 }
 
 impl Folders {
-    /// Adds a folder of this machine. It is scanned when it is synced, or within a minute by a running server.
+    /// Adds a folder of this machine. It is scanned when it is synchronised, or within a minute by a running server.
     #[instrument(name = "folders.add", skip_all, fields(user.id = %owner))]
     pub async fn add(&self, owner: &UserId, path: &str) -> Result<FolderSource, Error> {
         let invalid = |problem: String| Error::Invalid { field: "path", problem };
@@ -84,13 +84,13 @@ impl Folders {
         if !folder.is_dir() {
             return Err(invalid(format!("{path} is not a folder")));
         }
-        // A file of two folders would go with the one and come with the other.
+        // A file in two folders would be added by one scan and removed by the other.
         let overlaps = |other: &FolderSource| {
             let other = Path::new(&other.path);
             other != folder && (other.starts_with(&folder) || folder.starts_with(other))
         };
         if let Some(other) = self.store.folders(owner).await?.iter().find(|other| overlaps(other)) {
-            return Err(invalid(format!("{path} overlaps with {}, which is kept in step already", other.path)));
+            return Err(invalid(format!("{path} overlaps with {}, which is already synchronised", other.path)));
         }
         let source = self.store.add_folder(owner, &folder.display().to_string()).await?;
         self.added.notify_one();
@@ -102,13 +102,13 @@ impl Folders {
         Ok(self.store.folders(owner).await?)
     }
 
-    /// The folder is kept in step no more; its tracks stay.
+    /// Stops the synchronisation of a folder. Its tracks are kept.
     #[instrument(name = "folders.remove", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn remove(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
         Ok(self.store.remove_folder(owner, id).await?)
     }
 
-    /// Brings the library in step with a folder now.
+    /// Synchronises the library with a folder now.
     #[instrument(name = "folders.sync", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn sync(&self, owner: &UserId, id: Uuid) -> Result<ScanReport, Error> {
         let source = self.store.folder(owner, id).await?;
@@ -121,7 +121,7 @@ impl Folders {
         let root = PathBuf::from(&source.path);
         let scanning = root.clone();
         let (seen, mut report) = blocking(move || look(&scanning)).await??;
-        // A disk that is not mounted is an empty folder: that is no reason to empty a library.
+        // The folder of a disk that is not mounted is empty. That must not empty the library.
         if seen.audio.is_empty() && known.iter().any(|file| !file.is_missing) {
             let problem = format!("{} is empty; its disk may not be mounted", source.path);
             return Err(Error::Invalid { field: "path", problem });
@@ -142,7 +142,7 @@ impl Folders {
         Ok(report)
     }
 
-    /// Reads the tags of some files and makes tracks of them.
+    /// Reads the tags of some files and creates their tracks.
     async fn import(
         &self,
         owner: &UserId,
@@ -161,7 +161,7 @@ impl Folders {
                     report.added += usize::from(fresh.news == News::Added);
                     report.changed += usize::from(fresh.news == News::Changed);
                     for (n, track) in tracks.into_iter().enumerate() {
-                        // A sheet that is new cuts a file into other tracks than the one that it was.
+                        // A new CUE sheet divides a file into other tracks than before.
                         let whole = track.details.start.is_none();
                         same.extend(fresh.same.filter(|_| whole).map(|id| (gathered.tracks.len(), id)));
                         put.push(fresh.file(&track, if whole { 0 } else { n + 1 }));
@@ -189,7 +189,7 @@ impl Folders {
 enum News {
     Added,
     Changed,
-    /// Its tags may have changed too, and without tags its path names it.
+    /// Its tags may have changed too, and a file without tags is named by its path.
     Moved,
 }
 
@@ -199,7 +199,7 @@ struct Fresh {
     hash: Option<String>,
     news: News,
     is_pinned: bool,
-    /// The track that it is already: its sound has not changed.
+    /// Its existing track: the audio has not changed.
     same: Option<TrackId>,
 }
 
@@ -244,7 +244,7 @@ fn read_tags(root: &Path, files: Vec<Fresh>) -> Vec<ReadFile> {
 }
 
 fn no_kind() -> Error {
-    Error::Invalid { field: "kind", problem: "this build reads no audio".into() }
+    Error::Invalid { field: "kind", problem: "this build does not support audio files".into() }
 }
 
 fn service_error(failure: ImportFailure) -> Error {

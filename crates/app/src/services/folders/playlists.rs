@@ -1,4 +1,5 @@
-//! Playlist files of a folder become playlists of its owner: again when the file changes, or when a file that it names comes.
+//! Playlist files of a folder become playlists of its owner. A file is read again when it changes or when a missing
+//! audio file of it is added.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,7 +14,7 @@ use store::{FolderSource, PlaylistFile};
 use super::{Folders, ScanReport, blocking, look::SeenPlaylist};
 use crate::Error;
 
-/// What a playlist file says: its playlists, each with the paths it names in order.
+/// The content of a playlist file: its playlists, each with its title and the paths of its tracks in order.
 struct Read {
     file: PlaylistFile,
     playlists: Vec<(String, Vec<PathBuf>)>,
@@ -94,7 +95,7 @@ fn read(seen: SeenPlaylist) -> Result<Read, (String, String)> {
     Ok(Read { playlists: playlists.collect(), file: PlaylistFile { path, size, modified_ms, n_missing: 0 } })
 }
 
-/// Without `.` and `..`, as far as names alone can tell.
+/// The path without `.` and `..`, without access to the file system.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! When are folders scanned? Shortly after something in them changes, where the system tells, and once a minute anyway.
+//! Decides when folders are scanned: shortly after a change, if the system reports changes, and once a minute anyway.
 
 use std::{
     collections::BTreeSet,
@@ -22,17 +22,17 @@ use tracing::{info, warn};
 
 use super::{Folders, ScanReport};
 
-/// How often folders are looked at, whether the system told of changes or not.
+/// How often folders are scanned, also without a reported change.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// How long nothing may happen before a change counts as done: files are copied piece by piece.
+/// How long a folder must be unchanged before it is scanned, because files are copied in pieces.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
-/// A folder that never settles is scanned all the same.
+/// A folder that changes continuously is scanned after this time.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 impl Folders {
-    /// Keeps every folder in step until `ended`.
+    /// Synchronises all folders until `ended`.
     pub(crate) async fn keep_in_step(self, ended: CancellationToken) {
         let mut watches = Watches::new();
         let mut due = None;
@@ -71,7 +71,7 @@ impl Folders {
     }
 }
 
-/// Paths that something happened to.
+/// Paths with changes.
 #[derive(Debug, Default)]
 struct Changed(BTreeSet<PathBuf>);
 
@@ -90,25 +90,25 @@ struct News {
 
 impl News {
     fn tell(&self, event: &Event) {
-        // Reading is no change; the end of writing is one.
+        // Reading a file is not a change; the end of a write is one.
         let is_reading = matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write));
         if is_reading {
             return;
         }
         let folders = event.paths.iter().map(|path| path.parent().unwrap_or(path).to_owned());
-        // A set that a panic left is still a set.
+        // A panic of another thread leaves the set usable.
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).extend(folders);
         self.bell.notify_one();
     }
 }
 
-/// The folders that the system tells about.
+/// The folders that the system watches.
 struct Watches {
     news: Arc<News>,
-    /// None: the system cannot tell, so there is only the look once a minute.
+    /// `None`: the system cannot report changes, so folders are only scanned once a minute.
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
-    /// Told once, not every minute.
+    /// Warnings that were already logged, so that they are not repeated every minute.
     refused: BTreeSet<PathBuf>,
 }
 
@@ -121,16 +121,18 @@ impl Watches {
                 told.tell(&event);
             }
         });
-        let watcher = watcher.map_err(|error| warn!("Folders are looked at once a minute only: {error}")).ok();
+        let watcher = watcher
+            .map_err(|error| warn!("The system reports no changes of folders; they are scanned once a minute: {error}"))
+            .ok();
         Self { news, watcher, watched: BTreeSet::new(), refused: BTreeSet::new() }
     }
 
-    /// Watches exactly these.
+    /// Watches exactly these folders.
     fn follow(&mut self, sources: &[FolderSource]) {
         let Some(watcher) = &mut self.watcher else { return };
         let wanted: BTreeSet<PathBuf> = sources.iter().map(|source| PathBuf::from(&source.path)).collect();
         for gone in self.watched.difference(&wanted) {
-            // A folder that is gone is not watched any more either.
+            // A folder that was deleted is not watched any more.
             _ = watcher.unwatch(gone);
         }
         self.watched.retain(|path| wanted.contains(path));
@@ -141,14 +143,14 @@ impl Watches {
             match watcher.watch(Path::new(&path), RecursiveMode::Recursive) {
                 Ok(()) => _ = self.watched.insert(path),
                 Err(error) if self.refused.insert(path) => {
-                    warn!("A folder is looked at once a minute only: {error}");
+                    warn!("A folder cannot be watched; it is scanned once a minute: {error}");
                 }
                 Err(_) => {}
             }
         }
     }
 
-    /// Waits until something has changed and nothing more does.
+    /// Waits until something has changed and the changes have ended.
     async fn changed(&self) -> Changed {
         self.news.bell.notified().await;
         let until = Instant::now() + LONGEST_WAIT;

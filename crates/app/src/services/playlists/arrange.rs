@@ -1,4 +1,4 @@
-//! A playlist in a new order, with tracks added and left out. Pure.
+//! Changes the order and the tracks of a playlist. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::Error;
 use music::{Track, TrackRef};
 use store::{ItemId, PlaylistTrack};
 
-/// Whether a name means this track.
+/// Whether a name refers to this track.
 pub(super) fn is_named(track: &Track, name: &TrackRef) -> bool {
     match name {
         TrackRef::Id(id) => track.id == *id,
@@ -14,8 +14,8 @@ pub(super) fn is_named(track: &Track, name: &TrackRef) -> bool {
     }
 }
 
-/// The items of `names`, in that order. What is on the list already keeps its id and its reason, the first one first
-/// where a recording is on it twice; anything else must be known.
+/// The items of `names`, in that order. A track that is already on the list keeps its item id and its reason; if a
+/// recording is on it twice, the first item is used first. Any other track must be known.
 pub(super) fn arranged(
     old: &[PlaylistTrack],
     names: &[TrackRef],
@@ -28,7 +28,7 @@ pub(super) fn arranged(
         }
         let earlier = || old.iter().find(|item| is_named(&item.track, name)).map(|item| &item.track);
         let track = known.get(name).or_else(earlier);
-        // It was on the list when its names were looked up.
+        // The track was on the list when the names were looked up.
         let track = track.ok_or(Error::Conflict("The playlist was changed meanwhile. Read it again."))?;
         Ok(new_item(track))
     });
@@ -36,12 +36,12 @@ pub(super) fn arranged(
 }
 
 pub(super) fn new_item(track: &Track) -> PlaylistTrack {
-    // Lyrics and numbers are with the track itself; a list only needs to show it.
+    // A playlist stores only what it shows. Lyrics and audio features are stored with the track.
     let track = Track { lyrics: None, audio_features: None, provenance: Default::default(), ..track.clone() };
     PlaylistTrack { item_id: ItemId::new(), track, reasoning: String::new() }
 }
 
-/// Moves one item to a place, counted from 0.
+/// Moves one item to a position, counted from 0.
 pub(super) fn moved(mut tracks: Vec<PlaylistTrack>, item: ItemId, to: usize) -> Option<Vec<PlaylistTrack>> {
     let from = tracks.iter().position(|other| other.item_id == item)?;
     let item = tracks.remove(from);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_the_list_keeps_its_id_also_where_it_is_on_it_twice() {
+    fn an_item_keeps_its_id_even_if_its_recording_is_on_the_list_twice() {
         let [a, b] = ["XSGUE2600001", "XSGUE2600002"].map(track);
         let old = [new_item(&a), new_item(&b), new_item(&a)];
         let names: Vec<TrackRef> = [&a, &a, &b].map(|track| TrackRef::Id(track.id)).into();

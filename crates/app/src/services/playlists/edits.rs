@@ -1,4 +1,4 @@
-//! Edits of playlists: one method each, for routes, tools and MCP. Each is one transaction and can be taken back.
+//! Edits of playlists: one method each, for routes, tools and MCP. Each is one transaction and can be undone.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
 use music::{Track, TrackRef};
 use store::{EditedPlaylist, PlaylistContent, PlaylistTrack};
 
-/// A playlist made by hand is as long as its owner likes, within what one row can hold well.
+/// The maximum length of a playlist: what one database row can store efficiently.
 const MOST_TRACKS: usize = 10_000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub struct NewPlaylist {
     pub track_ids: Vec<String>,
 }
 
-/// What to change. A field that is absent stays as it is; `null` or an empty text clears the description.
+/// The fields to change. An absent field is kept; `null` or an empty text clears the description.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaylistChange {
@@ -51,7 +51,7 @@ pub struct Additions {
     /// `trackId`s or ISRCs, in playing order.
     #[schemars(length(min = 1))]
     pub track_ids: Vec<String>,
-    /// How many tracks come before them; the end without it.
+    /// The number of tracks before the new ones; default: at the end.
     #[serde(default)]
     pub at: Option<usize>,
 }
@@ -61,7 +61,7 @@ pub struct Additions {
 pub struct Arrangement {
     /// All tracks of the playlist, as `trackId`s or ISRCs, in playing order.
     pub track_ids: Vec<String>,
-    /// The revision that this order was made from. A playlist that has another one by now stays as it is (409).
+    /// The revision that this order is based on. If the playlist has another revision, it is not changed (409).
     #[serde(default)]
     pub revision: Option<i64>,
 }
@@ -109,7 +109,7 @@ impl Playlists {
         if additions.track_ids.is_empty() {
             return Err(Error::Incomplete("Give at least one track in trackIds."));
         }
-        // Another user's playlist answers before anything else does.
+        // Checked first, so that another user's playlist always answers 404.
         self.get(origin.owner, id).await?;
         let tracks = self.all_known(origin.owner, &names(&additions.track_ids)?).await?;
         let new: Vec<PlaylistTrack> = tracks.iter().map(new_item).collect();
@@ -141,7 +141,7 @@ impl Playlists {
         self.edit(origin.into(), id, edit).await
     }
 
-    /// Moves one item; `to` is how many tracks come before it then.
+    /// Moves one item; `to` is the number of tracks before it afterwards.
     #[instrument(name = "playlists.move_item", skip_all, fields(playlist.id = %id))]
     pub async fn move_item(
         &self,
@@ -182,7 +182,7 @@ impl Playlists {
         self.edit(origin, id, edit).await
     }
 
-    /// A copy with every track, under a title of its own.
+    /// A copy with every track, under another title.
     #[instrument(name = "playlists.duplicate", skip_all, fields(playlist.id = %id))]
     pub async fn duplicate(&self, origin: impl Into<Origin<'_>>, id: PlaylistId) -> Result<ChangedPlaylist, Error> {
         const SUFFIX: &str = " (copy)";
@@ -208,7 +208,7 @@ impl Playlists {
         Ok(ChangedPlaylist { playlist, undo_id: edited.undo_id })
     }
 
-    /// The tracks of these names, or an error that says which names mean nothing to this user.
+    /// The tracks of these names, or an error with the unknown names.
     async fn all_known(&self, owner: &UserId, names: &[TrackRef]) -> Result<Vec<Track>, Error> {
         let known = self.library.known(owner, &Timings::default(), names).await?;
         let unknown: Vec<String> =

@@ -1,4 +1,4 @@
-//! Consent in ChatKit: a card that says what a tool of another server would do, with three buttons. A press is ChatKit's
+//! Consent in ChatKit: a card that shows the call of another server's tool, with three buttons. A click sends ChatKit's
 //! own `threads.custom_action`.
 
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 use super::items::made_at;
 
-/// The type of the action behind each button.
+/// The action type of the buttons.
 const ACTION: &str = "segue.consent";
 
-/// The questions of a thread, by id.
+/// The consents of a thread, by id.
 pub(super) type Consents = HashMap<Uuid, ConsentLine>;
 
 #[derive(Deserialize)]
@@ -27,12 +27,12 @@ pub(super) struct Decided {
     pub(super) decision: Decision,
 }
 
-/// What a press of one of our buttons says; None for any other action.
+/// The decision of a click on one of Segue's buttons; `None` for any other action.
 pub(super) fn decided(kind: &str, payload: Value) -> Option<Decided> {
     serde_json::from_value(payload).ok().filter(|_| kind == ACTION)
 }
 
-/// The question about a call. Without a line it waits for a decision.
+/// The card for a call. Without a line, the call waits for a decision.
 pub(super) fn card(
     (thread, message): (ConversationId, MessageId),
     call: CallId,

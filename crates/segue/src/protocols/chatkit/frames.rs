@@ -1,4 +1,4 @@
-//! One of our events in the words of ChatKit.
+//! Encodes one event as ChatKit frames.
 
 use app::services::turns::StartedTurn;
 use engine::{Event, Kind, StopReason};
@@ -10,7 +10,7 @@ use super::{
     widgets,
 };
 
-/// The frames of one event. The turn says where its items belong; it is the same for all events of a stream.
+/// The frames of one event. `turn` identifies the items; it is the same for all events of a stream.
 pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
     let (thread, message) = (turn.conversation, turn.message);
     match &event.kind {
@@ -66,12 +66,12 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
     }
 }
 
-/// An item that is there all at once.
+/// An item that is complete at once.
 fn whole(item: Value) -> Vec<Value> {
     vec![json!({"type": "thread.item.added", "item": item}), json!({"type": "thread.item.done", "item": item})]
 }
 
-/// Closing the connection does not stop a turn, so no button may promise it.
+/// Closing the connection does not stop a turn, so the client must not show a stop button that does only that.
 pub(super) fn stream_options() -> Value {
     json!({"type": "stream_options", "stream_options": {"allow_cancel": false}})
 }

@@ -1,6 +1,6 @@
-//! Threads and items: our conversations and messages in the words of ChatKit.
+//! Threads and items: conversations and messages in the format of ChatKit.
 //!
-//! An item has the same id, time and content whether it is seen live or read from the store.
+//! An item has the same id, time and content when it is streamed and when it is read from the store.
 
 use app::services::conversations::{Conversation, MessageStatus, StoredMessage};
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -13,7 +13,7 @@ use super::{
     widgets,
 };
 
-/// A thread with a page of its items. Lists of threads carry none.
+/// A thread with a page of its items. In a list of threads the page is empty.
 pub(super) fn thread(conversation: &Conversation, items: Value) -> Value {
     json!({
         "id": conversation.id,
@@ -29,7 +29,7 @@ pub(super) fn no_items() -> Value {
     json!({"data": [], "has_more": false})
 }
 
-/// What a thread shows of one message, oldest first. An answer that is still being written has no items yet.
+/// The items of one message, oldest first. A running answer has no items yet.
 pub(super) fn of_message(thread: ConversationId, message: &StoredMessage, consents: &Consents) -> Vec<Value> {
     if message.status == MessageStatus::Running {
         return Vec::new();
@@ -76,7 +76,7 @@ fn of_answer(thread: ConversationId, message: &StoredMessage, consents: &Consent
     items
 }
 
-/// How an answer ended that did not reach its end: an item, so that it is there when the thread is opened again.
+/// The item that shows that an answer was stopped. It is also shown when the thread is opened again.
 pub(super) fn stopped(thread: ConversationId, message: MessageId) -> Value {
     let task = json!({"type": "custom", "status_indicator": "complete", "title": "Stopped", "icon": "info"});
     workflow(thread, message, &end_id(message), task)
@@ -110,7 +110,7 @@ pub(super) fn user_message(thread: ConversationId, id: MessageId, text: &str) ->
     })
 }
 
-/// One block of an answer's text; without its text it has only begun.
+/// One text block of an answer; without its text, the block has only begun.
 pub(super) fn answer_text(thread: ConversationId, message: MessageId, block: u32, text: Option<&str>) -> Value {
     let content: Vec<Value> = text.into_iter().map(text_part).collect();
     json!({
@@ -127,7 +127,7 @@ pub(super) fn text_id(message: MessageId, block: u32) -> String {
     format!("{message}.{block}")
 }
 
-/// One tool call. A workflow of its own, so that calls that run together can begin and end on their own.
+/// One tool call. Each call is a separate workflow, so that concurrent calls can begin and end independently.
 pub(super) fn workflow(thread: ConversationId, message: MessageId, id: &str, task: Value) -> Value {
     let mut workflow = json!({"type": "custom", "tasks": [task], "expanded": false});
     if workflow["tasks"][0]["status_indicator"] == "complete" {
@@ -146,7 +146,7 @@ pub(super) fn done_task(summary: &str) -> Value {
     json!({"type": "custom", "status_indicator": "complete", "title": summary, "icon": "check"})
 }
 
-/// ChatKit has no status for a failed task, so its title, icon and text say it.
+/// ChatKit has no status for a failed task, so the title, the icon and the text show the failure.
 pub(super) fn failed_task(name: &str, error: &str) -> Value {
     json!({
         "type": "custom", "status_indicator": "complete", "title": format!("{name} failed"), "icon": "bug",
@@ -154,7 +154,7 @@ pub(super) fn failed_task(name: &str, error: &str) -> Value {
     })
 }
 
-/// Messages are named by the time they were begun, so a live item knows its time without asking the store.
+/// Message ids contain the time at which the message was begun, so the time of a streamed item needs no query.
 pub(super) fn made_at(message: MessageId) -> String {
     timestamp(time_of(message.0).unwrap_or_default())
 }

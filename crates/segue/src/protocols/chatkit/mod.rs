@@ -1,4 +1,4 @@
-//! OpenAI ChatKit: its components against our engine, through one endpoint.
+//! OpenAI ChatKit: its components use one endpoint.
 
 mod consents;
 mod frames;
@@ -42,16 +42,16 @@ pub(crate) fn routes() -> Routes {
     Routes::new().api_route(
         "/chatkit",
         post_with(serve, |op| {
-            op.summary("Everything OpenAI ChatKit asks")
-                .description("The `type` of the request decides: threads that answer do so with server-sent events, the rest with JSON.")
+            op.summary("All requests of OpenAI ChatKit")
+                .description("The `type` of the request selects the operation. Requests that start an answer get server-sent events, all others get JSON.")
                 .response::<200, Json<Value>>()
         }),
     )
 }
 
-const NO_ACTION: &str = "There is no such action here; please say it in words.";
+const NO_ACTION: &str = "This action is not supported. Please send a message instead.";
 
-/// As the reference server has it.
+/// The page size of ChatKit's reference server.
 const PAGE: u32 = 20;
 const MAX_PAGE: u32 = 100;
 
@@ -97,7 +97,7 @@ fn as_json(body: Value) -> Response {
     Json(body).into_response()
 }
 
-/// One request of one person.
+/// One request of one user.
 struct Handler<'a> {
     state: &'a AppState,
     owner: &'a UserId,
@@ -112,7 +112,7 @@ impl Handler<'_> {
         self.answer(Ask { text, conversation: Some(thread.id()?), ..Ask::default() }).await
     }
 
-    /// Answers a question again, on a branch of its own. The client has the question already, so it is not sent.
+    /// Regenerates the answer to a question, on a new branch. The client has the question already, so it is not sent.
     async fn retry(&self, thread: &ObjectId, item: &ObjectId) -> Result<Response, ApiError> {
         let (conversation, item) = (thread.id()?, item.message()?);
         let (question, text) = self.conversations().question(self.owner, conversation, Some(item)).await?;
@@ -125,7 +125,7 @@ impl Handler<'_> {
         Ok(stream(turn, events, vec![frames::stream_options()]))
     }
 
-    /// Starts a turn: first what was said, as it is stored, then the answer as it comes.
+    /// Starts a turn. Sends the stored question first, then the answer.
     async fn answer(&self, ask: Ask) -> Result<Response, ApiError> {
         let is_new = ask.conversation.is_none();
         let (turn, events) = start(&self.state.app, self.owner, ask).await?;
@@ -139,7 +139,7 @@ impl Handler<'_> {
         Ok(stream(turn, events, preface))
     }
 
-    /// The user has pressed a button: the only ones are those of a call that waits for consent.
+    /// The user has clicked a button. Only the buttons of a call that waits for consent exist.
     async fn act(&self, thread: &ObjectId, action: Action) -> Result<Response, ApiError> {
         self.conversation(thread).await?;
         let id = thread.id()?;
@@ -165,7 +165,7 @@ impl Handler<'_> {
         Ok(stream(turn, events, preface))
     }
 
-    /// What was said, as it is stored.
+    /// The question as it is stored.
     async fn asked(&self, turn: &StartedTurn) -> Result<[Value; 2], ApiError> {
         let (question, text) = self.conversations().question(self.owner, turn.conversation, Some(turn.message)).await?;
         let item = items::user_message(turn.conversation, question, &text);
@@ -195,7 +195,7 @@ impl Handler<'_> {
     }
 
     async fn items(&self, thread: &ObjectId, paging: &Paging) -> Result<Value, ApiError> {
-        // Asked first: an unknown thread is not an empty one.
+        // Checked first, so that an unknown thread does not look like an empty one.
         self.conversation(thread).await?;
         let thread = Thread { conversations: self.conversations(), owner: self.owner, id: thread.id()? };
         let (items, has_more) = thread.items(paging).await?;

@@ -1,5 +1,5 @@
-//! The items of a thread, page by page. One message has any number of items, so a page of items is read from as many
-//! pages of messages as it needs, and never from the whole thread.
+//! The items of a thread in pages. One message has any number of items, so a page of items reads as many pages of
+//! messages as it needs, and never the whole thread.
 
 use app::services::conversations::{Age, Conversations};
 use engine::{ConversationId, MessageId, UserId};
@@ -39,7 +39,7 @@ impl Thread<'_> {
                 if paging.order == Order::Desc {
                     of_message.reverse();
                 }
-                // The item `after` is one of its first message; the page begins behind it.
+                // The item `after` belongs to the first message; the page begins after it.
                 if let Some(after) = skip_to.take() {
                     let position = of_message.iter().position(|item| item["id"] == after).ok_or_else(no_such_item)?;
                     of_message.drain(..=position);
@@ -60,7 +60,7 @@ impl Thread<'_> {
         Ok(self.item(id, item).await?.is_some())
     }
 
-    /// One item of a message, as it is now.
+    /// One item of a message in its current state.
     pub(super) async fn item(&self, message: MessageId, item: &str) -> Result<Option<Value>, ApiError> {
         let consents = self.consents().await?;
         let message = self.conversations.message(self.owner, self.id, message).await?;
@@ -68,13 +68,13 @@ impl Thread<'_> {
         Ok(items.into_iter().find(|known| known["id"] == item))
     }
 
-    /// Read again for each page: a decision changes its item.
+    /// Read again for each page, because a decision changes its item.
     async fn consents(&self) -> Result<Consents, ApiError> {
         let lines = self.conversations.consents(self.owner, self.id).await?;
         Ok(lines.into_iter().map(|line| (line.id, line)).collect())
     }
 
-    /// The message an item belongs to, as far as its id tells: a message, `message.block`, or a tool call.
+    /// The message of an item. Its id is a message id, `message.block`, or the id of a tool call.
     async fn message_of(&self, item: &str) -> Result<Option<MessageId>, ApiError> {
         let (id, has_block) = item.split_once('.').map_or((item, false), |(message, _)| (message, true));
         let Ok(id) = id.parse::<Uuid>() else { return Ok(None) };

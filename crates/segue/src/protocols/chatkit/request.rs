@@ -1,4 +1,4 @@
-//! What ChatKit's client sends: one endpoint, sixteen requests.
+//! The requests of ChatKit's client: one endpoint, sixteen requests.
 
 use app::services::conversations::{Age, Feedback};
 use engine::{ConversationId, MessageId};
@@ -49,7 +49,7 @@ pub(super) enum Request {
     Transcribe {},
 }
 
-/// What a button of a widget says when it is pressed.
+/// The action of a widget button.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Action {
     #[serde(rename = "type")]
@@ -58,7 +58,7 @@ pub(super) struct Action {
     pub(super) payload: serde_json::Value,
 }
 
-/// A thread or an item. What cannot be one of ours names nothing.
+/// The id of a thread or an item. An id that Segue cannot have created refers to nothing.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct ObjectId(pub(super) String);
@@ -82,14 +82,14 @@ pub(super) struct UserInput {
     quoted_text: Option<String>,
 }
 
-/// `input_text` and `input_tag` both carry the words they stand for.
+/// The types `input_text` and `input_tag` both contain the text.
 #[derive(Deserialize, JsonSchema)]
 struct Content {
     text: String,
 }
 
 impl UserInput {
-    /// What was said, with what it answers to above it.
+    /// The text of the message, with the quoted text above it.
     pub(super) fn text(&self) -> Result<String, ApiError> {
         if !self.attachments.is_empty() {
             return Err(ApiError::invalid_field("attachments", "files cannot be attached"));
@@ -107,7 +107,7 @@ pub(super) struct Paging {
     pub(super) limit: Option<u32>,
     #[serde(default)]
     pub(super) order: Order,
-    /// The cursor of the page before.
+    /// The cursor of the previous page.
     #[serde(default)]
     pub(super) after: Option<ObjectId>,
 }

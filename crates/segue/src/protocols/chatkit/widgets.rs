@@ -1,14 +1,14 @@
-//! What a tool returned, as a list that can be read: tracks, albums and tasks in ChatKit's own widgets.
+//! The result of a tool as a list of tracks, albums or tasks, in ChatKit's own widgets.
 
 use engine::{CallId, ConversationId, MessageId};
 use serde_json::{Value, json};
 
 use super::items::made_at;
 
-/// Longer lists are cut; the summary of the call says how many there are.
+/// Longer lists are cut; the summary of the call has the total.
 const MOST_ROWS: usize = 20;
 
-/// The item that shows a result, where there is a list in it to show.
+/// The item for a result, if the result contains a list.
 pub(super) fn of_result(thread: ConversationId, message: MessageId, call: CallId, output: &Value) -> Option<Value> {
     let rows: Vec<Value> = rows(output).into_iter().take(MOST_ROWS).collect();
     if rows.is_empty() {

@@ -22,7 +22,7 @@ async fn add(accounts: &Accounts, name: &str) {
     accounts.add(AccountName::new(name), &passwords::hash(PASSWORD).unwrap()).await.unwrap();
 }
 
-/// A browser: it keeps one cookie and says where its page is from.
+/// A browser: it keeps one cookie and sends the origin of its page.
 struct Browser<'a> {
     app: &'a TestApp,
     origin: String,
@@ -58,16 +58,16 @@ impl<'a> Browser<'a> {
         self.post("/api/auth/sign-in", json!({"name": name, "password": password})).await
     }
 
-    async fn is_in(&self) -> bool {
+    async fn is_signed_in(&self) -> bool {
         self.send(Method::GET, "/api/me", None).await.status() == 200
     }
 }
 
 #[tokio::test]
-async fn signing_in_gives_a_cookie_that_scripts_cannot_read_and_signing_out_takes_it_back() {
+async fn sign_in_sets_a_cookie_that_scripts_cannot_read_and_sign_out_revokes_it() {
     let app = accounts_app().await;
     let mut ann = Browser::on_our_page(&app);
-    assert!(!ann.is_in().await);
+    assert!(!ann.is_signed_in().await);
     let response = ann.sign_in(" ann".trim(), PASSWORD).await;
     assert_eq!(response.status(), 200);
     let cookie = response.headers()[header::SET_COOKIE].to_str().unwrap().to_owned();
@@ -77,15 +77,15 @@ async fn signing_in_gives_a_cookie_that_scripts_cannot_read_and_signing_out_take
     assert!(!cookie.contains("Secure"), "there is no TLS on loopback: {cookie}");
     let signed_in: Value = response.json().await.unwrap();
     assert_eq!((signed_in["name"].as_str(), signed_in["mode"].as_str()), (Some("Ann"), Some("accounts")));
-    assert!(ann.is_in().await);
+    assert!(ann.is_signed_in().await);
     let old = ann.cookie.clone();
     assert_eq!(ann.post("/api/auth/sign-out", json!({})).await.status(), 204);
     ann.cookie = old;
-    assert!(!ann.is_in().await, "the session is gone on the server, not only in the browser");
+    assert!(!ann.is_signed_in().await, "the server has deleted the session too");
 }
 
 #[tokio::test]
-async fn off_loopback_the_cookie_is_secure() {
+async fn the_cookie_is_secure_on_other_addresses_than_loopback() {
     let app = accounts_app().await;
     let request = reqwest::Client::new().post(format!("{}/api/auth/sign-in", app.url)).header("host", "segue.example");
     let response = request.json(&json!({"name": "ann", "password": PASSWORD})).send().await.unwrap();
@@ -93,7 +93,7 @@ async fn off_loopback_the_cookie_is_secure() {
 }
 
 #[tokio::test]
-async fn an_unknown_name_and_a_wrong_password_are_the_same_answer_in_the_same_time() {
+async fn an_unknown_name_and_a_wrong_password_get_the_same_answer_in_the_same_time() {
     let app = accounts_app().await;
     let mut answers = Vec::new();
     let mut times: Vec<[Duration; 2]> = Vec::new();
@@ -111,21 +111,22 @@ async fn an_unknown_name_and_a_wrong_password_are_the_same_answer_in_the_same_ti
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     let fastest = |which: usize| times.iter().map(|pair| pair[which]).min().unwrap();
     let (known, unknown) = (fastest(0).as_secs_f64(), fastest(1).as_secs_f64());
-    // Without its hash an answer would take a fiftieth of the time; a busy machine makes a third of it at most.
+    // An answer without a password hash would take a fiftieth of the time. A busy machine changes the time by a factor
+    // of three at most.
     assert!(unknown > known * 0.2 && known > unknown * 0.2, "known {known:.3} s, unknown {unknown:.3} s");
 }
 
 #[tokio::test]
-async fn a_page_elsewhere_cannot_use_the_cookie() {
+async fn a_page_of_another_site_cannot_use_the_cookie() {
     let app = accounts_app().await;
     let mut ann = Browser::on_our_page(&app);
     ann.sign_in("ann", PASSWORD).await;
     for origin in ["https://evil.example", "null", "http://127.0.0.1:1"] {
-        let elsewhere = Browser { app: &app, origin: origin.into(), cookie: ann.cookie.clone() };
-        let response = elsewhere.send(Method::POST, "/api/tasks", Some(json!({"title": "planted"}))).await;
+        let other_site = Browser { app: &app, origin: origin.into(), cookie: ann.cookie.clone() };
+        let response = other_site.send(Method::POST, "/api/tasks", Some(json!({"title": "planted"}))).await;
         assert_eq!(response.status(), 403, "{origin}");
-        let mut elsewhere = Browser { app: &app, origin: origin.into(), cookie: None };
-        assert_eq!(elsewhere.sign_in("ann", PASSWORD).await.status(), 403, "a sign-in planted by {origin}");
+        let mut other_site = Browser { app: &app, origin: origin.into(), cookie: None };
+        assert_eq!(other_site.sign_in("ann", PASSWORD).await.status(), 403, "a page of {origin} cannot sign a user in");
     }
     let tasks: Value = ann.send(Method::GET, "/api/tasks", None).await.json().await.unwrap();
     assert_eq!(tasks, json!({"tasks": []}));
@@ -133,7 +134,7 @@ async fn a_page_elsewhere_cannot_use_the_cookie() {
 }
 
 #[tokio::test]
-async fn an_invitation_lets_one_person_in_once() {
+async fn an_invitation_creates_one_account_once() {
     let app = accounts_app().await;
     let key = Key::new("invite_").unwrap();
     app.app.accounts().invite(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
@@ -153,7 +154,7 @@ async fn an_invitation_lets_one_person_in_once() {
     for (form, expected) in cases {
         let mut browser = Browser::on_our_page(&app);
         assert_eq!(browser.post("/api/auth/sign-up", form.clone()).await.status(), expected, "{form}");
-        assert_eq!(browser.is_in().await, expected == 201, "{form}");
+        assert_eq!(browser.is_signed_in().await, expected == 201, "{form}");
     }
     assert_eq!(Browser::on_our_page(&app).sign_in("bob", PASSWORD).await.status(), 200);
 }
@@ -171,12 +172,12 @@ async fn a_new_password_and_signing_out_everywhere_end_every_session_and_token()
     assert_eq!(wrong.status(), 400);
     let changed = here.post("/api/auth/password", json!({"current": PASSWORD, "next": "a new password"})).await;
     assert_eq!(changed.status(), 204);
-    assert!(here.is_in().await && !there.is_in().await);
+    assert!(here.is_signed_in().await && !there.is_signed_in().await);
     assert_eq!(me().await, 401);
     assert_eq!(there.sign_in("ann", PASSWORD).await.status(), 401);
     there.sign_in("ann", "a new password").await;
     assert_eq!(here.post("/api/auth/sign-out-everywhere", json!({})).await.status(), 204);
-    assert!(!here.is_in().await && !there.is_in().await);
+    assert!(!here.is_signed_in().await && !there.is_signed_in().await);
 }
 
 async fn token_of(app: &TestApp, name: &str) -> String {
@@ -188,7 +189,7 @@ async fn token_of(app: &TestApp, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_session_is_no_token_and_a_token_is_no_session() {
+async fn a_session_is_not_accepted_as_a_token_nor_a_token_as_a_session() {
     let app = accounts_app().await;
     let token = token_of(&app, "ann").await;
     let mut ann = Browser::on_our_page(&app);
@@ -196,24 +197,24 @@ async fn a_session_is_no_token_and_a_token_is_no_session() {
     let session = ann.cookie.clone().unwrap().split_once('=').unwrap().1.to_owned();
     assert_eq!(app.with_token(&session).answer(Method::GET, "/api/me", None).await.0, 401);
     ann.cookie = Some(format!("segue_session={token}"));
-    assert!(!ann.is_in().await);
+    assert!(!ann.is_signed_in().await);
     assert_eq!(app.with_token(&token).answer(Method::POST, "/api/tasks", Some(json!({"title": "x"}))).await.0, 201);
 }
 
 #[tokio::test]
-async fn guessing_is_slowed_down() {
+async fn password_guesses_are_rate_limited() {
     let app = accounts_app().await;
     for _ in 0..10 {
         assert_eq!(Browser::on_our_page(&app).sign_in("ann", "wrong password").await.status(), 401);
     }
     let response = Browser::on_our_page(&app).sign_in("Ann", PASSWORD).await;
-    assert_eq!(response.status(), 429, "even the right password waits");
+    assert_eq!(response.status(), 429, "the right password must wait too");
     let seconds: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=900).contains(&seconds));
 }
 
 #[tokio::test]
-async fn an_expired_session_is_over_and_a_removed_account_leaves_nothing() {
+async fn an_expired_session_is_rejected_and_removing_an_account_deletes_everything_it_owns() {
     let app = accounts_app().await;
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
@@ -222,17 +223,17 @@ async fn an_expired_session_is_over_and_a_removed_account_leaves_nothing() {
     accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
     let mut ann = Browser::on_our_page(&app);
     ann.cookie = Some(format!("segue_session={}", key.text));
-    assert!(!ann.is_in().await);
+    assert!(!ann.is_signed_in().await);
     ann.sign_in("ann", PASSWORD).await;
     ann.send(Method::POST, "/api/tasks", Some(json!({"title": "mine"}))).await;
     accounts.remove(&account).await.unwrap();
-    assert!(!ann.is_in().await);
+    assert!(!ann.is_signed_in().await);
     let left = app.app.export(&account.owner()).await.unwrap();
     assert!(left.tasks.is_empty() && left.conversations.is_empty());
 }
 
 #[tokio::test]
-async fn a_session_in_use_renews_its_cookie_and_cookies_of_0_1_go_on_working() {
+async fn a_used_session_renews_its_cookie_and_cookies_of_0_1_stay_valid() {
     let app = accounts_app().await;
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
@@ -249,7 +250,11 @@ async fn a_session_in_use_renews_its_cookie_and_cookies_of_0_1_go_on_working() {
     let expected =
         format!("__Host-segue_session={}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure", key.text);
     assert_eq!(renewed, expected);
-    assert_eq!(ask("segue.example", &format!("__Host-segue_session={}", key.text)).await, None, "it is new now");
+    assert_eq!(
+        ask("segue.example", &format!("__Host-segue_session={}", key.text)).await,
+        None,
+        "a new cookie is not renewed"
+    );
     let other = format!("segue_session=of-someone-else; __Host-segue_session={}", key.text);
     ask("segue.example", &other).await;
 }
@@ -271,6 +276,6 @@ async fn signing_out_ends_every_session_a_browser_sends() {
     assert_eq!(response.headers().get_all(header::SET_COOKIE).iter().count(), 2);
     for key in [old, new] {
         ann.cookie = Some(format!("segue_session={}", key.text));
-        assert!(!ann.is_in().await);
+        assert!(!ann.is_signed_in().await);
     }
 }

@@ -1,5 +1,6 @@
-//! Tokens of a real Better Auth server, before and after it rotates its keys. Needs `npm ci` in `tests/better-auth`;
-//! `make test` does that and sets `SEGUE_TEST_BETTER_AUTH`, without which the test is left out where it cannot run.
+//! Tokens of a real Better Auth server, before and after it rotates its keys. The test needs `npm ci` in
+//! `tests/better-auth`. `make test` runs that and sets `SEGUE_TEST_BETTER_AUTH`. Without the variable, the test is
+//! skipped where Better Auth is not installed.
 
 use std::{path::PathBuf, process::Stdio};
 
@@ -14,7 +15,7 @@ use super::issuer::status;
 use crate::support::{TestApp, World};
 
 struct BetterAuth {
-    /// Ends with its input, which ends with us.
+    /// The process ends when its standard input closes, which happens when this test ends.
     _process: Child,
     url: String,
     client: reqwest::Client,
@@ -26,12 +27,12 @@ impl BetterAuth {
         if !folder.join("node_modules").exists() {
             let is_required = std::env::var_os("SEGUE_TEST_BETTER_AUTH").is_some();
             assert!(!is_required, "run npm ci in tests/better-auth");
-            eprintln!("left out: tests/better-auth is not installed");
+            eprintln!("skipped: tests/better-auth is not installed");
             return None;
         }
         let mut command = Command::new("node");
         command.current_dir(folder).args(["server.mjs", algorithm]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Node makes the pipes it inherits non-blocking, which would cut what the other tests print.
+        // Node makes inherited pipes non-blocking, which would truncate the output of the other tests.
         command.stderr(Stdio::null());
         let mut process = command.kill_on_drop(true).spawn().expect("node starts");
         let mut lines = BufReader::new(process.stdout.take().expect("stdout is piped")).lines();
@@ -60,7 +61,7 @@ impl BetterAuth {
         self.client.post(format!("{}/rotate", self.url)).send().await.unwrap().error_for_status().unwrap();
     }
 
-    async fn believed(&self) -> TestApp {
+    async fn trusting_app(&self) -> TestApp {
         let jwks = format!("{}/api/auth/jwks", self.url);
         let settings = [
             ("SEGUE_AUTH", "jwt"),
@@ -80,7 +81,7 @@ fn kid(token: &str) -> String {
 async fn tokens_of_a_real_better_auth_server_work_before_and_after_rotation() {
     for algorithm in ["EdDSA", "ES256", "RS256"] {
         let Some(issuer) = BetterAuth::start(algorithm).await else { return };
-        let app = issuer.believed().await;
+        let app = issuer.trusting_app().await;
         let (ann, anns_cookies) = issuer.sign_up("Ann").await;
         let (bob, bobs_cookies) = issuer.sign_up("Bob").await;
         let before = issuer.token(&anns_cookies).await;
@@ -96,12 +97,12 @@ async fn tokens_of_a_real_better_auth_server_work_before_and_after_rotation() {
         let foreign = app.with_token(&after).answer(Method::DELETE, &format!("/api/tasks/{task}"), None).await;
         assert_eq!(foreign.0, 404);
         println!(
-            "Better Auth {algorithm}: key {} before and {} after rotation, both believed",
+            "Better Auth {algorithm}: key {} before and {} after rotation, both accepted",
             kid(&before),
             kid(&after)
         );
 
         let session = anns_cookies.split_once('=').unwrap().1.split(';').next().unwrap().to_owned();
-        assert_eq!(status(&app, &session).await, 401, "its session cookie is no JWT");
+        assert_eq!(status(&app, &session).await, 401, "a session cookie is not a JWT");
     }
 }

@@ -1,4 +1,4 @@
-//! An issuer of tokens on this machine: keys of every kind, published, rotated, gone.
+//! A token issuer on this machine. It publishes, rotates and withdraws keys of every kind.
 
 use std::sync::{
     Arc, Mutex,
@@ -20,7 +20,7 @@ use crate::support::{TestApp, World};
 pub(super) const ISSUER: &str = "https://issuer.example";
 pub(super) const AUDIENCE: &str = "https://segue.example";
 
-/// A key pair: what signs, and what is published.
+/// A key pair: the private key that signs, and the public key as it is published.
 #[derive(Clone)]
 pub(super) struct Pair {
     pub(super) algorithm: Algorithm,
@@ -124,8 +124,8 @@ impl Issuer {
         self.n_asked.load(Ordering::SeqCst)
     }
 
-    /// A server that believes this issuer.
-    pub(super) async fn believed(&self) -> TestApp {
+    /// A server that trusts this issuer.
+    pub(super) async fn trusting_app(&self) -> TestApp {
         let settings = [
             ("SEGUE_AUTH", "jwt"),
             ("SEGUE_JWKS_URL", self.url.as_str()),
@@ -136,7 +136,7 @@ impl Issuer {
     }
 }
 
-/// What `GET /api/me` says to the holder of a token.
+/// The status of `GET /api/me` with a token.
 pub(super) async fn status(app: &TestApp, token: &str) -> u16 {
     app.with_token(token).answer(reqwest::Method::GET, "/api/me", None).await.0
 }

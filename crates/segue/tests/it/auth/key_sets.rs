@@ -1,14 +1,14 @@
-//! An issuer's keys: of every kind, rotated, withdrawn, and away.
+//! The keys of an issuer: every kind, rotation, withdrawal, and an issuer that does not answer.
 
 use std::sync::atomic::Ordering;
 
 use super::issuer::{Issuer, Pair, good_claims, status};
 
 #[tokio::test]
-async fn keys_of_every_kind_are_believed() {
+async fn keys_of_every_supported_kind_are_accepted() {
     let pairs = [Pair::ed25519("ed"), Pair::p256("ec"), Pair::rsa("rsa")];
     let issuer = Issuer::new(&pairs.iter().collect::<Vec<_>>()).await;
-    let app = issuer.believed().await;
+    let app = issuer.trusting_app().await;
     for pair in &pairs {
         assert_eq!(status(&app, &pair.sign(&good_claims())).await, 200, "{:?}", pair.algorithm);
     }
@@ -16,10 +16,10 @@ async fn keys_of_every_kind_are_believed() {
 }
 
 #[tokio::test]
-async fn a_new_key_is_found_when_it_is_first_used_and_the_old_one_works_while_it_is_published() {
+async fn a_new_key_is_fetched_on_first_use_and_the_old_one_works_while_it_is_published() {
     let (old, new) = (Pair::ed25519("old"), Pair::ed25519("new"));
     let issuer = Issuer::new(&[&old]).await;
-    let app = issuer.believed().await;
+    let app = issuer.trusting_app().await;
     assert_eq!(status(&app, &old.sign(&good_claims())).await, 200);
     issuer.publish(&[&old, &new]);
     assert_eq!(status(&app, &new.sign(&good_claims())).await, 200);
@@ -32,10 +32,10 @@ async fn a_new_key_is_found_when_it_is_first_used_and_the_old_one_works_while_it
 }
 
 #[tokio::test]
-async fn unknown_keys_make_us_ask_a_few_times_a_minute_at_most() {
+async fn unknown_keys_cause_a_few_requests_to_the_issuer_per_minute_at_most() {
     let good = Pair::ed25519("good");
     let issuer = Issuer::new(&[&good]).await;
-    let app = issuer.believed().await;
+    let app = issuer.trusting_app().await;
     for n in 0..40 {
         assert_eq!(status(&app, &Pair::ed25519(&format!("made-up-{n}")).sign(&good_claims())).await, 401);
     }
@@ -44,13 +44,13 @@ async fn unknown_keys_make_us_ask_a_few_times_a_minute_at_most() {
 }
 
 #[tokio::test]
-async fn known_keys_are_kept_while_the_issuer_is_away() {
+async fn known_keys_stay_valid_while_the_issuer_does_not_answer() {
     let pair = Pair::ed25519("a");
     let issuer = Issuer::new(&[&pair]).await;
-    let app = issuer.believed().await;
+    let app = issuer.trusting_app().await;
     issuer.is_away.store(true, Ordering::SeqCst);
     let first = app.with_token(&pair.sign(&good_claims())).request(reqwest::Method::GET, "/api/me", None).await;
-    assert_eq!(first.status(), 503, "no key was ever read: nothing can be said about the token");
+    assert_eq!(first.status(), 503, "without any key the token cannot be checked");
     assert!(first.headers().contains_key("retry-after"));
     issuer.is_away.store(false, Ordering::SeqCst);
     assert_eq!(status(&app, &pair.sign(&good_claims())).await, 200);

@@ -1,4 +1,4 @@
-//! Secrets are planted everywhere a server gets them, and looked for in everything it writes.
+//! A server gets marked secrets in every place that takes one. The test searches everything that it writes for them.
 
 use std::{
     fmt::Write as _,
@@ -25,7 +25,7 @@ use crate::support::{World, claims};
 const CANARY: &str = "canary-7f3a9c";
 const JWT_SECRET: &str = "canary-7f3a9c-jwt-secret-of-32-bytes-and-more";
 
-/// Everything that was written, from wherever.
+/// Everything that the server wrote: responses, logs, output and files.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<String>>);
 
@@ -55,8 +55,8 @@ impl Written {
     }
 }
 
-/// A provider that refuses and, as some do, repeats the key it was given.
-async fn rude_provider() -> String {
+/// A provider that rejects the key and repeats it in its error, as some providers do.
+async fn provider_that_repeats_keys() -> String {
     let answer = |headers: HeaderMap| async move {
         let given = |name: &str| headers.get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let message = format!("Incorrect API key provided: {} {}", given("x-api-key"), given("authorization"));
@@ -77,10 +77,10 @@ fn segue(command: &str, settings: &[(&str, String)]) -> Command {
 }
 
 #[tokio::test]
-#[allow(clippy::too_many_lines, reason = "one story: every place that a secret passes")]
-async fn no_secret_is_ever_written_anywhere() {
+#[allow(clippy::too_many_lines, reason = "one test for every place that gets a secret")]
+async fn no_secret_is_written_to_a_response_a_log_or_a_file() {
     let world = World::new().await;
-    let provider = rude_provider().await;
+    let provider = provider_that_repeats_keys().await;
     let token = {
         let key = jsonwebtoken::EncodingKey::from_secret(JWT_SECRET.as_bytes());
         jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims("ann"), &key).unwrap()
@@ -141,11 +141,11 @@ async fn no_secret_is_ever_written_anywhere() {
     }
     let written = written.0.lock().unwrap();
     assert!(written.contains("[stderr]") && written.contains("[answer]") && written.contains("[export"), "{written}");
-    assert!(written.contains("AI_SERVICE_UNAVAILABLE"), "the provider was asked and refused");
+    assert!(written.contains("AI_SERVICE_UNAVAILABLE"), "the provider was called and rejected the key");
     let signature = token.rsplit('.').next().unwrap();
     let leaks: Vec<_> = written.lines().filter(|line| line.contains(CANARY) || line.contains(signature)).collect();
     assert!(leaks.is_empty(), "{leaks:#?}");
-    println!("searched {} bytes of what the server wrote; no secret", written.len());
+    println!("searched {} bytes that the server wrote; no secret found", written.len());
 }
 
 fn files_in(folder: &Path) -> Vec<(String, Vec<u8>)> {

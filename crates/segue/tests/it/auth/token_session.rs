@@ -1,4 +1,4 @@
-//! The page's session where another issuer gives the tokens out.
+//! The session of the page where an external issuer creates the tokens.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn with_cookie(app: &TestApp, cookie: &str, method: Method, path: &str, or
 }
 
 #[tokio::test]
-async fn a_token_is_exchanged_for_a_cookie_that_ends_with_it() {
+async fn a_token_is_exchanged_for_a_cookie_that_expires_with_it() {
     let app = TestApp::shared([], &PAGE).await;
     let mut good = claims("ann");
     let ends_at = jsonwebtoken::get_current_timestamp() + 600;
@@ -34,7 +34,7 @@ async fn a_token_is_exchanged_for_a_cookie_that_ends_with_it() {
         assert!(set.contains(part), "{set}");
     }
     let age: u64 = set.split("Max-Age=").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
-    assert!((590..=600).contains(&age), "it ends with the token: {set}");
+    assert!((590..=600).contains(&age), "the cookie expires with the token: {set}");
     let body: Value = response.json().await.unwrap();
     let told: chrono::DateTime<chrono::Utc> = body["expiresAt"].as_str().unwrap().parse().unwrap();
     assert_eq!((told.timestamp().unsigned_abs(), &body["id"]), (ends_at, &json!("ann")));
@@ -55,7 +55,7 @@ async fn a_token_is_exchanged_for_a_cookie_that_ends_with_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_good_token_is_no_session_either() {
+async fn an_invalid_token_gets_no_session() {
     let app = TestApp::shared([], &PAGE).await;
     let mut old = claims("ann");
     old["exp"] = json!(jsonwebtoken::get_current_timestamp() - 60);
@@ -69,18 +69,26 @@ async fn what_is_no_good_token_is_no_session_either() {
     long["roles"] = json!("x".repeat(3500));
     let refused = exchange(&app, &signed(&long)).await;
     assert_eq!(refused.status(), 400, "browsers would drop the cookie");
-    // Another site cannot sign a browser in as someone else.
+    // Another site cannot sign a browser in as another user.
     let request = reqwest::Client::new().post(format!("{}/api/auth/session", app.url));
     let foreign = request.bearer_auth(signed(&claims("eve"))).header("origin", "https://evil.example").send().await;
     assert_eq!(foreign.unwrap().status(), 403);
     let local = TestApp::scripted([]).await;
-    assert_eq!(local.answer(Method::POST, "/api/auth/session", None).await.0, 404, "only where tokens are believed");
+    assert_eq!(
+        local.answer(Method::POST, "/api/auth/session", None).await.0,
+        404,
+        "only the mode with tokens has sessions for tokens"
+    );
     let without_page = TestApp::shared([], &[]).await;
-    assert_eq!(exchange(&without_page, &signed(&claims("ann"))).await.status(), 404, "and where the page signs in");
+    assert_eq!(
+        exchange(&without_page, &signed(&claims("ann"))).await.status(),
+        404,
+        "only a page with sign-in has sessions for tokens"
+    );
 }
 
 #[tokio::test]
-async fn the_page_is_told_where_tokens_come_from_and_may_ask_only_there() {
+async fn the_page_gets_the_token_url_and_may_contact_only_that_host() {
     let app = TestApp::shared([], &PAGE).await;
     let response = app.request(Method::GET, "/api/about", None).await;
     let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! An answer that claims what no tool did is asked about once, then marked.
+//! If an answer claims a change that no tool made, Segue asks the model once and then marks the answer.
 
 use engine::script::{calls, says};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn words(frames: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn a_claim_is_asked_about_and_what_is_then_done_is_not_marked() {
+async fn an_unconfirmed_claim_is_checked_and_a_change_that_follows_is_not_marked() {
     let app =
         TestApp::scripted([says("Added milk."), calls("add_task", json!({"title": "milk"})), says("Added milk.")])
             .await;
@@ -21,24 +21,24 @@ async fn a_claim_is_asked_about_and_what_is_then_done_is_not_marked() {
         app.model.asked()[1].messages.iter().rev().find(|message| message.role == engine::Role::User).unwrap().text();
     assert!(question.starts_with("[A check by Segue, not by the user]"), "{question}");
     let stored = app.get(&format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap())).await;
-    assert!(!stored.to_string().contains("A check by Segue"), "the question is no part of the conversation");
+    assert!(!stored.to_string().contains("A check by Segue"), "the check is not stored in the conversation");
 }
 
 #[tokio::test]
-async fn a_claim_that_is_repeated_is_marked_in_the_stream_and_in_the_stored_answer() {
+async fn a_repeated_claim_is_marked_in_the_stream_and_in_the_stored_answer() {
     let app = TestApp::scripted([says("Done."), says("I have added milk."), says("never asked")]).await;
     let frames = app.say("add milk").await;
     let end = frames.last().unwrap();
     assert_eq!(end["notices"][0]["code"], "UNCONFIRMED_CLAIM", "{end}");
     let message = end["notices"][0]["message"].as_str().unwrap();
     assert!(words(&frames).ends_with(message), "every protocol shows it: {}", words(&frames));
-    assert_eq!(app.model.asked().len(), 2, "it is asked once");
+    assert_eq!(app.model.asked().len(), 2, "the model is asked once");
     let stored = app.get(&format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap())).await;
     assert!(stored.to_string().contains(message));
 }
 
 #[tokio::test]
-async fn a_track_that_no_tool_returned_is_asked_about_and_an_honest_answer_is_not() {
+async fn a_track_that_no_tool_returned_is_checked_and_an_answer_without_claims_is_not() {
     let invented = "You could try \"Run to the Park\" by Taylor Swift.";
     let app = TestApp::scripted([says(invented), says("Nothing in your collection fits.")]).await;
     let frames = app.chat(json!({"message": "running music"})).await;
@@ -49,5 +49,5 @@ async fn a_track_that_no_tool_returned_is_asked_about_and_an_honest_answer_is_no
     app.model.play([says("Which mood do you mean?")]);
     let n_before = app.model.asked().len();
     app.chat(json!({"message": "running music"})).await;
-    assert_eq!(app.model.asked().len(), n_before + 1, "nothing is claimed, nothing is asked");
+    assert_eq!(app.model.asked().len(), n_before + 1, "an answer without claims causes no check");
 }

@@ -1,4 +1,4 @@
-//! A base URL alone, and servers that are found.
+//! A model server given by its base URL alone, and model servers found on this machine.
 
 use doubles::model::{Family, ModelDouble, Step};
 use reqwest::Method;
@@ -9,7 +9,7 @@ use super::{Server, started};
 use crate::support::{TestApp, World};
 
 #[tokio::test]
-async fn a_base_url_alone_is_enough_and_the_server_names_the_model() {
+async fn a_base_url_is_enough_because_the_server_lists_its_model() {
     for (name, family) in Family::ALL.into_iter().filter(|(_, family)| *family != Family::Anthropic) {
         let (server, world) = (Server::start(family).await, World::new().await);
         server.double.play([Step::says("Hello.")]);
@@ -26,7 +26,7 @@ async fn a_base_url_alone_is_enough_and_the_server_names_the_model() {
 }
 
 #[tokio::test]
-async fn a_server_that_starts_after_segue_is_asked_for_its_model_then() {
+async fn a_model_server_that_starts_after_segue_is_asked_for_its_model_later() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -42,22 +42,26 @@ async fn a_server_that_starts_after_segue_is_asked_for_its_model_then() {
     assert_eq!(app.say("hello").await.last().unwrap()["type"], "message_end");
     serving.abort();
     assert!(double.asked().iter().all(|body| body["model"] == "late-model"));
-    assert_eq!(double.paths().iter().filter(|path| *path == "/props").count(), 1, "once it has said, it is not asked");
+    assert_eq!(
+        double.paths().iter().filter(|path| *path == "/props").count(),
+        1,
+        "the server is asked for its model once"
+    );
 }
 
 #[tokio::test]
-async fn a_found_server_gets_no_word_of_a_user_before_it_is_chosen_and_stays_chosen() {
+async fn a_found_server_gets_no_user_text_before_it_is_chosen_and_stays_chosen_after_a_restart() {
     let (server, world) = (Server::start(Family::Ollama).await, World::new().await);
     let (port, url) = (server.port(), server.url());
     let settings = [("SEGUE_MODEL_PORTS", port.as_str())];
     let app = TestApp::start(world.clone(), [], &settings).await;
-    app.say("my secret wish").await;
+    app.say("a private message").await;
     let listed = app.get("/api/models").await;
     assert_eq!(listed["active"], json!({"id": "script", "chosenBy": "default"}));
     assert_eq!(listed["found"][0]["family"], "Ollama");
     assert_eq!(listed["found"][0]["server"], url);
     assert_eq!(listed["found"][0]["models"][0]["name"], "qwen2.5:7b");
-    assert_eq!(server.n_replies(), 0, "finding asks a server only about itself");
+    assert_eq!(server.n_replies(), 0, "a search for servers sends no message");
 
     for (body, field) in [
         (json!({"server": "http://127.0.0.1:1/v1", "model": "x"}), "server"),
@@ -72,7 +76,7 @@ async fn a_found_server_gets_no_word_of_a_user_before_it_is_chosen_and_stays_cho
     assert_eq!((status, &chosen["active"]["chosenBy"]), (200, &json!("operator")), "{chosen}");
     app.app.stop().await;
     let n_probes = server.n_replies();
-    assert_eq!(n_probes, 1, "the chosen one is probed");
+    assert_eq!(n_probes, 1, "the chosen server is probed");
 
     server.double.play([Step::says("Hello.")]);
     let again = TestApp::start(world.clone(), [], &settings).await;

@@ -1,4 +1,4 @@
-//! `segue doctor` really asks the model.
+//! `segue doctor` sends a request to the model.
 
 use doubles::model::{Family, Fault, ModelDouble, Step};
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::Server;
 use crate::support::{World, command};
 
 #[tokio::test]
-async fn the_doctor_asks_the_model_and_says_what_it_can_do() {
+async fn doctor_calls_the_model_and_prints_its_capabilities() {
     let world = World::new().await;
     let server = Server::start(Family::LlamaCpp).await;
     server.double.play([Step::calls("report_number", json!({"number": 7}))]);
@@ -26,9 +26,9 @@ async fn the_doctor_asks_the_model_and_says_what_it_can_do() {
     assert!(code == 1 && said.contains("✗ model"), "{said}");
 }
 
-/// What a probe has found is used after a restart: a server that refuses tools is not asked with tools again.
+/// The result of a probe is used after a restart: a server without tool support is not called with tools again.
 #[tokio::test]
-async fn what_the_doctor_has_found_is_kept_for_the_server() {
+async fn doctor_stores_the_capabilities_for_the_server() {
     let world = World::new().await;
     let double = ModelDouble::new(Family::Ollama, "plain").always(Fault::NoTools);
     let running = doubles::serve(double.router()).await.unwrap();
@@ -39,12 +39,12 @@ async fn what_the_doctor_has_found_is_kept_for_the_server() {
     let app = super::started(&world, &[("OPENAI_BASE_URL", &url)]).await;
     app.say("hello").await;
     let asked = double.asked();
-    assert_eq!(asked.len(), n_before + 1, "no request is spent on finding it out again");
+    assert_eq!(asked.len(), n_before + 1, "the capabilities are not probed again");
     assert!(asked[n_before].get("tools").is_none());
 }
 
 #[tokio::test]
-async fn the_doctor_lists_servers_of_this_machine_while_nothing_is_configured() {
+async fn doctor_lists_model_servers_of_this_machine_if_none_is_configured() {
     let world = World::new().await;
     let server = Server::start(Family::Vllm).await;
     let (code, said, _) = command(&world, &[("SEGUE_MODEL_PORTS", server.port())], &["doctor"]).await;

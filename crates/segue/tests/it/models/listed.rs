@@ -1,4 +1,4 @@
-//! Several models: chosen by a message, kept with the conversation, priced.
+//! Several models: a message chooses one, its conversation keeps it, and costs are computed from its price.
 
 use doubles::model::{Family, Step};
 use engine::script::says;
@@ -61,7 +61,7 @@ async fn a_conversation_says_which_model_it_uses_and_can_choose_another() {
     app.chat(json!({"message": "again", "conversationId": conversation})).await;
     let (status, refused) = app.answer(Method::PATCH, &path, Some(json!({"model": "huge", "title": "x"}))).await;
     assert_eq!((status, &refused["error"]["details"][0]["field"]), (400, &json!("model")), "{refused}");
-    assert_eq!(app.get(&path).await["title"], "hello", "a refused change changes nothing");
+    assert_eq!(app.get(&path).await["title"], "hello", "a rejected request changes nothing");
 
     app.answer(Method::PATCH, &path, Some(json!({"model": "deep"}))).await;
     let (_, changed) = app.answer(Method::PATCH, &path, Some(json!({"model": null}))).await;
@@ -71,9 +71,9 @@ async fn a_conversation_says_which_model_it_uses_and_can_choose_another() {
     assert_eq!(models, ["big", "main", "main"]);
 }
 
-/// A library described offline stays as it is when a model comes, until someone asks for it.
+/// A library that was described offline is not described again by a new model until a user requests it.
 #[tokio::test]
-async fn a_new_model_describes_nothing_again_unless_it_is_asked_to() {
+async fn a_new_model_describes_no_track_again_without_a_request() {
     use crate::support::TestApp;
     let world = World::new().await;
     let csv = "isrc,title,artist\nUSRC17607839,Song,Singer\n";
@@ -95,7 +95,7 @@ async fn a_new_model_describes_nothing_again_unless_it_is_asked_to() {
     }
 }
 
-/// Waits until no step is left.
+/// Waits until no step remains.
 async fn all_described(app: &crate::support::TestApp) {
     let owner = engine::UserId::new("local");
     let mut news = app.app.library().ingest_news();

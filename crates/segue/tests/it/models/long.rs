@@ -1,4 +1,4 @@
-//! Long conversations: a small context never wedges one, and a large one is not filled without need.
+//! Long conversations: they work with a small context, and prompts stay short with a large one.
 
 use doubles::model::{Family, ModelDouble, Step};
 use engine::UserId;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::started;
 use crate::support::{TestApp, World};
 
-/// What a result of a search has for a token.
+/// Characters per token of a search result.
 const CHARS_PER_TOKEN: f64 = 3.2;
 
 async fn talk(app: &TestApp, double: &ModelDouble, n_turns: usize) {

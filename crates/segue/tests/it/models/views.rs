@@ -1,4 +1,4 @@
-//! What a model reads: only tools that can work, short results, short handles. Programs read everything as before.
+//! What a model reads: only tools that can work, short results and short handles. Programs read complete results.
 
 use engine::script::{calls, says};
 use reqwest::Method;
@@ -26,7 +26,10 @@ async fn tools_that_cannot_work_are_not_offered_to_a_model() {
     filled.app.catch_up().await.unwrap();
     filled.chat(json!({"message": "hello"})).await;
     assert!(!filled.model.asked()[0].system.contains("Nothing is indexed"), "no hint where there are tracks");
-    assert!(filled.model.asked()[0].tools.iter().any(|tool| tool.name == "tidalSearch"), "configured, it is offered");
+    assert!(
+        filled.model.asked()[0].tools.iter().any(|tool| tool.name == "tidalSearch"),
+        "a configured catalogue is offered"
+    );
 }
 
 /// The text of the last result in the newest prompt.
@@ -71,11 +74,11 @@ async fn a_model_reads_short_handles_and_its_calls_are_mapped_back() {
     let (status, refused) =
         app.answer(Method::POST, "/api/tools/complete_task", Some(json!({"task_id": handle}))).await;
     let said = "There is no such task. Call list_tasks to see the tasks and their ids.";
-    assert_eq!((status, &refused["error"]["message"]), (404, &json!(said)), "programs name a task by its id only");
+    assert_eq!((status, &refused["error"]["message"]), (404, &json!(said)), "programs must use the complete id");
 }
 
-/// Characters for a token, as a Qwen2.5 tokenizer counted the texts of the first version: instructions 188 and 359 tokens,
-/// tools 698 and 1,015, the template around them 90, results of a search 1,743.
+/// Characters per token, measured with a Qwen2.5 tokenizer on the texts of the first version: instructions 188 and 359
+/// tokens, tools 698 and 1,015, the template around them 90, results of a search 1,743.
 const OF_INSTRUCTIONS: f64 = 4.4;
 const OF_TOOLS: f64 = 3.36;
 const TEMPLATE: f64 = 90.0;

@@ -88,7 +88,7 @@ impl Collector {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no one panics while holding it")
+    mutex.lock().expect("no thread panics while it holds the lock")
 }
 
 async fn take(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> StatusCode {
@@ -138,7 +138,7 @@ fn json_of(value: Any) -> Value {
         Any::IntValue(number) => json!(number),
         Any::BoolValue(flag) => json!(flag),
         Any::ArrayValue(array) => array.values.into_iter().filter_map(|one| one.value).map(json_of).collect(),
-        other => panic!("we send no {other:?}"),
+        other => panic!("Segue does not send {other:?}"),
     }
 }
 

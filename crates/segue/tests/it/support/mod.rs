@@ -48,7 +48,7 @@ pub(crate) struct TestApp {
 
 const SOURCES: [&str; 4] = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL"];
 
-/// What survives a server: its data directory and its database.
+/// The data directory and the database. They outlive a server.
 pub(crate) struct World {
     data_dir: TempDir,
     database_url: Option<String>,
@@ -141,12 +141,12 @@ impl World {
         rows
     }
 
-    /// Runs a statement that the database must refuse, and answers why it did.
+    /// Runs a statement that the database must reject, and returns the error.
     pub(crate) async fn refusal(&self, sql: &str) -> String {
         self.query(sql).await.expect_err("it is refused").to_string()
     }
 
-    /// The first column of what a query finds.
+    /// The first column of the rows of a query.
     pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
         self.query(sql).await.expect("the query runs").into_iter().map(Option::unwrap_or_default).collect()
     }
@@ -199,9 +199,9 @@ async fn fresh_schema() -> Option<String> {
     use sqlx::{Connection, Executor};
     let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
     let name = format!("t_{}", uuid::Uuid::new_v4().simple());
-    let mut connection = sqlx::PgConnection::connect(&cluster).await.expect("the test cluster answers");
+    let mut connection = sqlx::PgConnection::connect(&cluster).await.expect("the test cluster accepts connections");
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
-    connection.execute(create).await.expect("a schema can be made");
+    connection.execute(create).await.expect("a schema can be created");
     let separator = if cluster.contains('?') { '&' } else { '?' };
     Some(format!("{cluster}{separator}options=-csearch_path%3D{name}"))
 }
@@ -219,7 +219,7 @@ impl TestApp {
     ) -> Self {
         let mut all = world.settings();
         all.extend(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
-        let config = Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are right");
+        let config = Config::from_lookup(|name| all.get(name).cloned()).expect("the settings are valid");
         Self::configured(world, replies, config).await
     }
 

@@ -1,6 +1,6 @@
 //! Audio files for tests: tags, lyrics, and one second of unique audio.
 
-/// The same with a front cover of these bytes.
+/// The same file with a front cover.
 pub(crate) fn mp3_with_picture(tags: &[(&str, &str)], picture: &[u8], sound: u32) -> Vec<u8> {
     let body = [&b"\0image/png\0\x03\0"[..], picture].concat();
     let frame = [b"APIC", &size(body.len())[..], &[0, 0], &body].concat();

@@ -32,7 +32,7 @@ impl TestApp {
         Person { app: self, token: Some(token.to_owned()) }
     }
 
-    pub(crate) fn nobody(&self) -> Person<'_> {
+    pub(crate) fn anonymous(&self) -> Person<'_> {
         Person { app: self, token: None }
     }
 }

@@ -35,7 +35,8 @@ impl Process {
         let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
         let mut said = Vec::new();
         let url = loop {
-            let line = lines.next_line().await.expect("a log").unwrap_or_else(|| panic!("it did not start: {said:?}"));
+            let line =
+                lines.next_line().await.expect("a log").unwrap_or_else(|| panic!("the server did not start: {said:?}"));
             if let Some((_, rest)) = line.split_once("ready on ") {
                 break rest.split_whitespace().next().expect("an address").to_owned();
             }
@@ -46,7 +47,7 @@ impl Process {
         let kept = log.clone();
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                kept.lock().expect("no one panics while holding it").push(line);
+                kept.lock().expect("no thread panics while it holds the lock").push(line);
             }
         });
         Self { child, url, client: reqwest::Client::new(), log }
@@ -62,15 +63,15 @@ impl Process {
     /// Sends SIGTERM and waits for the end. Returns the exit code and the duration.
     pub(crate) async fn terminate(mut self) -> (Option<i32>, Duration) {
         let asked = Instant::now();
-        self.ask_to_leave().await;
+        self.send_sigterm().await;
         let status = self.child.wait().await.expect("it ends");
-        assert!(status.code().is_some(), "it did not leave by itself: {status}");
+        assert!(status.code().is_some(), "the server did not exit by itself: {status}");
         (status.code(), asked.elapsed())
     }
 
-    pub(crate) async fn ask_to_leave(&self) {
+    pub(crate) async fn send_sigterm(&self) {
         let pid = self.pid().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill is there");
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("the program `kill` is installed");
         assert!(sent.success());
     }
 
@@ -79,7 +80,7 @@ impl Process {
     }
 
     pub(crate) fn log(&self) -> Vec<String> {
-        self.log.lock().expect("no one panics while holding it").clone()
+        self.log.lock().expect("no thread panics while it holds the lock").clone()
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -87,20 +88,20 @@ impl Process {
     }
 
     pub(crate) async fn kill_at_once(&mut self) {
-        self.child.kill().await.expect("it can be killed");
+        self.child.kill().await.expect("the process can be killed");
     }
 
     /// Whether the process ends within this time.
-    #[allow(dead_code, reason = "the proofs use it")]
+    #[allow(dead_code, reason = "`prove` uses it")]
     pub(crate) async fn has_crashed(&mut self, within: Duration) -> bool {
         match tokio::time::timeout(within, self.child.wait()).await {
-            Ok(ended) => !ended.expect("it can be waited for").success(),
+            Ok(ended) => !ended.expect("the exit status can be read").success(),
             Err(_) => false,
         }
     }
 
     /// Starts a server that may die during or soon after its start. Returns whether it did.
-    #[allow(dead_code, reason = "the proofs use it")]
+    #[allow(dead_code, reason = "`prove` uses it")]
     pub(crate) async fn start_and_watch(world: &World, settings: &[(&'static str, String)]) -> bool {
         let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
         command.arg("serve").env("SEGUE_LISTEN", "127.0.0.1:0").envs(world.settings());
@@ -163,5 +164,5 @@ pub(crate) async fn command(
     command.args(args).envs(world.settings()).envs(settings.iter().map(|(name, value)| (*name, value)));
     let output = command.kill_on_drop(true).output().await.expect("the binary starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
+    (output.status.code().expect("the command was not killed"), text(output.stdout), text(output.stderr))
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The data of every frame, one per line.
 pub(crate) fn frames(body: &str) -> Vec<&str> {
-    assert!(body.is_empty() || body.ends_with("\n\n"), "a stream ends with a whole frame: {body:?}");
+    assert!(body.is_empty() || body.ends_with("\n\n"), "a stream ends with a complete frame: {body:?}");
     let frames = body.split_terminator("\n\n");
     frames.map(|frame| frame.strip_prefix("data: ").unwrap_or_else(|| panic!("only data: {frame:?}"))).collect()
 }
@@ -29,7 +29,7 @@ pub(crate) fn redacted<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
 
 fn redact(value: &mut Value, ids: &mut HashMap<String, usize>) {
     match value {
-        // Some protocols carry JSON in a text.
+        // Some protocols send JSON inside a text.
         Value::String(text) => match serde_json::from_str::<Value>(text) {
             Ok(mut inner @ Value::Object(_)) => {
                 redact(&mut inner, ids);

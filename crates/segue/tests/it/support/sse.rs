@@ -18,8 +18,8 @@ impl Stream {
         Self { response: response.bytes_stream().boxed(), buffer: Vec::new() }
     }
 
-    /// The next event; `None` at the end of the stream. A stream without an event for two minutes is a failure: a test
-    /// that waits for ever would not say which one it is.
+    /// The next event; `None` at the end of the stream. Fails after two minutes without an event, so that the output
+    /// names the test that waits.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         tokio::time::timeout(LONGEST_SILENCE, self.event()).await.expect("an event within two minutes")
     }
@@ -34,9 +34,9 @@ impl Stream {
                 }
             }
             match self.response.next().await {
-                Some(chunk) => self.buffer.extend_from_slice(&chunk.expect("the stream is not cut")),
+                Some(chunk) => self.buffer.extend_from_slice(&chunk.expect("the connection is not closed early")),
                 None => {
-                    assert!(self.buffer.is_empty(), "a stream ends with a whole frame");
+                    assert!(self.buffer.is_empty(), "a stream ends with a complete frame");
                     return None;
                 }
             }
@@ -56,7 +56,7 @@ fn parse(frame: &str) -> Option<Value> {
     let mut event = None;
     for line in frame.trim_end_matches('\n').split('\n') {
         if let Some(data) = line.strip_prefix("data: ") {
-            assert!(event.is_none(), "one data line a frame");
+            assert!(event.is_none(), "one data line per frame");
             event = Some(serde_json::from_str(data).expect("JSON"));
         } else {
             assert!(line.starts_with("id: ") || line.starts_with(':'), "unexpected line {line:?}");

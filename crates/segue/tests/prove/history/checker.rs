@@ -1,8 +1,9 @@
-//! No answer is lost, no effect happens twice, streams are prefixes of what is stored, nothing of another user is seen.
+//! No answer is lost, no effect happens twice, every stream is a prefix of the stored answer, and no user sees another
+//! user's turn.
 
 use std::collections::BTreeMap;
 
-/// One request of one client, and what came of it.
+/// One request of one client, and its result.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) user: String,
@@ -11,13 +12,13 @@ pub(crate) struct Record {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Saw {
-    /// A message was sent under an id of the client's, and the server said which turn it began.
+    /// A message with a client message id, and the turn that the server returned.
     Asked { message: String, turn: String },
-    /// Events after number `after`, as far as the connection lasted.
+    /// The events after number `after`, until the connection ended.
     Read { turn: String, after: u64, events: Vec<Event> },
-    /// A stop was asked for; the server may have heard it.
+    /// A stop was requested; the server may have received it.
     Stopped { turn: String },
-    /// The stored answer, in the middle of everything.
+    /// The stored answer at some time during the run.
     Looked { turn: String, status: String, text: String },
     /// The server refused another user's turn.
     Refused { turn: String },
@@ -30,12 +31,12 @@ pub(crate) struct Event {
     pub(crate) text: String,
 }
 
-/// What is stored when everything is quiet.
+/// What is stored after the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stored {
-    /// By turn.
+    /// The answers, by turn id.
     pub(crate) answers: BTreeMap<String, Answer>,
-    /// Titles of tasks, with how often they are there.
+    /// The titles of tasks, and how often each exists.
     pub(crate) effects: BTreeMap<String, usize>,
 }
 
@@ -44,23 +45,23 @@ pub(crate) struct Answer {
     pub(crate) user: String,
     pub(crate) status: String,
     pub(crate) text: String,
-    /// What the model says when no one stops it.
+    /// The complete text of the model if the turn is not stopped.
     pub(crate) whole_text: String,
     /// The title of the task that it adds.
     pub(crate) effect: String,
 }
 
-/// What does not hold.
+/// The broken promises.
 pub(crate) fn broken(history: &[Record], stored: &Stored) -> Vec<String> {
     let mut broken = lost_answers(history, stored);
     broken.extend(wrong_effects(stored));
     broken.extend(wrong_streams(history, stored));
     broken.extend(changed_answers(history, stored));
-    broken.extend(foreign(history, stored));
+    broken.extend(turns_of_other_users(history, stored));
     broken
 }
 
-/// Every message that began a turn has its answer, and one turn only.
+/// Checks that every message has exactly one turn, and that every turn has its answer.
 fn lost_answers(history: &[Record], stored: &Stored) -> Vec<String> {
     let mut broken = Vec::new();
     let mut turns = BTreeMap::new();
@@ -68,10 +69,10 @@ fn lost_answers(history: &[Record], stored: &Stored) -> Vec<String> {
         let Saw::Asked { message, turn } = &record.saw else { continue };
         let first = turns.entry((&record.user, message)).or_insert(turn);
         if *first != turn {
-            broken.push(format!("the message {message} of {} is two turns: {first} and {turn}", record.user));
+            broken.push(format!("the message {message} of {} started two turns: {first} and {turn}", record.user));
         }
         if !stored.answers.contains_key(turn) {
-            broken.push(format!("the turn {turn} that {} asked for is lost", record.user));
+            broken.push(format!("the turn {turn} of {} is lost", record.user));
         }
     }
     let is_stopped = |turn: &str| {
@@ -91,23 +92,24 @@ fn lost_answers(history: &[Record], stored: &Stored) -> Vec<String> {
     broken
 }
 
-/// An answer that is complete has acted once; one that was stopped at most once.
+/// Checks that a complete answer had its effect once, and a stopped one at most once.
 fn wrong_effects(stored: &Stored) -> Vec<String> {
     let mut broken = Vec::new();
     for (turn, answer) in &stored.answers {
         let n = stored.effects.get(&answer.effect).copied().unwrap_or(0);
         if n > 1 || (n == 0 && answer.status == "complete") {
-            broken.push(format!("the turn {turn} has acted {n} times ('{}')", answer.effect));
+            broken.push(format!("the turn {turn} had its effect {n} times ('{}')", answer.effect));
         }
     }
     let asked = |title: &String| stored.answers.values().any(|answer| answer.effect == *title);
-    broken
-        .extend(stored.effects.keys().filter(|title| !asked(title)).map(|title| format!("no turn asked for {title}")));
+    broken.extend(
+        stored.effects.keys().filter(|title| !asked(title)).map(|title| format!("no turn caused the effect {title}")),
+    );
     broken
 }
 
-/// Streams are counted without gaps, agree with each other, and hold the beginning of what is stored; with the end, all
-/// of it.
+/// Checks that streams are numbered without gaps, agree with each other, and contain the beginning of the stored
+/// answer. A stream with an end contains all of it.
 fn wrong_streams(history: &[Record], stored: &Stored) -> Vec<String> {
     let mut broken = Vec::new();
     let mut known = BTreeMap::<&str, BTreeMap<u64, &Event>>::new();
@@ -115,7 +117,7 @@ fn wrong_streams(history: &[Record], stored: &Stored) -> Vec<String> {
         let Saw::Read { turn, after, events } = &record.saw else { continue };
         let numbers: Vec<_> = events.iter().map(|event| event.seq).collect();
         if numbers != (after + 1..=after + events.len() as u64).collect::<Vec<_>>() {
-            broken.push(format!("a stream of {turn} after {after} is counted {numbers:?}"));
+            broken.push(format!("a stream of {turn} after {after} is numbered {numbers:?}"));
         }
         for event in events {
             let first = known.entry(turn).or_default().entry(event.seq).or_insert(event);
@@ -133,13 +135,13 @@ fn wrong_streams(history: &[Record], stored: &Stored) -> Vec<String> {
             broken.push(format!("the readers of {turn} saw '{text}' and '{}' is stored", answer.text));
         }
         if events.values().rev().skip(1).any(|event| event.kind == "message_end") {
-            broken.push(format!("the turn {turn} went on after its end"));
+            broken.push(format!("the turn {turn} continued after its end"));
         }
     }
     broken
 }
 
-/// What is stored as ended stays as it is, for everyone.
+/// Checks that an answer that was stored as ended does not change.
 fn changed_answers(history: &[Record], stored: &Stored) -> Vec<String> {
     let looks = history.iter().filter_map(|record| match &record.saw {
         Saw::Looked { turn, status, text } if status != "running" => Some((turn, status, text)),
@@ -150,12 +152,12 @@ fn changed_answers(history: &[Record], stored: &Stored) -> Vec<String> {
     };
     looks
         .filter(|(turn, status, text)| !is_kept(turn, status, text))
-        .map(|(turn, status, text)| format!("the turn {turn} was {status} with '{text}', and is not any more"))
+        .map(|(turn, status, text)| format!("the turn {turn} was {status} with '{text}' and has changed"))
         .collect()
 }
 
-/// A user sees turns of their own only. A turn of their own is never refused.
-fn foreign(history: &[Record], stored: &Stored) -> Vec<String> {
+/// Checks that users see only their own turns, and that no user is refused an own turn.
+fn turns_of_other_users(history: &[Record], stored: &Stored) -> Vec<String> {
     let mut broken = Vec::new();
     for record in history {
         let (turn, is_shown) = match &record.saw {

@@ -1,4 +1,4 @@
-//! Histories written by hand: a good one, and one for each promise that is broken.
+//! Histories written by hand: a valid one, and one for each broken promise.
 
 use super::{Answer, Event, Record, Saw, Stored, broken};
 
@@ -27,7 +27,7 @@ fn answer(user: &str, status: &str, text: &str, effect: &str) -> Answer {
     Answer { user: user.into(), status: status.into(), text: text.into(), whole_text, effect: effect.into() }
 }
 
-/// Ann's turn is read in two pieces by one client and from the middle by another; Bob's is stopped.
+/// One client reads Ann's turn in two pieces and another reads it from the middle. Bob's turn is stopped.
 fn good() -> (Vec<Record>, Stored) {
     let (start, a, b) = (event(1, "message_start", ""), event(2, "text_delta", "A "), event(3, "text_delta", "one "));
     let (c, end) = (event(4, "text_delta", "two "), event(5, "message_end", ""));
@@ -53,7 +53,7 @@ fn good() -> (Vec<Record>, Stored) {
 }
 
 #[test]
-fn a_good_history_is_not_complained_about() {
+fn a_valid_history_has_no_broken_promise() {
     let (history, stored) = good();
     assert_eq!(broken(&history, &stored), Vec::<String>::new());
 }
@@ -62,25 +62,25 @@ fn a_good_history_is_not_complained_about() {
 fn each_broken_promise_is_found() {
     type Spoil = fn(&mut Vec<Record>, &mut Stored);
     let cases: &[(&str, Spoil)] = &[
-        ("that ann asked for is lost", |_, stored| drop(stored.answers.remove("t1"))),
-        ("is two turns", |history, _| history.push(asked("ann", "m1", "t2"))),
+        ("of ann is lost", |_, stored| drop(stored.answers.remove("t1"))),
+        ("started two turns", |history, _| history.push(asked("ann", "m1", "t2"))),
         ("is error with", |_, stored| stored.answers.get_mut("t1").unwrap().status = "error".into()),
         ("is stopped with", |_, stored| stored.answers.get_mut("t1").unwrap().status = "stopped".into()),
         ("is complete with", |_, stored| stored.answers.get_mut("t1").unwrap().text = "A one ".into()),
-        ("has acted 2 times", |_, stored| {
+        ("had its effect 2 times", |_, stored| {
             stored.effects.insert("A".into(), 2);
         }),
-        ("has acted 0 times", |_, stored| {
+        ("had its effect 0 times", |_, stored| {
             stored.effects.remove("A");
         }),
-        ("no turn asked for C", |_, stored| {
+        ("no turn caused the effect C", |_, stored| {
             stored.effects.insert("C".into(), 1);
         }),
-        ("is counted [3, 5]", |history, _| {
+        ("is numbered [3, 5]", |history, _| {
             let events = [event(3, "text_delta", "one "), event(5, "message_end", "")];
             history.push(read("ann", "t1", 2, &events));
         }),
-        ("is counted [2, 3]", |history, _| {
+        ("is numbered [2, 3]", |history, _| {
             let events = [event(2, "text_delta", "A "), event(3, "text_delta", "one ")];
             history.push(read("ann", "t1", 2, &events));
         }),
@@ -94,8 +94,10 @@ fn each_broken_promise_is_found() {
             history.retain(|record| !matches!(record.saw, Saw::Read { .. }));
             history.push(read("ann", "t1", 0, &[event(1, "text_delta", "A "), event(2, "message_end", "")]));
         }),
-        ("went on after its end", |history, _| history.push(read("ann", "t1", 5, &[event(6, "text_delta", "more ")]))),
-        ("and is not any more", |history, _| history.push(looked("ann", "t1", "complete", "A one "))),
+        ("continued after its end", |history, _| {
+            history.push(read("ann", "t1", 5, &[event(6, "text_delta", "more ")]));
+        }),
+        ("and has changed", |history, _| history.push(looked("ann", "t1", "complete", "A one "))),
         ("bob saw the turn t1 of ann", |history, _| history.push(looked("bob", "t1", "running", "A "))),
         ("bob saw the turn t1 of ann", |history, _| {
             history.push(read("bob", "t1", 2, &[event(3, "text_delta", "one ")]));

@@ -18,7 +18,7 @@ async fn a_running_turn_finishes_while_new_ones_get_503() {
     let server = Process::start(&world, &upstream.settings()).await;
     let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
     stream.next().await.unwrap();
-    server.ask_to_leave().await;
+    server.send_sigterm().await;
     while server.ask("/readyz").await.1["ready"] == true {}
     let (status, ready) = server.ask("/readyz").await;
     assert_eq!((status, &ready["causes"]), (503, &json!(["shutting down"])));
@@ -88,7 +88,7 @@ async fn a_reader_of_another_nodes_turn_is_disconnected_and_can_resume() {
     })
     .0;
     assert_eq!(code, Some(0));
-    assert!(took < Duration::from_secs(5), "a reader does not hold the server: {took:?}");
+    assert!(took < Duration::from_secs(5), "an open stream does not delay the shutdown: {took:?}");
     assert!(seen.last().unwrap()["stopReason"].is_null(), "the turn was still running");
     let after = seen.last().unwrap()["seq"].as_u64().unwrap();
     seen.extend(here.follow(turn, after).await.rest().await);
@@ -132,7 +132,7 @@ async fn a_rolling_restart_under_load_loses_no_turn() {
             let server = Process::start(&world, &upstream.settings()).await;
             nodes.lock().unwrap()[at] = server.url.clone();
             servers.insert(at, server);
-            println!("round {round}: node {at} left within {} ms and is back", took.as_millis());
+            println!("round {round}: node {at} ended within {} ms and was restarted", took.as_millis());
         }
     }
     is_over.store(true, Ordering::SeqCst);

@@ -1,11 +1,11 @@
-//! Tracks of libraries that have no document: added before there was a pipeline.
+//! Library tracks without a document: they were added before enrichment existed.
 
 use sqlx::types::Json;
 
 use super::{Priority, Store, StoreError, documents::project, plan::NewDocument, schedule::schedule};
 use music::Track;
 
-struct ForgottenRow {
+struct TrackRow {
     user_id: String,
     recording_id: String,
     isrc: Option<String>,
@@ -17,10 +17,10 @@ struct ForgottenRow {
     own: Option<Json<Track>>,
     catalogued: Option<Json<Track>>,
 }
-from_row!(ForgottenRow { user_id, recording_id, isrc, tidal_id, title, artist, album, duration, own, catalogued });
+from_row!(TrackRow { user_id, recording_id, isrc, tidal_id, title, artist, album, duration, own, catalogued });
 
-impl ForgottenRow {
-    /// What a catalogue has shown is public; anything else is its owner's.
+impl TrackRow {
+    /// The data of a catalogue is public; all other data belongs to the owner.
     fn document(self) -> Result<NewDocument, sqlx::Error> {
         if let Some(Json(track)) = self.catalogued {
             return Ok(NewDocument::public(track));
@@ -40,8 +40,8 @@ impl ForgottenRow {
 }
 
 impl Store {
-    /// Schedules tracks of libraries and saved albums that have no document; answers how many there were.
-    pub async fn schedule_forgotten(&self, limit: u32) -> Result<usize, StoreError> {
+    /// Schedules tracks of libraries and saved albums that have no document. Returns how many there were.
+    pub async fn schedule_tracks_without_document(&self, limit: u32) -> Result<usize, StoreError> {
         const TRACKS: &str = "SELECT l.user_id, l.recording_id, l.isrc, l.tidal_id, l.title, l.artist, l.album,
                 l.duration, l.own, c.track AS catalogued
             FROM library_tracks l LEFT JOIN catalogue_tracks c ON c.isrc = l.isrc
@@ -55,8 +55,8 @@ impl Store {
             WHERE NOT EXISTS (SELECT 1 FROM ingested_tracks i WHERE i.recording_id = t.recording_id AND i.owner = '')
                 AND NOT EXISTS (SELECT 1 FROM documents d
                     WHERE d.recording_id = t.recording_id AND d.owner = '' AND d.track IS NOT NULL) LIMIT $1";
-        let rows: Vec<ForgottenRow> = self.read(TRACKS).bind(i64::from(limit)).fetch_all().await?;
-        let mut documents = rows.into_iter().map(ForgottenRow::document).collect::<Result<Vec<_>, _>>()?;
+        let rows: Vec<TrackRow> = self.read(TRACKS).bind(i64::from(limit)).fetch_all().await?;
+        let mut documents = rows.into_iter().map(TrackRow::document).collect::<Result<Vec<_>, _>>()?;
         let rows: Vec<(Json<Track>,)> = self.read(ON_ALBUMS).bind(i64::from(limit)).fetch_all().await?;
         documents.extend(rows.into_iter().map(|(Json(track),)| NewDocument::public(track)));
         if documents.is_empty() {

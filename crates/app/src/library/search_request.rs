@@ -1,4 +1,4 @@
-//! A wish as a search: what the words and fields limit, the tracks they name to start from, the caller's own library.
+//! A parsed query as a search: its limits, the tracks that it names as seeds, and the caller's own library.
 
 use engine::UserId;
 
@@ -14,18 +14,23 @@ use query::{
 };
 use search::{Filter, SearchPlan};
 
-/// A wish, ready to be searched for.
-pub(crate) struct Wish {
-    /// What was understood. Seeds that nothing in scope is called by are words again.
+/// A search for a parsed query.
+pub(crate) struct SearchRequest {
+    /// The parsed query. Seeds that match no track in scope are search words again.
     pub(crate) plan: Plan,
     pub(crate) search: SearchPlan,
-    /// Whether the results are to resemble a track, so that the words are the track's and not the caller's.
+    /// Whether the results should resemble a track: then the search words come from that track and not from the caller.
     pub(crate) is_like: bool,
 }
 
 impl Library {
-    /// The search for a plan; `limit` is how many results are fetched, whatever the plan says of the number shown.
-    pub(crate) async fn wish(&self, owner: &UserId, mut plan: Plan, limit: usize) -> Result<Wish, Error> {
+    /// The search for a plan. `limit` is the number of results to fetch, independent of the number that the plan shows.
+    pub(crate) async fn search_request(
+        &self,
+        owner: &UserId,
+        mut plan: Plan,
+        limit: usize,
+    ) -> Result<SearchRequest, Error> {
         let seeds = self.seeds(owner, &mut plan).await?;
         if let Some(seed) = seeds.first() {
             let shifted = shifted(&plan.shifts, seed);
@@ -42,10 +47,10 @@ impl Library {
             Some(false) => search.filter.not_mark = Some(scope::reader(owner.as_str())),
             None => {}
         }
-        Ok(Wish { plan, search, is_like: !seeds.is_empty() })
+        Ok(SearchRequest { plan, search, is_like: !seeds.is_empty() })
     }
 
-    /// The tracks that the seeds name. What names none goes back to the words.
+    /// The tracks that the seeds refer to. A seed without a track becomes a search word again.
     async fn seeds(&self, owner: &UserId, plan: &mut Plan) -> Result<Vec<Track>, Error> {
         if plan.seeds.is_empty() {
             return Ok(Vec::new());
@@ -55,7 +60,7 @@ impl Library {
         for seed in std::mem::take(&mut plan.seeds) {
             let found = match &seed {
                 Seed::Named(name) => self.named(&scope, name).await?,
-                // Only a conversation knows what was shown.
+                // Only a conversation can resolve a reference to earlier results.
                 Seed::Shown | Seed::Place(_) => Vec::new(),
             };
             let told = told.find(|applied| applied.kind == AppliedKind::Seed);
@@ -74,7 +79,7 @@ impl Library {
         Ok(tracks)
     }
 
-    /// The tracks in scope that a name means: a title, a title and its artist, or an artist.
+    /// The tracks in scope that a name refers to: a title, a title and its artist, or an artist.
     async fn named(&self, scope: &Scope, name: &str) -> Result<Vec<Track>, Error> {
         let of_artist = [" by ", " von ", " de "].into_iter().find_map(|by| name.rsplit_once(by));
         for (title, artist) in [Some((name, "")), of_artist].into_iter().flatten() {
@@ -90,7 +95,7 @@ impl Library {
     }
 }
 
-/// "Older", "longer" than a track, as limits. What is not known of it limits nothing.
+/// "Older" or "longer" than a track, as limits. An unknown value of the track adds no limit.
 fn shifted(shifts: &[Shift], seed: &Track) -> Limits {
     let mut limits = Limits::default();
     for shift in shifts {

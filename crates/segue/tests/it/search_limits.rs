@@ -1,4 +1,5 @@
-//! Wishes over HTTP: limits in words and in fields are kept exactly, and what does not match is not called a match.
+//! Limits in a search query, in words and in fields, are applied exactly. Tracks below the threshold are not called
+//! matches.
 
 use app::sample;
 use engine::UserId;
@@ -19,7 +20,7 @@ async fn search(app: &TestApp, words: &str) -> Value {
     app.get(&format!("/api/search?{}", query.query().unwrap())).await
 }
 
-/// The contract's: the same for every caller.
+/// The threshold of the contract, the same for every user.
 const THRESHOLD: f64 = 0.25;
 
 fn tracks(found: &Value) -> &Vec<Value> {
@@ -31,7 +32,7 @@ fn year(track: &Value) -> i32 {
 }
 
 #[tokio::test]
-async fn years_in_words_and_in_fields_are_kept() {
+async fn years_in_words_and_in_fields_limit_the_results() {
     let app = stage().await;
     for words in ["from the 90s", "songs about love from the 90s"] {
         let found = search(&app, words).await;
@@ -40,7 +41,7 @@ async fn years_in_words_and_in_fields_are_kept() {
         assert_eq!(
             found["applied"],
             json!([{"kind": "years", "label": "1990–1999", "text": "from the 90s"}]),
-            "what was understood is told"
+            "the applied limits are listed"
         );
     }
     assert_eq!(search(&app, "from the 90s").await["totalFound"], 24, "all that match");
@@ -53,11 +54,11 @@ async fn years_in_words_and_in_fields_are_kept() {
 }
 
 #[tokio::test]
-async fn what_is_denied_never_comes() {
+async fn excluded_tags_never_appear_in_the_results() {
     let app = stage().await;
     let is_drums = |track: &Value| track["tags"].to_string().contains("drum");
     let with = search(&app, "songs for running").await;
-    assert!(tracks(&with).iter().any(is_drums), "there is something to deny");
+    assert!(tracks(&with).iter().any(is_drums), "the search without the limit finds drums");
     let without = search(&app, "songs for running, no drums").await;
     assert!(!tracks(&without).is_empty());
     assert!(!tracks(&without).iter().any(is_drums));
@@ -66,11 +67,11 @@ async fn what_is_denied_never_comes() {
     assert!(!tracks(&found).is_empty() && !tracks(&found).iter().any(is_drums));
     let mut artists: Vec<_> = tracks(&found).iter().map(|track| track["artist"].as_str().unwrap()).collect();
     artists.sort_unstable();
-    assert!(artists.is_sorted_by(|a, b| a < b), "one of each: {artists:?}");
+    assert!(artists.is_sorted_by(|a, b| a < b), "one track of each artist: {artists:?}");
 }
 
 #[tokio::test]
-async fn what_is_like_a_track_is_calmer_and_not_the_track() {
+async fn tracks_like_another_but_calmer_are_calmer_and_exclude_it() {
     let app = stage().await;
     let found = search(&app, "like Hill Repeats but calmer").await;
     let close: Vec<&Value> = ["tracks", "nearest"].iter().flat_map(|list| found[*list].as_array()).flatten().collect();
@@ -85,7 +86,7 @@ async fn what_is_like_a_track_is_calmer_and_not_the_track() {
 }
 
 #[tokio::test]
-async fn the_library_is_a_limit() {
+async fn a_search_can_be_limited_to_the_library() {
     let app = stage().await;
     for (words, owned) in [("sad songs in my library", true), ("sad songs not in my library", false)] {
         let found = search(&app, words).await;
@@ -96,7 +97,7 @@ async fn the_library_is_a_limit() {
 }
 
 #[tokio::test]
-async fn what_is_off_topic_matches_nothing_and_the_nearest_is_offered() {
+async fn an_off_topic_search_matches_nothing_and_lists_the_nearest_tracks() {
     let app = stage().await;
     for words in ["how do I file a tax return", "qxzv wqpl zzkj"] {
         let found = search(&app, words).await;
@@ -107,12 +108,12 @@ async fn what_is_off_topic_matches_nothing_and_the_nearest_is_offered() {
         assert!(nearest.iter().all(|track| track["score"].as_f64().unwrap() < THRESHOLD));
     }
     let found = search(&app, "rainy night drive").await;
-    assert!(found.get("nearest").is_none(), "only when nothing matches");
+    assert!(found.get("nearest").is_none(), "`nearest` is only set if nothing matches");
     assert!(tracks(&found).iter().all(|track| track["score"].as_f64().unwrap() >= THRESHOLD));
 }
 
 #[tokio::test]
-async fn fields_that_cannot_be_served_are_refused() {
+async fn invalid_fields_are_rejected() {
     let app = stage().await;
     for (field, value, message) in [
         ("language", json!("klingonisch"), "language must be an ISO 639-1 code, such as 'fr'"),

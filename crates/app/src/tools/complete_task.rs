@@ -9,7 +9,9 @@ use super::{compact, late_database, task_error, task_id};
 use crate::services::tasks::{Task, Tasks};
 use crate::services::undo::UndoId;
 
-/// Mark one task as done. Completing a task twice is the same as once.
+/// Mark one task as done.
+///
+/// Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

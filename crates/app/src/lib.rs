@@ -36,6 +36,7 @@ mod titles;
 mod tools;
 mod turn_journal;
 pub mod turns;
+mod usage_today;
 mod wordings;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};

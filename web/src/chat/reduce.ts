@@ -20,6 +20,8 @@ export interface ChatMessage {
   parts: Part[];
   status: MessageStatus;
   usage?: UsageFrame;
+  /** In US dollars, where the price of the model is known. */
+  costUsd?: number;
   error?: Failure;
   /** When it was written, where that is known. */
   at?: string;
@@ -171,9 +173,13 @@ export function fromStored(stored: StoredMessage): ChatMessage {
 }
 
 /** Only what the stream told as well: nothing for a broken turn, and no more than the two sums. */
-function usageOf({ usage, status }: StoredMessage): Pick<ChatMessage, 'usage'> {
+function usageOf({ usage, status, costUsd }: StoredMessage): Pick<ChatMessage, 'usage' | 'costUsd'> {
   if (!usage || status === 'error' || status === 'running') return {};
-  return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
+  return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }, ...costOf({ costUsd }) };
+}
+
+function costOf({ costUsd }: { costUsd?: number | null | undefined }): Pick<ChatMessage, 'costUsd'> {
+  return typeof costUsd === 'number' ? { costUsd } : {};
 }
 
 export function textOf(message: ChatMessage): string {
@@ -272,7 +278,7 @@ function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
     case 'tool_call_error':
       return { ...message, parts: updateCall(message.parts, frame.toolCallId, failure(frame)) };
     case 'message_end':
-      return { ...message, status: frame.stopReason, usage: frame.usage };
+      return { ...message, status: frame.stopReason, usage: frame.usage, ...costOf(frame) };
     case 'error':
       return {
         ...message,

@@ -77,6 +77,17 @@ export type Frame =
       type: 'text_delta';
     }
   | {
+      content: string;
+      seq: number;
+      type: 'reasoning';
+    }
+  | {
+      seq: number;
+      tokensRead: number;
+      tokensTotal: number;
+      type: 'reading';
+    }
+  | {
       input: unknown;
       seq: number;
       toolCallId: CallId;

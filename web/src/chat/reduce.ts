@@ -23,6 +23,10 @@ export interface ChatMessage {
   /** In US dollars, where the price of the model is known. */
   costUsd?: number;
   error?: Failure;
+  /** The model's reasoning, where this page has seen it: the server does not store it. */
+  thought?: string;
+  /** How much of the prompt the model's server has read, from 0 to 1, while it says so. */
+  reading?: number;
   /** When it was written, where that is known. */
   at?: string;
   /** The versions that stand in its place; absent when there is one. */
@@ -197,9 +201,12 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   };
   // While a turn is followed live, what this page has is newer than what was stored when the answer was written.
   if (state.turn) return base;
-  const keys = new Map(state.messages.map(({ id, key }) => [id, key]));
-  const keyed = (message: ChatMessage) => (keys.get(message.id) ? { ...message, key: keys.get(message.id) } : message);
-  return { ...base, messages: conversation.messages.map(fromStored).map(keyed) };
+  const known = new Map(state.messages.map((message) => [message.id, message]));
+  const kept = (message: ChatMessage): ChatMessage => {
+    const { key, thought } = known.get(message.id) ?? {};
+    return { ...message, ...(key && { key }), ...(thought && { thought }) };
+  };
+  return { ...base, messages: conversation.messages.map(fromStored).map(kept) };
 }
 
 /** What the server has stored of the last turn: the question's own id, the versions beside it and its answer. */
@@ -263,12 +270,17 @@ function startMessage(messages: ChatMessage[], id: string, at?: string): ChatMes
     : [...messages, fresh];
 }
 
-function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
+/** Whatever comes after `reading`: the prompt is read. */
+function applyFrame({ reading: _read, ...message }: ChatMessage, frame: Frame): ChatMessage {
   switch (frame.type) {
+    case 'reading':
+      return { ...message, reading: frame.tokensRead / Math.max(frame.tokensTotal, 1) };
     case 'message_start':
       return message;
     case 'text_delta':
       return { ...message, parts: appendText(message.parts, frame.content) };
+    case 'reasoning':
+      return { ...message, thought: (message.thought ?? '') + frame.content };
     case 'tool_call_start':
       return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input)] };
     case 'tool_call_end': {

@@ -217,6 +217,8 @@ fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()
         Kind::Started { .. }
         | Kind::StepStarted { .. }
         | Kind::TextStarted { .. }
+        | Kind::Reasoned { .. }
+        | Kind::Reading { .. }
         | Kind::Replied { .. }
         | Kind::TakenOver { .. }
         | Kind::StepDone { .. } => {}

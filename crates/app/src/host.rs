@@ -154,6 +154,7 @@ async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Resu
         content: &content,
         status: status_of(&finished.end),
         usage: Some(finished.progress.usage()),
+        cost_usd: answer.cost_usd,
         error: error_of(&closing),
         text: &text,
         title: title.as_deref(),

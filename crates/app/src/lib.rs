@@ -37,6 +37,7 @@ mod titles;
 mod tools;
 mod turn_journal;
 pub mod turns;
+mod usage_today;
 mod wordings;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -330,7 +331,11 @@ fn tools_by_agent(
     let of = |agent: &Agent| {
         let names: Vec<_> = agent.usable_tools(has_catalogue).chain(mcp_tools.names_for(agent.id)).collect();
         let toolbox = toolbox.only(&names).with_context(|| format!("the agent '{}' cannot be set up", agent.id))?;
-        let specs = toolbox.specs().iter().map(tools::compact::spec_for_model).collect();
+        let for_model = |spec: &ToolSpec| match agent.tools.contains(&spec.name) {
+            true => tools::model_spec::own_spec_for_model(spec),
+            false => tools::model_spec::spec_for_model(spec),
+        };
+        let specs = toolbox.specs().iter().map(for_model).collect();
         Ok((agent.id, (toolbox, specs)))
     };
     agents.iter().map(of).collect()

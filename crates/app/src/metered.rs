@@ -128,6 +128,7 @@ impl Charge {
     async fn see(&mut self, delta: &Delta) {
         match delta {
             Delta::Text(text) | Delta::Reasoning(text) => self.n_output_bytes += text.len() as u64,
+            Delta::Reading { .. } => {}
             Delta::Progress { usage } => self.reported = Some(*usage),
             Delta::ToolCall { input, .. } => self.n_output_bytes += input.len() as u64,
             Delta::End { usage } => {

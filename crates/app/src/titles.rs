@@ -128,7 +128,7 @@ impl TitleRequest {
         while let Some(delta) = deltas.next().await {
             match delta? {
                 Delta::Text(text) => said.push_str(&text),
-                Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Progress { .. } => {}
+                Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Reading { .. } | Delta::Progress { .. } => {}
                 Delta::End { .. } => return Ok(said),
             }
         }

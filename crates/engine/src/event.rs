@@ -48,6 +48,16 @@ pub enum Kind {
         block: u32,
         text: String,
     },
+    /// A piece of the model's reasoning before its answer. It needs no start and no end, so nothing is left open when its
+    /// node dies. It is no part of the answer or of a later prompt, and it is not stored with the message.
+    Reasoned {
+        text: String,
+    },
+    /// The model's server is still reading the prompt: so many of its tokens are read.
+    Reading {
+        n_read: u32,
+        n_total: u32,
+    },
     /// The reply of a step is complete, with the calls that it requests. The calls run after this event is saved, so
     /// a node that takes the turn over knows all of them.
     Replied {

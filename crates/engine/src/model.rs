@@ -38,6 +38,11 @@ pub enum Delta {
     Text(String),
     /// The model's reasoning before its answer. It is never part of the answer or of a later prompt.
     Reasoning(String),
+    /// How much of the prompt the server has read. Only some local servers report it.
+    Reading {
+        n_read: u32,
+        n_total: u32,
+    },
     /// The usage so far, for a reply that may be cut off.
     Progress {
         usage: Usage,

@@ -138,7 +138,11 @@ impl Progress {
             Kind::ToolFailed { call, failure, .. } => self.closed(*call, &Outcome::Failed(failure.clone())),
             Kind::StepDone { step, usage, is_cut } => self.step_done(*step, *usage, *is_cut),
             Kind::TakenOver { takeover, .. } => self.n_takeovers = *takeover,
-            Kind::Started { .. } | Kind::Ended { .. } | Kind::Failed { .. } => {}
+            Kind::Reasoned { .. }
+            | Kind::Reading { .. }
+            | Kind::Started { .. }
+            | Kind::Ended { .. }
+            | Kind::Failed { .. } => {}
         }
     }
 

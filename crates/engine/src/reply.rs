@@ -19,7 +19,13 @@ pub(crate) struct Reply {
     pub(crate) n_chars: usize,
     open_text: Option<(u32, String)>,
     next_text_block: u32,
+    /// Reasoning that is not emitted yet.
+    thought: String,
 }
+
+/// Reasoning is emitted by lines, and by pieces of this length where a line is longer: an event for every word would
+/// double the log of a turn.
+const MAX_THOUGHT_BYTES: usize = 400;
 
 impl Reply {
     /// `open_text`: the text of this reply that an earlier node has streamed. `next_text_block`: the number of text
@@ -31,7 +37,8 @@ impl Reply {
     pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
         self.n_chars += written(&delta);
         match delta {
-            Delta::Reasoning(_) => {}
+            Delta::Reasoning(text) => self.think(&text, emit),
+            Delta::Reading { n_read, n_total } => emit(Kind::Reading { n_read, n_total }),
             Delta::Progress { usage } => self.usage_so_far = usage,
             Delta::Text(text) if text.is_empty() => {}
             Delta::Text(text) if text.contains('\0') => self.push_text(without_nul(&text), emit),
@@ -50,11 +57,30 @@ impl Reply {
 
     /// Ends an open text block, at the end of the reply or before another kind of block.
     pub(crate) fn close_text(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
-        let Some((block, text)) = self.open_text.take() else { return };
-        emit(Kind::TextDone { block, text });
+        if let Some((block, text)) = self.open_text.take() {
+            emit(Kind::TextDone { block, text });
+        }
+        self.emit_thought(emit);
+    }
+
+    /// While text is open, reasoning waits for its end: protocols have no place for it inside a text.
+    fn think(&mut self, text: &str, emit: &mut (dyn FnMut(Kind) + Send)) {
+        self.thought.push_str(&without_nul(text));
+        if self.open_text.is_none() && (text.contains('\n') || self.thought.len() >= MAX_THOUGHT_BYTES) {
+            self.emit_thought(emit);
+        }
+    }
+
+    fn emit_thought(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
+        if !self.thought.trim().is_empty() {
+            emit(Kind::Reasoned { text: std::mem::take(&mut self.thought) });
+        }
     }
 
     fn push_text(&mut self, text: String, emit: &mut (dyn FnMut(Kind) + Send)) {
+        if self.open_text.is_none() {
+            self.emit_thought(emit);
+        }
         let (block, so_far) = self.open_text.get_or_insert_with(|| {
             let block = self.next_text_block;
             self.next_text_block += 1;
@@ -70,6 +96,6 @@ fn written(delta: &Delta) -> usize {
     match delta {
         Delta::Text(text) | Delta::Reasoning(text) => text.chars().count(),
         Delta::ToolCall { name, input } => name.chars().count() + input.chars().count(),
-        Delta::Progress { .. } | Delta::End { .. } => 0,
+        Delta::Reading { .. } | Delta::Progress { .. } | Delta::End { .. } => 0,
     }
 }

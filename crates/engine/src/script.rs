@@ -82,6 +82,11 @@ impl Reply {
         self
     }
 
+    pub fn reads(mut self, n_read: u32, n_total: u32) -> Self {
+        self.deltas.push(Delta::Reading { n_read, n_total });
+        self
+    }
+
     /// The usage that the provider reports so far.
     pub fn has_cost(mut self, usage: Usage) -> Self {
         self.deltas.push(Delta::Progress { usage });

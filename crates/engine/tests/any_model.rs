@@ -189,8 +189,10 @@ async fn reasoning_is_not_part_of_the_answer_or_of_the_next_prompt() {
         thinking.says("Here."),
     ]);
     let (finished, asked, events) = turn_of(&model, vec![Message::user("Find it")]).await;
-    let everything = format!("{:?} {:?} {events:?}", finished.content, asked.last().unwrap().messages);
+    let everything = format!("{:?} {:?}", finished.content, asked.last().unwrap().messages);
     assert!(!everything.contains("wants rain"), "{everything}");
+    let reasoned = |event: &&Kind| matches!(event, Kind::Reasoned { text } if text == "The user wants rain.");
+    assert_eq!(events.iter().filter(reasoned).count(), 2, "it is only told, once for each reply: {events:?}");
     assert_eq!(finished.end, End::Answered(StopReason::Complete));
 }
 
@@ -294,6 +296,15 @@ async fn a_local_model_has_more_time_to_read_its_prompt() {
         assert_eq!(started.elapsed(), Duration::from_secs(seconds));
         assert!(matches!(finished.end, End::Failed { code: FailureCode::Timeout, .. }), "{:?}", finished.end);
     }
+    let model = ScriptedModel::new([Reply::default().reads(10, 100).then_hangs()]).on_this_machine();
+    let started = tokio::time::Instant::now();
+    let (.., events) = turn_of(&model, vec![Message::user("Hi")]).await;
+    assert_eq!(
+        started.elapsed(),
+        Duration::from_secs(180),
+        "a server that says how far it is has as long for the rest"
+    );
+    assert!(events.contains(&Kind::Reading { n_read: 10, n_total: 100 }), "{events:?}");
     let local = Limits::default().for_model(&ScriptedModel::default().on_this_machine());
     assert_eq!(local.whole_turn, Duration::from_secs(900));
 }

@@ -118,7 +118,7 @@ pub(crate) fn callable(prompt: &Prompt, is_the_vendor: bool) -> Arc<[ToolSpec]> 
 fn is_sign_of_life(delta: &Delta) -> bool {
     match delta {
         Delta::Text(text) => text.is_empty(),
-        Delta::Progress { .. } | Delta::Reasoning(_) => true,
+        Delta::Progress { .. } | Delta::Reading { .. } | Delta::Reasoning(_) => true,
         Delta::ToolCall { .. } | Delta::End { .. } => false,
     }
 }

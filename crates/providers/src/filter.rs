@@ -46,7 +46,7 @@ impl Filter {
                 self.learned.update(|facts| facts.called_natively = true);
                 out.push_back(Delta::ToolCall { name, input });
             }
-            Delta::Progress { usage } => out.push_back(Delta::Progress { usage }),
+            Delta::Reading { .. } | Delta::Progress { .. } => out.push_back(delta),
             Delta::End { usage } => {
                 self.finish(out);
                 if !self.has_calls {

@@ -78,6 +78,7 @@ fn request(model: &str, prompt: &Prompt, form: Form) -> Bytes {
         model,
         stream: !form.without_stream,
         stream_options: has_options.then_some(StreamOptions { include_usage: true }),
+        return_progress: form.with_progress && !form.without_stream,
         tools: tools.collect(),
         tool_choice: must_answer.then_some("none"),
         messages: messages(prompt, form),
@@ -128,6 +129,9 @@ struct Request<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+    /// llama.cpp only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    return_progress: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -131,7 +131,10 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
         Some(server) => server.context_tokens(http, &root, name, ABOUT_ITSELF).await,
         None => None,
     };
-    learned.update(|facts| facts.context_tokens = context_tokens.or(facts.context_tokens));
+    learned.update(|facts| {
+        facts.context_tokens = context_tokens.or(facts.context_tokens);
+        facts.form.with_progress = server.as_ref().is_some_and(|server| server.family.reports_progress());
+    });
     let facts = learned.facts();
     let other = if is_anthropic { Family::Anthropic } else { Family::OpenAi };
     Ok(Capabilities {
@@ -158,6 +161,7 @@ impl OpenAiModel {
             facts.context_tokens = known.context_tokens;
             facts.ends_unmarked = known.ends_unmarked;
             facts.form.tools_as_text = known.tools_in_prompt;
+            facts.form.with_progress = known.family.reports_progress();
         });
     }
 }
@@ -194,7 +198,7 @@ async fn measured(model: &impl Model, prompt: &Prompt) -> Result<Option<f64>, Mo
                 n_chars += text.chars().count();
             }
             Delta::ToolCall { input, .. } => n_chars += input.chars().count(),
-            Delta::Progress { .. } => {}
+            Delta::Reading { .. } | Delta::Progress { .. } => {}
             Delta::End { usage } => {
                 let estimated = estimated_usage(0, n_chars, 3.0).output_tokens;
                 let n_tokens = if usage.output_tokens > 0 { usage.output_tokens } else { estimated };

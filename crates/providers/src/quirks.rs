@@ -31,6 +31,8 @@ pub(crate) struct Form {
     pub(crate) system_in_user: bool,
     /// Tools are described in the instructions; calls and results are text.
     pub(crate) tools_as_text: bool,
+    /// The stream is to say how much of the prompt is read. Only for servers that are known to do so.
+    pub(crate) with_progress: bool,
 }
 
 /// An error that another form of the same request avoids.

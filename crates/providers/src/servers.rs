@@ -35,6 +35,13 @@ pub enum Family {
     Anthropic,
 }
 
+impl Family {
+    /// Whether its streams say how much of a prompt is read, if they are asked to: `return_progress` of llama.cpp.
+    pub(crate) fn reports_progress(self) -> bool {
+        self == Self::LlamaCpp
+    }
+}
+
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -83,8 +83,21 @@ pub struct StoredMessage {
     pub turn_id: Option<TurnId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the answer has cost in US dollars, where the price of its model was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
+}
+
+/// What an answer used and cost, as one column.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Spent {
+    #[serde(flatten)]
+    pub(super) usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) cost_usd: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -252,7 +265,7 @@ pub(super) struct MessageRow {
     role: String,
     content: Json<Vec<Block>>,
     status: String,
-    usage: Option<Json<Usage>>,
+    usage: Option<Json<Spent>>,
     error: Option<Json<TurnError>>,
     created_at: DateTime<Utc>,
     parent_id: Option<Uuid>,
@@ -262,6 +275,7 @@ from_row!(MessageRow { id, role, content, status, usage, error, created_at, pare
 
 impl From<MessageRow> for StoredMessage {
     fn from(row: MessageRow) -> Self {
+        let spent = row.usage.map(|json| json.0);
         Self {
             id: MessageId(row.id),
             role: if row.role == "user" { Role::User } else { Role::Assistant },
@@ -271,7 +285,8 @@ impl From<MessageRow> for StoredMessage {
             parent_id: row.parent_id.map(MessageId),
             siblings: None,
             turn_id: row.turn_id.map(TurnId),
-            usage: row.usage.map(|json| json.0),
+            usage: spent.map(|spent| spent.usage),
+            cost_usd: spent.and_then(|spent| spent.cost_usd),
             error: row.error.map(|json| json.0),
         }
     }

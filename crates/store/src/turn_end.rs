@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::{
     MessageStatus, StartedTurn, Store, StoreError, TurnError,
+    conversations::Spent,
     db::Tx,
     journal::close_calls,
     turn_log::{EventRow, INSERT_EVENTS},
@@ -25,6 +26,8 @@ pub struct TurnEnd<'a> {
     pub content: &'a [Block],
     pub status: MessageStatus,
     pub usage: Option<Usage>,
+    /// In US dollars, where the price of the model is known.
+    pub cost_usd: Option<f64>,
     pub error: Option<TurnError>,
     pub text: &'a str,
     /// A title made from the results of tools. It replaces the first words of the question.
@@ -124,7 +127,7 @@ async fn store_answer(tx: &mut Tx, end: &TurnEnd<'_>) -> Result<(), StoreError> 
         .bind(end.started.message.0)
         .bind(Json(end.content))
         .bind(end.status.as_str())
-        .bind(end.usage.map(Json))
+        .bind(end.usage.map(|usage| Json(Spent { usage, cost_usd: end.cost_usd })))
         .bind(end.error.as_ref().map(Json))
         .bind(end.text.to_lowercase())
         .execute()

@@ -77,6 +77,17 @@ export type Frame =
       type: 'text_delta';
     }
   | {
+      content: string;
+      seq: number;
+      type: 'reasoning';
+    }
+  | {
+      seq: number;
+      tokensRead: number;
+      tokensTotal: number;
+      type: 'reading';
+    }
+  | {
       input: unknown;
       seq: number;
       toolCallId: CallId;
@@ -1255,6 +1266,10 @@ export interface OpenConversation {
 }
 export interface StoredMessage {
   content: Block[];
+  /**
+   * What the answer has cost in US dollars, where the price of its model was known.
+   */
+  costUsd?: number | null;
   createdAt: string;
   error?: TurnError | null;
   id: string;
@@ -1648,4 +1663,23 @@ export interface UpdateTaskOutput {
    */
   undoId: string;
   updatedAt: string;
+}
+export interface UsageToday {
+  /**
+   * In US dollars, of the answers whose models have a price (`SEGUE_MODELS`); absent: no such answer today.
+   */
+  costUsd?: number | null;
+  /**
+   * When both begin at 0 again.
+   */
+  resetsAt: string;
+  /**
+   * Input and output tokens since midnight UTC. With a limit, exactly what counts against it, descriptions and
+   * rewording included.
+   */
+  tokens: number;
+  /**
+   * The limit of the day; absent: there is none.
+   */
+  tokensPerDay?: number | null;
 }

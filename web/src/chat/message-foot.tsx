@@ -2,7 +2,7 @@
 import { Copy, Ellipsis, RotateCcw } from 'lucide-react';
 import { t } from '../i18n';
 import { CopyButton, copyText } from '../ui/copy';
-import { fullMoment, moment } from '../ui/format';
+import { dollars, fullMoment, moment } from '../ui/format';
 import { Menu } from '../ui/menu';
 import { toast, toastError } from '../ui/toast';
 import { BranchSwitch, useBranches } from './branches';
@@ -17,9 +17,12 @@ export function MessageFoot({ message }: Props) {
   const branches = useBranches();
   const canRepeat = branches?.idle === true && !message.error;
   const text = textOf(message);
-  const { usage, at } = message;
+  const { usage, costUsd, at } = message;
   const copy = () => void copyText(messageMarkdown(message)).then(() => toast(t('Copied as Markdown')), toastError);
-  const cost = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : null;
+  const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : null;
+  const tokens =
+    used && t('Tokens (parts of words): {read} read, {written} written', { read: used.inputTokens, written: used.outputTokens });
+  const cost = costUsd === undefined ? '' : ` · ${dollars(costUsd)}`;
   return (
     <footer className="message-foot">
       {text && <CopyButton text={text} label={t('Copy answer')} />}
@@ -42,11 +45,7 @@ export function MessageFoot({ message }: Props) {
           </button>
         }
         items={[{ label: t('Copy as Markdown'), icon: Copy, onSelect: copy }]}
-        note={
-          cost
-            ? t('Tokens (parts of words): {read} read, {written} written', { read: cost.inputTokens, written: cost.outputTokens })
-            : undefined
-        }
+        note={tokens ? tokens + cost : undefined}
       />
       <BranchSwitch message={message} />
       {at && (

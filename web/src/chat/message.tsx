@@ -1,6 +1,6 @@
 // One message of a conversation: the words, the work between them, how it ended.
 import { CircleAlert, CircleOff, Footprints, OctagonPause, RotateCcw } from 'lucide-react';
-import { memo } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import { t } from '../i18n';
 import { ToolCard } from '../tools/card';
 import { shownCall } from './found';
@@ -10,6 +10,9 @@ import { MessageFoot } from './message-foot';
 import { Question } from './question';
 import type { ChatMessage, Part } from './reduce';
 import './message.css';
+
+const Thought = lazy(() => import('./thought'));
+const Reading = lazy(() => import('./reading'));
 
 interface Props {
   message: ChatMessage;
@@ -31,6 +34,11 @@ function Answer({ message, onRetry, onGoOn }: Props) {
   const old = message.at !== undefined && Date.parse(message.at) < performance.timeOrigin;
   return (
     <article className="message answer" aria-label="Segue" aria-busy={running}>
+      {message.thought && (
+        <Suspense>
+          <Thought text={message.thought} />
+        </Suspense>
+      )}
       {message.parts.map((part, index) => (
         <PartView
           key={part.kind === 'tool' ? part.call.id : index}
@@ -40,6 +48,11 @@ function Answer({ message, onRetry, onGoOn }: Props) {
         />
       ))}
       {running && empty && <Thinking />}
+      {running && (empty ? !message.thought : message.reading !== undefined) && (
+        <Suspense>
+          <Reading share={message.reading} />
+        </Suspense>
+      )}
       {message.status === 'complete' && empty && <EmptyAnswer message={message} onRetry={onRetry} />}
       {message.status === 'stopped' && (
         <p className="ending">

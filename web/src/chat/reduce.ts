@@ -20,7 +20,13 @@ export interface ChatMessage {
   parts: Part[];
   status: MessageStatus;
   usage?: UsageFrame;
+  /** In US dollars, where the price of the model is known. */
+  costUsd?: number;
   error?: Failure;
+  /** The model's reasoning, where this page has seen it: the server does not store it. */
+  thought?: string;
+  /** How much of the prompt the model's server has read, from 0 to 1, while it says so. */
+  reading?: number;
   /** When it was written, where that is known. */
   at?: string;
   /** The versions that stand in its place; absent when there is one. */
@@ -171,9 +177,13 @@ export function fromStored(stored: StoredMessage): ChatMessage {
 }
 
 /** Only what the stream told as well: nothing for a broken turn, and no more than the two sums. */
-function usageOf({ usage, status }: StoredMessage): Pick<ChatMessage, 'usage'> {
+function usageOf({ usage, status, costUsd }: StoredMessage): Pick<ChatMessage, 'usage' | 'costUsd'> {
   if (!usage || status === 'error' || status === 'running') return {};
-  return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
+  return { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }, ...costOf({ costUsd }) };
+}
+
+function costOf({ costUsd }: { costUsd?: number | null | undefined }): Pick<ChatMessage, 'costUsd'> {
+  return typeof costUsd === 'number' ? { costUsd } : {};
 }
 
 export function textOf(message: ChatMessage): string {
@@ -191,9 +201,12 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   };
   // While a turn is followed live, what this page has is newer than what was stored when the answer was written.
   if (state.turn) return base;
-  const keys = new Map(state.messages.map(({ id, key }) => [id, key]));
-  const keyed = (message: ChatMessage) => (keys.get(message.id) ? { ...message, key: keys.get(message.id) } : message);
-  return { ...base, messages: conversation.messages.map(fromStored).map(keyed) };
+  const known = new Map(state.messages.map((message) => [message.id, message]));
+  const kept = (message: ChatMessage): ChatMessage => {
+    const { key, thought } = known.get(message.id) ?? {};
+    return { ...message, ...(key && { key }), ...(thought && { thought }) };
+  };
+  return { ...base, messages: conversation.messages.map(fromStored).map(kept) };
 }
 
 /** What the server has stored of the last turn: the question's own id, the versions beside it and its answer. */
@@ -257,12 +270,17 @@ function startMessage(messages: ChatMessage[], id: string, at?: string): ChatMes
     : [...messages, fresh];
 }
 
-function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
+/** Whatever comes after `reading`: the prompt is read. */
+function applyFrame({ reading: _read, ...message }: ChatMessage, frame: Frame): ChatMessage {
   switch (frame.type) {
+    case 'reading':
+      return { ...message, reading: frame.tokensRead / Math.max(frame.tokensTotal, 1) };
     case 'message_start':
       return message;
     case 'text_delta':
       return { ...message, parts: appendText(message.parts, frame.content) };
+    case 'reasoning':
+      return { ...message, thought: (message.thought ?? '') + frame.content };
     case 'tool_call_start':
       return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input)] };
     case 'tool_call_end': {
@@ -272,7 +290,7 @@ function applyFrame(message: ChatMessage, frame: Frame): ChatMessage {
     case 'tool_call_error':
       return { ...message, parts: updateCall(message.parts, frame.toolCallId, failure(frame)) };
     case 'message_end':
-      return { ...message, status: frame.stopReason, usage: frame.usage };
+      return { ...message, status: frame.stopReason, usage: frame.usage, ...costOf(frame) };
     case 'error':
       return {
         ...message,

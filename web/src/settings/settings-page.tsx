@@ -2,7 +2,7 @@
 import { Download, Monitor, Moon, Sun, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { useModels } from '../api/models';
+import { useModels, useUsage } from '../api/models';
 import { useAbout, useMe } from '../api/queries';
 import { t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
@@ -15,6 +15,7 @@ import { Connections } from './connections';
 import { LanguageChoice } from './language-choice';
 import { ModelSection } from './model-section';
 import { currentTheme, setTheme, type Theme } from './theme';
+import { UsageLine } from './usage-line';
 import './settings.css';
 
 export default function SettingsPage() {
@@ -33,6 +34,7 @@ export default function SettingsPage() {
           <AccountSection />
           <ModelsOfOperator />
           <ConnectionsOfOperator />
+          <UsageSection />
           <Section title={t('Your data')} hint={t('Conversations, tasks, library and playlists, in one JSON file.')}>
             <a className="button" href="/api/export" download="segue-export.json">
               <Download size={16} aria-hidden /> {t('Export everything')}
@@ -122,6 +124,17 @@ function ModelsOfOperator() {
   return (
     <Section title={t('Model')} hint={t('What answers in every conversation.')}>
       <ModelSection />
+    </Section>
+  );
+}
+
+/** Nothing where nothing is counted: the built-in model uses no tokens. */
+function UsageSection() {
+  const { data: today } = useUsage();
+  if (!today || (today.tokens === 0 && !today.tokensPerDay)) return null;
+  return (
+    <Section title={t('Used today')} hint={t('By your answers since midnight UTC. A cost is known where the operator set a price.')}>
+      <UsageLine today={today} />
     </Section>
   );
 }

@@ -20,6 +20,12 @@ export function percent(share: number): string {
   return share.toLocaleString(localeNow(), { style: 'percent' });
 }
 
+/** Answers of small models cost less than a cent. */
+export function dollars(amount: number): string {
+  const digits = amount < 1 ? 4 : 2;
+  return amount.toLocaleString(localeNow(), { style: 'currency', currency: 'USD', maximumFractionDigits: digits });
+}
+
 /** A number and its noun, as a text of its own. Inside a sentence, use `plural` with the whole sentence. */
 export function count(n: number, one: string, many = `${one}s`): string {
   return plural(n, `{n} ${one}`, `{n} ${many}`);

@@ -296,15 +296,22 @@ impl Drop for Running {
     }
 }
 
-/// "Found Ollama on 11434 with 3 models; choose one in the page or set OPENAI_BASE_URL=…".
+/// How many models of a server one line names.
+const MOST_NAMED: usize = 8;
+
+/// "Found Ollama on 11434 with 2 models (qwen2.5:7b, llama3.2); choose one in the page, with segue chat --choose MODEL, or
+/// set OPENAI_BASE_URL=…".
 pub fn said_of(found: &Found) -> String {
     let port = found.base_url.trim_end_matches("/v1").rsplit(':').next().unwrap_or_default();
     let models = match found.models.len() {
         1 => "1 model".to_owned(),
         n => format!("{n} models"),
     };
+    let more = if found.models.len() > MOST_NAMED { ", …" } else { "" };
+    let names = found.models.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     format!(
-        "Found {} on {port} with {models}; choose one in the page or set OPENAI_BASE_URL={}",
+        "Found {} on {port} with {models} ({names}{more}); choose one in the page, with segue chat --choose MODEL, or set \
+         OPENAI_BASE_URL={}",
         found.family, found.base_url
     )
 }

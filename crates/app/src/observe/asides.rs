@@ -55,7 +55,7 @@ impl Asides {
                     running.aside.error = None;
                     return Ok(running.aside.output.clone());
                 }
-                Ok(Delta::ToolCall { .. } | Delta::Reasoning(_)) => {}
+                Ok(Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Reading { .. }) => {}
                 Err(error) => {
                     running.aside.error = Some(error.to_string());
                     return Err(error);

@@ -12,9 +12,9 @@ use crate::{
 };
 use sources::tidal::Tidal;
 
-/// List the tracks of one album in playing order.
+/// List the tracks of one album.
 ///
-/// Use after `tidalSearch`, when the listener asks what is on an album.
+/// They are in playing order. Use it after `tidalSearch`, when the listener asks what is on an album.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {

@@ -11,9 +11,10 @@ use super::{compact, late_index, tool_error};
 use crate::library::{Library, results::IndexedTrackResult};
 use music::{Isrc, TrackRef};
 
-/// Get everything known about up to 100 tracks: lyrics, interpretation, tags and audio features.
+/// Get lyrics, interpretation, tags and audio features.
 ///
-/// Use it before comparing tracks, quoting lyrics or explaining what a song means. Only indexed tracks are found.
+/// Of at most 100 tracks a call. Use it before comparing tracks, quoting lyrics or explaining what a song means. Only
+/// indexed tracks are found.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

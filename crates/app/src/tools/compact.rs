@@ -1,9 +1,7 @@
-//! The compact form of tools for models: short schemas and short results. Programs (HTTP, MCP, the page) get
-//! everything.
+//! What a model reads of the results of tools. Programs (HTTP, MCP, the page) get everything.
 //!
 //! A small local model has a context of 4,096 tokens, and a UUID alone takes twenty.
 
-use engine::ToolSpec;
 use serde_json::{Map, Value, json};
 
 /// Tracks after this number have no description: a model mentions the first ones.
@@ -120,91 +118,6 @@ fn cut(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A tool for a prompt. Parts of the schema that are left out are still checked when the tool is called, and an error
-/// explains an invalid input.
-pub(crate) fn spec_for_model(spec: &ToolSpec) -> ToolSpec {
-    let description = spec.description.split("\n\n").next().unwrap_or_default();
-    let description = description.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "");
-    ToolSpec { description, input_schema: schema(&spec.input_schema), ..spec.clone() }
-}
-
-const LEFT_OUT: [&str; 9] = [
-    "additionalProperties",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "minimum",
-    "maximum",
-    "format",
-    "default",
-];
-
-fn schema(full: &Value) -> Value {
-    match full {
-        Value::Object(fields) => {
-            let mut short: Map<String, Value> = Map::new();
-            for (name, value) in fields {
-                match name.as_str() {
-                    "properties" => {
-                        let properties = value.as_object().into_iter().flatten();
-                        let properties = properties.map(|(name, value)| (name.clone(), schema(value)));
-                        short.insert(name.clone(), Value::Object(properties.collect()));
-                    }
-                    "type" => {
-                        short.insert(name.clone(), not_null(value));
-                    }
-                    "description" => {
-                        short.insert(name.clone(), json!(without_lengths(value.as_str().unwrap_or_default())));
-                    }
-                    // An optional field: the type that is not null is sufficient, and so is the field's own
-                    // description.
-                    "anyOf"
-                        if value.as_array().is_some_and(|kinds| kinds.len() == 2 && kinds.contains(&null_type())) =>
-                    {
-                        let kinds = value.as_array().into_iter().flatten().filter(|kind| **kind != null_type());
-                        for (inner, value) in kinds.filter_map(Value::as_object).flatten() {
-                            if inner != "description" {
-                                short.insert(inner.clone(), schema(&json!({ inner: value }))[inner].clone());
-                            }
-                        }
-                    }
-                    name if LEFT_OUT.contains(&name) => {}
-                    _ => {
-                        short.insert(name.clone(), schema(value));
-                    }
-                }
-            }
-            Value::Object(short)
-        }
-        Value::Array(items) => items.iter().map(schema).collect(),
-        plain => plain.clone(),
-    }
-}
-
-fn null_type() -> Value {
-    json!({"type": "null"})
-}
-
-/// "What it is called, 1 to 200 characters." → "What it is called.": a model rarely exceeds a limit, and an error tells
-/// it.
-fn without_lengths(text: &str) -> String {
-    let text = text.replace('`', "");
-    let Some(end) = text.find(" characters") else { return text };
-    match [", 1 to ", ", at most "].iter().filter_map(|begins| text[..end].rfind(begins)).max() {
-        Some(begin) => format!("{}{}", &text[..begin], &text[end + " characters".len()..]),
-        None => text,
-    }
-}
-
-/// "string or null" becomes "string": a field that may be null may also be omitted.
-fn not_null(kind: &Value) -> Value {
-    match kind.as_array().map(|kinds| kinds.iter().filter(|kind| *kind != "null").collect::<Vec<_>>()) {
-        Some(kinds) if kinds.len() == 1 => kinds[0].clone(),
-        _ => kind.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,16 +129,6 @@ mod tests {
         assert_eq!(task(&full), json!({"id": "tabcde", "title": "buy milk"}));
         let listed = tasks(&json!({"tasks": [full], "summary": "1 task", "durationMs": 3}));
         assert_eq!(listed, json!({"tasks": [{"id": "tabcde", "title": "buy milk"}]}));
-    }
-
-    #[test]
-    fn a_schema_for_a_model_has_descriptions_and_no_lengths() {
-        let full = json!({"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The `title`, 1 to 200 characters."},
-            "format": {"type": ["string", "null"], "default": null}}});
-        let short = json!({"type": "object", "required": ["title"], "properties": {
-            "title": {"type": "string", "description": "The title."}, "format": {"type": "string"}}});
-        assert_eq!(schema(&full), short, "a property may have the name of a keyword");
     }
 
     #[test]

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::{changed_task::ChangedTask, compact, late_database, task_error, task_id};
 use crate::services::tasks::Tasks;
 
-/// Mark one task as done. Completing a task twice is the same as once.
+/// Mark one task as done.
+///
+/// Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

@@ -16,9 +16,10 @@ use crate::services::playlists::{
     UndoId,
 };
 
-/// Rename a playlist, or add, remove or move its tracks.
+/// Change a playlist.
 ///
-/// One action a call; the listener can undo it. Only when the listener asks for it; when it is not clear which playlist or track is meant, ask.
+/// Rename it, or add, remove or move its tracks: one action a call; the listener can undo it. Only when the listener
+/// asks for it; when it is not clear which playlist or track is meant, ask.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

@@ -16,8 +16,9 @@ mod delete_task;
 mod list_tasks;
 mod update_task;
 
-pub(crate) mod compact;
+mod compact;
 mod format;
+pub(crate) mod model_spec;
 
 use engine::{ToolContext, ToolError, Toolbox};
 use serde_json::Value;

@@ -19,7 +19,7 @@ use query::{
 };
 use search::{Found, Hit, SearchPlan};
 
-/// Search the listener's collection by meaning: a mood, a theme, a feeling, a story, a line of lyrics, a sound.
+/// Search the collection by mood, theme, feeling, lyrics or sound.
 ///
 /// Words and meaning both count, so name the feeling and what the song is about ("quiet songs about leaving home").
 /// Limits are kept exactly, in words ("from the 90s", "no drums", "like X but calmer") or as fields.

@@ -11,10 +11,11 @@ use crate::services::playlists::{
     self, ChangedPlaylist, PlaylistId, PlaylistTitle, PlaylistTrackResult, Playlists, UndoId,
 };
 
-/// Save a playlist for the listener, in the order given, with one reason per track.
+/// Save a new playlist.
 ///
-/// Choose only from tracks that other tools returned in this conversation; a code that no source knows is reported back
-/// as unknown and left out. Mix what is in the library with what is new when the listener asks for discovery.
+/// It has the order given and one reason per track. Choose only from tracks that other tools returned in this
+/// conversation; a code that no source knows is reported back as unknown and left out. Mix what is in the library with
+/// what is new when the listener asks for discovery.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

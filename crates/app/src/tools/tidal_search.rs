@@ -19,7 +19,7 @@ use crate::{
 };
 use sources::tidal::{SearchFor, Tidal};
 
-/// Search the Tidal catalogue for artists, albums and songs by name.
+/// Search Tidal for artists, albums and songs by name.
 ///
 /// Use it for names, not for moods. Tracks say whether they are in the library and whether they are indexed; albums can
 /// be opened with `albumTracks`.

@@ -63,5 +63,7 @@ pub(crate) fn is_only_text(kind: &Kind) -> bool {
             | Kind::TextStarted { .. }
             | Kind::TextDelta { .. }
             | Kind::TextDone { .. }
+            | Kind::Reasoned { .. }
+            | Kind::Reading { .. }
     )
 }

@@ -1,9 +1,27 @@
 //! What each family of model servers reports about itself, and its error messages.
 //!
-//! Sources: Ollama from docs/api.md and docs/openai.md of its repository; llama.cpp from tools/server/README.md, pull
-//! request 15780 and issue 19774; LM Studio from lmstudio.ai/docs/api/rest-api and bug-tracker issues 237 and 546;
-//! vLLM from `vllm/entrypoints/openai/protocol.py` and issue 20409; OpenAI from platform.openai.com/docs/api-reference;
-//! Anthropic from docs.anthropic.com/en/api/errors.
+//! Where each shape is published (issues and pull requests quote recorded answers of the real server):
+//!
+//! | family | shape | published at |
+//! |---|---|---|
+//! | Ollama | `/api/tags`, `/api/show`, `/api/ps` | docs.ollama.com/api/tags, docs.ollama.com/api-reference/show-model-details |
+//! | | "does not support tools", the error body | ollama/ollama issue 6027, FoundationAgents/OpenManus issue 220 |
+//! | | thinking in `delta.reasoning` | dirac-run/dirac pull request 227 |
+//! | llama.cpp | `/props`, `/v1/models` with `owned_by: llamacpp` | ggml-org/llama.cpp tools/server/README.md |
+//! | | `exceed_context_size_error` with its counts | ggml-org/llama.cpp pull request 15780, issues 17284 and 19774 |
+//! | | "tools param requires --jinja flag", status 500 | QwenLM/Qwen3.8 issue 44, defilantech/LLMKube issue 126 |
+//! | | `prompt_progress` | ggml-org/llama.cpp pull request 15827 |
+//! | LM Studio | `/api/v0/models` with `loaded_context_length` | lmstudio.ai/docs/api/rest-api, zed-industries/zed pull request 25606 |
+//! | | "Trying to keep the first …", `{"error": "…"}` | lmstudio-ai/lmstudio-bug-tracker issues 237 and 546, dyad-sh/dyad issue 925 |
+//! | | status 200 for an unknown path | lmstudio-ai/lmstudio-bug-tracker issues 618 and 2085 |
+//! | vLLM | `/v1/models` with `max_model_len` | modal-labs/modal-examples issue 843 |
+//! | | `--enable-auto-tool-choice`, the error body | langchain4j/langchain4j issue 3475, vllm-project/vllm issue 9986 |
+//! | | the maximum context length | vllm-project/vllm issue 20409 |
+//! | OpenAI | all | platform.openai.com/docs/api-reference |
+//! | Anthropic | errors by status and type | platform.claude.com/docs/en/api/errors |
+//!
+//! No published record was found for the texts of `NoStream`, `NoStreamOptions` and `NoSystem`, and for the unknown model of
+//! LM Studio: they are written after similar messages.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};

@@ -53,7 +53,9 @@ pub(super) fn stream(
         Family::Anthropic => messages_frames(model, step, usage, faults),
         _ => completions_frames(family, model, step, usage, faults, request),
     };
-    frames.concat()
+    let reads = family == Family::LlamaCpp && request["return_progress"] == true;
+    let read = [usage.n_prompt / 2, usage.n_prompt].map(|n_read| progress(model, n_read, usage.n_prompt));
+    read.into_iter().filter(|_| reads).chain(frames).collect()
 }
 
 fn completions_frames(
@@ -115,6 +117,14 @@ fn completions_frames(
         frames.push("data: [DONE]\n\n".into());
     }
     frames
+}
+
+/// A chunk without text, as pull request 15827 of llama.cpp describes it.
+fn progress(model: &str, n_read: usize, n_total: usize) -> String {
+    let body = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model,
+        "choices": [{"index": 0, "delta": {"role": "assistant", "content": null}, "finish_reason": null}],
+        "prompt_progress": {"total": n_total, "cache": 0, "processed": n_read, "time_ms": 181}});
+    format!("data: {body}\n\n")
 }
 
 fn completions_usage(usage: Usage) -> Value {

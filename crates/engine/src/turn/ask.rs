@@ -72,7 +72,10 @@ impl Run<'_, '_> {
                 () = self.turn.cancel.cancelled() => return (reply, Some(Halt::Stopped)),
                 next = timeout(left, deltas.next()) => next,
             };
-            silence = self.turn.limits.silence;
+            // A server that reports how far it is may need as long for its next batch as for the first.
+            if !matches!(next, Ok(Some(Ok(Delta::Reading { .. })))) {
+                silence = self.turn.limits.silence;
+            }
             match next {
                 Err(_) => return (reply, Some(Halt::TimedOut)),
                 Ok(Some(Ok(delta))) => self.take(&mut reply, delta),

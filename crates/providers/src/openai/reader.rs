@@ -75,6 +75,9 @@ impl OpenAiReader {
             self.usage = usage.into();
             deltas.push_back(Delta::Progress { usage: self.usage });
         }
+        if let Some(PromptProgress { total, processed }) = chunk.prompt_progress {
+            deltas.push_back(Delta::Reading { n_read: processed.min(total), n_total: total });
+        }
         for choice in chunk.choices.unwrap_or_default() {
             // Some servers send the complete message, or a part of it, in place of a delta.
             if let Some(piece) = choice.delta.or(choice.message) {
@@ -167,6 +170,14 @@ struct Chunk<'a> {
     choices: Option<Vec<Choice<'a>>>,
     usage: Option<WireUsage>,
     error: Option<Value>,
+    prompt_progress: Option<PromptProgress>,
+}
+
+/// Of llama.cpp. `processed` includes what was in its cache.
+#[derive(Deserialize)]
+struct PromptProgress {
+    total: u32,
+    processed: u32,
 }
 
 #[derive(Deserialize)]

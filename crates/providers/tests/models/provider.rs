@@ -221,7 +221,7 @@ pub(crate) fn line(delta: &Result<Delta, ModelError>) -> Option<String> {
     Some(match delta {
         Ok(Delta::Text(text)) if text.is_empty() => return None,
         Ok(Delta::Text(text)) => format!("text {text:?}"),
-        Ok(Delta::Reasoning(_) | Delta::Progress { .. }) => return None,
+        Ok(Delta::Reasoning(_) | Delta::Reading { .. } | Delta::Progress { .. }) => return None,
         Ok(Delta::ToolCall { name, input }) => format!("call {name} {input}"),
         Ok(Delta::End { usage: Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } }) => {
             format!("end in {input_tokens} out {output_tokens} cache {cache_read_tokens}+{cache_write_tokens}")

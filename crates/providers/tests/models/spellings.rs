@@ -57,7 +57,7 @@ pub(crate) async fn summed_up(model: &dyn Model, prompt: &Prompt) -> String {
         match delta {
             Ok(Delta::Text(more)) => text.push_str(&more),
             Ok(Delta::ToolCall { name, input }) => lines.push(format!("call {name} {input}")),
-            Ok(Delta::Reasoning(_) | Delta::Progress { .. } | Delta::End { .. }) => {}
+            Ok(Delta::Reasoning(_) | Delta::Reading { .. } | Delta::Progress { .. } | Delta::End { .. }) => {}
             Err(error) => lines.push(format!("{error:?}")),
         }
     }

@@ -25,6 +25,7 @@ mod track_artwork;
 mod track_merges;
 mod trash;
 mod upload;
+mod usage;
 
 use crate::router::Routes;
 
@@ -51,6 +52,7 @@ pub(crate) fn routes() -> Routes {
         .merge(track_artwork::routes())
         .merge(track_merges::routes())
         .merge(trash::routes())
+        .merge(usage::routes())
 }
 
 /// Routes without authentication.

@@ -18,7 +18,7 @@ use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::{terminal::shown, user_arg::UserArg};
+use super::{choose_model, terminal::shown, user_arg::UserArg};
 use crate::{protocols::native, telemetry};
 
 /// Talk to an agent in the terminal
@@ -30,6 +30,9 @@ pub(super) struct Args {
     /// Print events, one JSON object per line
     #[arg(long)]
     json: bool,
+    /// Let this model of a server on this machine answer from now on; "offline" removes the choice
+    #[arg(long, value_name = "MODEL")]
+    choose: Option<String>,
     #[command(flatten)]
     user: UserArg,
     /// Send this message and exit; without it, messages come from stdin or a prompt
@@ -44,6 +47,11 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
         None => None,
     };
     let app = super::open(config).await?;
+    if let Some(name) = &args.choose {
+        choose_model::by_name(&app, name).await?;
+    } else if message.is_none() && !args.json && std::io::stderr().is_terminal() {
+        choose_model::by_question(&app, &mut std::io::stdin().lock(), &mut std::io::stderr()).await?;
+    }
     let mut session = Session {
         owner: args.user.id(app.config.auth, app.accounts()).await?,
         app,
@@ -209,6 +217,8 @@ fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()
         Kind::Started { .. }
         | Kind::StepStarted { .. }
         | Kind::TextStarted { .. }
+        | Kind::Reasoned { .. }
+        | Kind::Reading { .. }
         | Kind::Replied { .. }
         | Kind::TakenOver { .. }
         | Kind::StepDone { .. } => {}

@@ -2,6 +2,7 @@
 
 mod backup;
 mod chat;
+mod choose_model;
 mod doctor;
 mod export;
 mod import;

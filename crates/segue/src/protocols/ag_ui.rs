@@ -128,6 +128,10 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
             vec![json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": text_id(block), "delta": text})]
         }
         Kind::TextDone { block, .. } => vec![json!({"type": "TEXT_MESSAGE_END", "messageId": text_id(block)})],
+        Kind::Reasoned { text } => reasoning(&format!("{run}.reasoning-{}", event.seq), text),
+        Kind::Reading { n_read, n_total } => vec![json!({
+            "type": "CUSTOM", "name": "reading", "value": {"tokensRead": n_read, "tokensTotal": n_total},
+        })],
         Kind::ToolStarted { call, name, input, .. } => vec![
             json!({"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name}),
             json!({"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": input.to_string()}),
@@ -150,6 +154,17 @@ fn encode(thread: &str, run: &str, event: &Event) -> Vec<Value> {
         })],
         Kind::Failed { code, message, .. } => vec![json!({"type": "RUN_ERROR", "message": message, "code": code})],
     }
+}
+
+/// A piece of reasoning is a message of its own: it is complete in one event.
+fn reasoning(id: &str, text: &str) -> Vec<Value> {
+    vec![
+        json!({"type": "REASONING_START", "messageId": id}),
+        json!({"type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning"}),
+        json!({"type": "REASONING_MESSAGE_CONTENT", "messageId": id, "delta": text}),
+        json!({"type": "REASONING_MESSAGE_END", "messageId": id}),
+        json!({"type": "REASONING_END", "messageId": id}),
+    ]
 }
 
 fn step_name(step: u32) -> String {

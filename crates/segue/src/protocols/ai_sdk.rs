@@ -212,6 +212,10 @@ fn encode(event: &Event) -> Vec<Value> {
             vec![json!({"type": "text-delta", "id": block.to_string(), "delta": text})]
         }
         Kind::TextDone { block, .. } => vec![json!({"type": "text-end", "id": block.to_string()})],
+        Kind::Reasoned { text } => reasoning(&format!("reasoning-{}", event.seq), text),
+        // Transient: it reaches `onData` and is no part of the message.
+        Kind::Reading { n_read, n_total } => vec![json!({"type": "data-reading", "transient": true,
+            "data": {"tokensRead": n_read, "tokensTotal": n_total}})],
         // Segue executes the tool: the front end must neither call it nor send its result back.
         Kind::ToolStarted { call, name, input, .. } => vec![
             json!({"type": "tool-input-start", "toolCallId": call, "toolName": name,
@@ -238,4 +242,13 @@ fn encode(event: &Event) -> Vec<Value> {
         })],
         Kind::Failed { message, .. } => vec![json!({"type": "error", "errorText": message})],
     }
+}
+
+/// A piece of reasoning is a part of its own: it is complete in one event.
+fn reasoning(id: &str, text: &str) -> Vec<Value> {
+    vec![
+        json!({"type": "reasoning-start", "id": id}),
+        json!({"type": "reasoning-delta", "id": id, "delta": text}),
+        json!({"type": "reasoning-end", "id": id}),
+    ]
 }

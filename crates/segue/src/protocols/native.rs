@@ -167,6 +167,8 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
             Frame::MessageStart { seq, message_id: *message, conversation_id: *conversation, turn_id: *turn }
         }
         Kind::TextDelta { text, .. } => Frame::TextDelta { seq, content: text },
+        Kind::Reasoned { text } => Frame::Reasoning { seq, content: text },
+        Kind::Reading { n_read, n_total } => Frame::Reading { seq, tokens_read: *n_read, tokens_total: *n_total },
         Kind::ToolStarted { call, name, input, .. } => {
             Frame::ToolCallStart { seq, tool_call_id: *call, tool_name: name, input }
         }
@@ -206,6 +208,18 @@ pub enum Frame<'a> {
     TextDelta {
         seq: u32,
         content: &'a str,
+    },
+    /// A piece of the model's reasoning. Pieces are joined as they are. It is no part of the answer, and it is not stored:
+    /// a conversation that is read again does not have it.
+    Reasoning {
+        seq: u32,
+        content: &'a str,
+    },
+    /// The model's server is still reading the prompt. Only servers that report it, such as llama.cpp, lead to this event.
+    Reading {
+        seq: u32,
+        tokens_read: u32,
+        tokens_total: u32,
     },
     ToolCallStart {
         seq: u32,

@@ -78,7 +78,8 @@ fn frames(
                 }
                 Ok(Some(batch)) => {
                     is_over = batch.last().is_some_and(|event| event.kind.is_last());
-                    is_reading = batch.last().is_some_and(|event| matches!(event.kind, Kind::StepStarted { .. }));
+                    let reads = |kind: &Kind| matches!(kind, Kind::StepStarted { .. } | Kind::Reading { .. });
+                    is_reading = batch.last().is_some_and(|event| reads(&event.kind));
                     let mut buffer = Vec::with_capacity(batch.len() * 128);
                     for event in &batch {
                         encode(event, &mut buffer);

@@ -131,6 +131,8 @@ impl Answer {
             | Kind::StepStarted { .. }
             | Kind::TextStarted { .. }
             | Kind::TextDelta { .. }
+            | Kind::Reasoned { .. }
+            | Kind::Reading { .. }
             | Kind::Replied { .. }
             | Kind::TakenOver { .. }
             | Kind::StepDone { .. }

@@ -5,6 +5,8 @@ mod connected;
 mod doctor;
 mod listed;
 mod long;
+mod reading;
+mod reasoning;
 mod views;
 
 use std::sync::Arc;

@@ -167,6 +167,7 @@ fn rows() -> Vec<Row> {
         row("GET /api/index/stream", Own, 200),
         row("GET /api/tools", Own, 200),
         with(row("POST /api/consents/{consent_id}", Thing, 204), |_| Some(json!({"decision": "refuse"}))),
+        row("GET /api/usage", Own, 200),
         row("GET /api/models", Own, 200),
         // Only operators may choose; `models.rs` asks as one.
         with(row("POST /api/models/select", Own, 403), |_| Some(json!({}))),

@@ -135,6 +135,7 @@ impl Subject {
             content: &content,
             status,
             usage,
+            cost_usd: None,
             error: None,
             text,
             title: None,

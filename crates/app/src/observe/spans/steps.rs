@@ -54,7 +54,7 @@ impl<'a> Step<'a> {
 
     fn take(&mut self, event: &'a Event) {
         match &event.kind {
-            Kind::TextStarted { .. } | Kind::TextDone { .. } => self.replied(event.at_ms),
+            Kind::TextStarted { .. } | Kind::TextDone { .. } | Kind::Reasoned { .. } => self.replied(event.at_ms),
             Kind::TextDelta { text, .. } => {
                 self.replied(event.at_ms);
                 self.text.push_str(text);
@@ -73,6 +73,7 @@ impl<'a> Step<'a> {
                 self.usage = Some(*usage);
             }
             Kind::Started { .. }
+            | Kind::Reading { .. }
             | Kind::StepStarted { .. }
             | Kind::Replied { .. }
             | Kind::TakenOver { .. }

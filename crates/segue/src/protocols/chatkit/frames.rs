@@ -32,6 +32,12 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
             ),
             json!({"type": "thread.item.done", "item": answer_text(thread, message, *block, Some(text))}),
         ],
+        // Not an item: an item must be there when the thread is opened again, and reasoning is not stored.
+        Kind::Reasoned { .. } => vec![json!({"type": "progress_update", "text": "Thinking", "icon": "sparkle"})],
+        Kind::Reading { n_read, n_total } => {
+            let percent = u64::from(*n_read) * 100 / u64::from(*n_total).max(1);
+            vec![json!({"type": "progress_update", "text": format!("Reading, {percent} %"), "icon": "sparkle"})]
+        }
         Kind::ToolStarted { call, title, .. } => vec![
             json!({"type": "progress_update", "text": title, "icon": "bolt"}),
             json!({

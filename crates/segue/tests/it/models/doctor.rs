@@ -1,4 +1,4 @@
-//! `segue doctor` sends a request to the model.
+//! Models in the terminal: `segue doctor` really asks one, `segue chat --choose` selects one.
 
 use doubles::model::{Family, Fault, ModelDouble, Step};
 use serde_json::json;
@@ -49,10 +49,42 @@ async fn doctor_lists_model_servers_of_this_machine_if_none_is_configured() {
     let server = Server::start(Family::Vllm).await;
     let (code, said, _) = command(&world, &[("SEGUE_MODEL_PORTS", server.port())], &["doctor"]).await;
     let expected = format!(
-        "Found vLLM on {} with 1 model; choose one in the page or set OPENAI_BASE_URL={}",
+        "Found vLLM on {} with 1 model (qwen2.5:7b); choose one in the page, with segue chat --choose MODEL, or set \
+         OPENAI_BASE_URL={}",
         server.port(),
         server.url()
     );
     assert!(said.contains(&expected), "{said}");
     assert_eq!((code, server.n_replies()), (0, 0), "{said}");
+}
+
+#[tokio::test]
+async fn a_model_chosen_in_the_terminal_answers_from_then_on_and_gets_nothing_before() {
+    let world = World::new().await;
+    let server = Server::start(Family::Ollama).await;
+    let settings = [("SEGUE_MODEL_PORTS", server.port())];
+    let chat = async |args: &[&str]| {
+        command(&world, &settings, &[["chat", "--agent", "tasks"].as_slice(), args].concat()).await
+    };
+
+    let (code, _, said) = chat(&["my secret wish"]).await;
+    assert_eq!((code, server.n_replies()), (0, 0), "{said}");
+    let (code, out, said) = chat(&["--choose", "other", "my secret wish"]).await;
+    assert_eq!((code, out.as_str(), server.n_replies()), (1, "", 0), "{said}");
+    assert!(said.contains("no server has the model 'other'") && said.contains("qwen2.5:7b (Ollama, "), "{said}");
+
+    server.double.play([Step::says("Hello."), Step::says("Hello.")]);
+    let (code, _, said) = chat(&["--choose", "qwen2.5:7b", "hello"]).await;
+    assert!(code == 0 && said.contains("answers from now on"), "{said}");
+    let n_asked = server.n_replies();
+    assert_eq!(n_asked, 2, "the probe and the message");
+    server.double.play([Step::says("Still here.")]);
+    let (_, out, said) = chat(&["hello"]).await;
+    assert_eq!((out.as_str(), server.n_replies()), ("Still here.\n", n_asked + 1), "the choice is kept: {said}");
+
+    let set = [("SEGUE_MODEL_PORTS", server.port()), ("SEGUE_MODEL", "offline".to_owned())];
+    let (code, _, said) = command(&world, &set, &["chat", "--choose", "qwen2.5:7b", "hello"]).await;
+    assert!(code == 1 && said.contains("the settings name the model"), "{said}");
+    let (_, _, said) = chat(&["--choose", "offline", "hello"]).await;
+    assert_eq!(server.n_replies(), n_asked + 1, "the built-in model answers again: {said}");
 }

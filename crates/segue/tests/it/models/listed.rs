@@ -71,6 +71,45 @@ async fn a_conversation_says_which_model_it_uses_and_can_choose_another() {
     assert_eq!(models, ["big", "main", "main"]);
 }
 
+#[tokio::test]
+async fn the_cost_of_a_day_is_the_sum_of_its_answers_and_is_told_with_the_limit() {
+    let (server, world) = (Server::start(Family::OpenAi).await, World::new().await);
+    server.double.play([Step::says("One."), Step::says("Two."), Step::says("Three.")]);
+    let url = server.url();
+    let settings = [
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("SEGUE_MODEL", "openai:main"),
+        ("SEGUE_MODELS", "deep=openai:big @1000/2000"),
+    ];
+    let app = started(&world, &settings).await;
+    let before = app.get("/api/usage").await;
+    assert_eq!((&before["tokens"], before.get("costUsd"), before.get("tokensPerDay")), (&json!(0), None, None));
+    let (mut n_tokens, mut cost) = (0, 0.0);
+    for ask in
+        [json!({"message": "a", "model": "deep"}), json!({"message": "b", "model": "deep"}), json!({"message": "c"})]
+    {
+        let mut frames = app.chat(ask).await;
+        let end = frames.pop().unwrap();
+        let stored = app.get(&format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap())).await;
+        assert_eq!(stored["messages"][1].get("costUsd"), end.get("costUsd"), "{stored}");
+        n_tokens += end["usage"]["inputTokens"].as_u64().unwrap() + end["usage"]["outputTokens"].as_u64().unwrap();
+        cost += end["costUsd"].as_f64().unwrap_or_default();
+    }
+    let today = app.get("/api/usage").await;
+    assert!(n_tokens > 0 && cost > 0.0);
+    assert_eq!(today["tokens"], n_tokens, "{today}");
+    assert!((today["costUsd"].as_f64().unwrap() - cost).abs() < 1e-9, "{today}");
+    app.app.stop().await;
+
+    let limited = started(&world, &[settings.as_slice(), &[("SEGUE_TOKENS_PER_DAY", "100000")]].concat()).await;
+    server.double.play([Step::says("Four.")]);
+    let end = limited.chat(json!({"message": "d"})).await.pop().unwrap();
+    let counted = end["usage"]["inputTokens"].as_u64().unwrap() + end["usage"]["outputTokens"].as_u64().unwrap();
+    let today = limited.get("/api/usage").await;
+    assert_eq!((&today["tokens"], &today["tokensPerDay"]), (&json!(counted), &json!(100_000)), "{today}");
+    assert!(today["resetsAt"].as_str().unwrap().ends_with("T00:00:00Z"), "{today}");
+}
+
 /// A library that was described offline is not described again by a new model until a user requests it.
 #[tokio::test]
 async fn a_new_model_describes_no_track_again_without_a_request() {

@@ -1,0 +1,49 @@
+//! What the caller's answers have used and cost today.
+
+use std::sync::Arc;
+
+use aide::axum::routing::get_with;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    extract::Json,
+    router::{AppState, Routes},
+};
+
+pub(super) fn routes() -> Routes {
+    Routes::new().api_route(
+        "/api/usage",
+        get_with(today, |op| op.summary("Tokens and cost of your answers today, and the limit")),
+    )
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct UsageToday {
+    /// Input and output tokens since midnight UTC. With a limit, exactly what counts against it, descriptions and
+    /// rewording included.
+    tokens: u64,
+    /// The limit of the day; absent: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_per_day: Option<u64>,
+    /// In US dollars, of the answers whose models have a price (`SEGUE_MODELS`); absent: no such answer today.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    /// When both begin at 0 again.
+    resets_at: DateTime<Utc>,
+}
+
+async fn today(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<UsageToday>, ApiError> {
+    let today = state.app.usage_today(&caller.id).await?;
+    Ok(Json(UsageToday {
+        tokens: today.n_tokens,
+        tokens_per_day: today.tokens_per_day,
+        cost_usd: today.cost_usd,
+        resets_at: today.resets_at,
+    }))
+}

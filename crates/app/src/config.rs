@@ -121,6 +121,11 @@ pub const SETTINGS: &[Setting] = &[
         "Folders of audio files that libraries are kept in step with: DIR, or with accounts NAME=DIR pairs separated by ;",
     ),
     setting(
+        "SEGUE_FINGERPRINTS",
+        "on",
+        "on, or off: files of music folders are not decoded to recognise the same recording in several files",
+    ),
+    setting(
         "SEGUE_SHARED_COLLECTION",
         "off",
         "on, or off; on: users find each other's catalogued tracks, never what only a file or an export says",
@@ -235,6 +240,8 @@ pub struct Config {
     pub shared_collection: bool,
     /// Folders that are kept in step with libraries.
     pub music_dirs: Vec<MusicDir>,
+    /// Files of music folders are compared by their sound.
+    pub fingerprints: bool,
     /// The sample library is loaded into an empty installation.
     pub sample: bool,
     pub auth: AuthMode,
@@ -418,6 +425,7 @@ impl Config {
             sources: values.sources(),
             shared_collection: values.is_on("SEGUE_SHARED_COLLECTION")?,
             music_dirs: values.music_dirs(),
+            fingerprints: values.is_on("SEGUE_FINGERPRINTS")?,
             sample: values.is_on("SEGUE_SAMPLE")?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },

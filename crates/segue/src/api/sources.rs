@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{delete_with, get_with, post_with};
-use app::services::folders::{FolderSource, ScanReport};
+use app::services::folders::{FolderSound, FolderSource, ScanReport};
 use axum::{extract::State, http::StatusCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,14 @@ struct Source {
     kind: &'static str,
     #[serde(flatten)]
     folder: FolderSource,
+    /// In a list, unless sounds are not compared: how far it has come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sound: Option<FolderSound>,
 }
 
 impl From<FolderSource> for Source {
     fn from(folder: FolderSource) -> Self {
-        Self { kind: "folder", folder }
+        Self { kind: "folder", folder, sound: None }
     }
 }
 
@@ -72,8 +75,12 @@ struct SourcePath {
 }
 
 async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<SourceList>, ApiError> {
-    let folders = state.app.folders().list(&caller.id).await?;
-    Ok(Json(SourceList { sources: folders.into_iter().map(Source::from).collect() }))
+    let mut sources = vec![];
+    for folder in state.app.folders().list(&caller.id).await? {
+        let sound = state.app.folders().sound(&caller.id, folder.id).await?;
+        sources.push(Source { sound, ..Source::from(folder) });
+    }
+    Ok(Json(SourceList { sources }))
 }
 
 /// A path names a file of the server: only an operator may.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aide::axum::routing::post_with;
-use app::library::{LibraryEntry, Rearranged};
+use aide::axum::routing::{get_with, post_with};
+use app::library::{LibraryEntry, MergeLine, Rearranged};
 use axum::{extract::State, http::StatusCode};
 use music::TrackRef;
 use schemars::JsonSchema;
@@ -13,12 +13,18 @@ use uuid::Uuid;
 use crate::{
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    extract::{Json, Path, Query},
     router::{AppState, Routes},
 };
 
+use super::page::limit_of;
+
 pub(super) fn routes() -> Routes {
     Routes::new()
+        .api_route(
+            "/api/tracks/merges",
+            get_with(list, |op| op.summary("Tracks of yours that were merged, newest first")),
+        )
         .api_route(
             "/api/tracks/{isrc}/merge",
             post_with(merge, |op| op.summary("Two of your tracks are one recording; only your view changes")),
@@ -71,6 +77,33 @@ impl From<Rearranged> for Done {
 #[derive(Deserialize, JsonSchema)]
 struct MergePath {
     merge_id: Uuid,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MergeQuery {
+    /// 1 to 200, default 200.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<Uuid>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MergeList {
+    merges: Vec<MergeLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Uuid>,
+}
+
+async fn list(
+    State(state): State<Arc<AppState>>,
+    caller: Caller,
+    Query(query): Query<MergeQuery>,
+) -> Result<Json<MergeList>, ApiError> {
+    let (merges, next) = state.app.library().merges(&caller.id, limit_of(query.limit)?, query.cursor).await?;
+    Ok(Json(MergeList { merges, next }))
 }
 
 async fn merge(

@@ -3,6 +3,8 @@
 mod compare;
 mod look;
 mod playlists;
+mod same_track;
+mod sounds;
 mod watch;
 
 use std::{
@@ -25,9 +27,9 @@ use self::{
     look::{Seen, look},
 };
 use super::imports::Imports;
-use crate::{Error, import::ImportFailure};
-pub use store::FolderSource;
+use crate::{Error, enrich::Pipeline, import::ImportFailure};
 use store::{FileChanges, LibraryFile, Store, StoreError};
+pub use store::{FolderSound, FolderSource};
 
 /// Files that are imported in one piece.
 const AT_ONCE: usize = 2000;
@@ -36,10 +38,17 @@ const AT_ONCE: usize = 2000;
 pub struct Folders {
     pub(crate) store: Store,
     pub(crate) imports: Imports,
+    pub(crate) pipeline: Arc<Pipeline>,
+    /// The name of this process, which has leases of folders.
+    pub(crate) node: Arc<str>,
+    /// Files with the same sound become one track.
+    pub(crate) compares_sounds: bool,
     /// One scan at a time: two would import the same file twice.
     pub(crate) scanning: Arc<tokio::sync::Mutex<()>>,
     /// Rung when a folder was added: it is watched from now on.
     pub(crate) added: Arc<tokio::sync::Notify>,
+    /// Rung when a scan found something new: its sounds are compared.
+    pub(crate) scanned: Arc<tokio::sync::Notify>,
 }
 
 /// What a scan found.
@@ -102,6 +111,14 @@ impl Folders {
         Ok(self.store.folders(owner).await?)
     }
 
+    /// How far the comparison of the sounds of a folder has come. None: sounds are not compared.
+    pub async fn sound(&self, owner: &UserId, id: Uuid) -> Result<Option<FolderSound>, Error> {
+        if !self.compares_sounds {
+            return Ok(None);
+        }
+        Ok(Some(self.store.folder_sound(owner, id).await?))
+    }
+
     /// The folder is kept in step no more; its tracks stay.
     #[instrument(name = "folders.remove", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn remove(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
@@ -139,6 +156,9 @@ impl Folders {
         }
         self.keep_playlists(owner, source, seen.playlists, &mut report).await?;
         self.store.keep_scan(source.id, &json!(report)).await?;
+        if !report.is_quiet() {
+            self.scanned.notify_one();
+        }
         Ok(report)
     }
 

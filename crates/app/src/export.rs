@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::library::{SavedAlbum, results::AlbumResult};
 use music::TrackId;
 use store::{
-    Conversation, FolderSource, ImportLine, LibrarySort, LibraryTrack, Listing, Opinion, Playlist, PlaylistContent,
-    Store, StoreError, StoredMessage, Task, TaskFilter,
+    Conversation, FolderSource, ImportLine, LibrarySort, LibraryTrack, Listing, MergeLine, Opinion, Playlist,
+    PlaylistContent, Store, StoreError, StoredMessage, Task, TaskFilter,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -30,6 +30,8 @@ pub struct Export {
     pub imports: Vec<ImportLine>,
     /// Folders that are synchronised with the library.
     pub sources: Vec<FolderSource>,
+    /// Tracks that were merged, by you or because their files have the same sound.
+    pub merges: Vec<MergeLine>,
     pub feedback: Vec<Opinion>,
 }
 
@@ -104,6 +106,7 @@ impl Export {
                 .collect(),
             imports: store.imports(owner, i32::MAX.unsigned_abs(), None).await?,
             sources: store.folders(owner).await?,
+            merges: store.merges(owner, i32::MAX.unsigned_abs(), None).await?,
             feedback: store.feedback(owner).await?,
         })
     }

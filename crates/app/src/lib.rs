@@ -136,7 +136,8 @@ impl App {
             describer,
             config.shared_collection,
         ));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, &config.data_dir);
+        let services =
+            Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, node.name.as_str()));
         let mcp_tools = McpTools::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);
@@ -206,7 +207,7 @@ impl App {
             };
             self.folders().add(&owner, path).await?;
         }
-        self.spawned.spawn(self.folders().clone().keep_in_step(self.background.clone()));
+        self.spawned.spawn(self.folders().clone().keep_all(self.background.clone()));
         Ok(())
     }
 

@@ -15,6 +15,7 @@ pub mod musicbrainz;
 pub mod qdrant;
 pub mod reccobeats;
 pub mod sample;
+pub mod sound;
 pub mod state;
 pub mod tidal;
 pub mod world;

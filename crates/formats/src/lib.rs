@@ -23,6 +23,7 @@ mod mojibake;
 mod path_names;
 pub mod playlist_file;
 mod recognise;
+mod sound;
 pub mod spelling;
 mod table;
 mod text;
@@ -45,6 +46,7 @@ pub use self::{
     gather::{Gathered, MOST_TRACKS, gather},
     path_names::PathNames,
     recognise::{Unrecognised, recognise},
+    sound::{NoFingerprint, fingerprint},
     track::{Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
 };
 use self::{

@@ -1,5 +1,6 @@
 //! Music: ISRCs, the identity of a recording, and the track. Types and pure functions.
 
+pub mod fingerprint;
 pub mod identity;
 pub mod isrc;
 pub mod lrc;
@@ -7,6 +8,7 @@ pub mod scope;
 pub mod track;
 pub mod track_id;
 
+pub use fingerprint::Fingerprint;
 pub use isrc::Isrc;
 pub use track::{AudioFeatures, Track};
 pub use track_id::{DocumentId, TrackId, TrackRef};

@@ -88,12 +88,15 @@ impl Store {
         const SQL: &str = "DELETE FROM library_sources WHERE user_id = $1 AND id = $2";
         const FILES: &str = "DELETE FROM library_files WHERE user_id = $1 AND source_id = $2";
         const PLAYLISTS: &str = "DELETE FROM library_playlist_files WHERE user_id = $1 AND source_id = $2";
+        const SOUNDS: &str = "DELETE FROM fingerprints WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM library_files f
+            WHERE f.user_id = fingerprints.user_id AND f.content_hash = fingerprints.content_hash)";
         let mut tx = self.begin().await?;
         if tx.query(SQL).bind(owner.as_str()).bind(id).execute().await? == 0 {
             return Err(StoreError::NotFound);
         }
         tx.query(FILES).bind(owner.as_str()).bind(id).execute().await?;
         tx.query(PLAYLISTS).bind(owner.as_str()).bind(id).execute().await?;
+        tx.query(SOUNDS).bind(owner.as_str()).execute().await?;
         tx.commit().await
     }
 

@@ -3,6 +3,7 @@
 use super::{
     LibrarySort, Store, StoreError,
     db::Db,
+    fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
     listing::{By, COUNT_GROUP, every_track_by},
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
     views::{ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
@@ -45,6 +46,14 @@ pub fn hot_queries() -> Vec<HotQuery> {
         postgres: OWNED_POSTGRES,
         values: &["'u'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'"],
         sorts: false,
+    });
+    all.push(both("the next file to compare".into(), NEXT_UNCOMPARED, &["'u'", "NULL", "'a'"]));
+    all.push(HotQuery {
+        name: "files with a similar sound".into(),
+        sqlite: SIMILAR_SQLITE,
+        postgres: SIMILAR_POSTGRES,
+        values: &["'u'", "'[1]'", "10", "20", "'r'", "50"],
+        sorts: true,
     });
     all
 }

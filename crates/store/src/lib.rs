@@ -17,6 +17,8 @@ mod documents;
 pub mod failpoint;
 mod fair;
 mod feedback;
+mod fingerprints;
+mod folder_leases;
 mod folders;
 mod found;
 #[cfg(feature = "test-util")]
@@ -36,6 +38,7 @@ mod listing;
 mod matching_line;
 #[cfg(feature = "test-util")]
 mod memory;
+mod merge_log;
 mod merges;
 mod message_pages;
 mod migrations;
@@ -100,6 +103,8 @@ pub use connections::SealedConnection;
 pub use consents::{Consent, ConsentLine, ConsentScope, NewConsent};
 pub use conversations::{Conversation, ConversationChange, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use feedback::{Feedback, Opinion};
+pub use fingerprints::{FolderSound, SimilarFile, Sound, UncomparedFile};
+pub use folder_leases::FOLDER_LEASE;
 pub use folders::FolderSource;
 pub use found::{Description, FeaturesFound, LyricsFound, with_gaps_filled};
 #[cfg(feature = "test-util")]
@@ -116,6 +121,7 @@ pub use limits::{Limited, TurnLimits};
 pub use listing::{LibrarySort, Listing};
 #[cfg(feature = "test-util")]
 pub use memory::MemoryTurnStore;
+pub use merge_log::MergeLine;
 pub use merges::FilePart;
 pub use message_pages::MessagePage;
 pub use notices::News;

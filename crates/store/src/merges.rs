@@ -50,36 +50,35 @@ const REMOVE: &str = "UPDATE library_tracks SET removed_at = $3, left_with_file 
     WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";
 const BRING_BACK: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
     WHERE user_id = $1 AND recording_id = $2";
-const LOG: &str = "INSERT INTO track_merges (id, user_id, recording_id, into_id, kind, before, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const LOG: &str = "INSERT INTO track_merges (id, user_id, recording_id, into_id, kind, cause, before, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+/// A merge that the user took back, and files whose track the user has said.
+const DECIDED: &str = "SELECT 1 FROM track_merges WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NOT NULL
+        AND recording_id IN ($2, $3) AND into_id IN ($2, $3)
+    UNION ALL SELECT 1 FROM library_files WHERE user_id = $1 AND recording_id IN ($2, $3) AND is_pinned LIMIT 1";
 const TAKE_FILE: &str = "UPDATE library_files SET recording_id = $4, is_pinned = $5
     WHERE user_id = $1 AND path = $2 AND part = $3";
 
 impl Store {
     /// Merges a track of the user into another one, with its files and plays. Returns the id for the undo.
     pub async fn merge_tracks(&self, owner: &UserId, from: TrackId, into: TrackId) -> Result<Uuid, StoreError> {
-        const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
-            RETURNING path, part";
-        let (user, from, into) = (owner.as_str(), from.to_string(), into.to_string());
         let mut tx = self.begin().await?;
-        let plays = plays_of(&mut tx, user, &from).await?;
-        let old = plays_of(&mut tx, user, &into).await?;
-        let files: Vec<FilePart> = tx.query(FILES).bind(user).bind(&from).bind(&into).fetch_all().await?;
-        let first = [plays.first_played_at, old.first_played_at].into_iter().flatten().min();
-        let last = [plays.last_played_at, old.last_played_at].into_iter().flatten().max();
-        set_plays(&mut tx, user, &into, (plays.n_plays, first, last)).await?;
-        tx.query(REMOVE).bind(user).bind(&from).bind_now().execute().await?;
-        let before = Before {
-            files,
-            n_plays: plays.n_plays,
-            first_played_at: old.first_played_at,
-            last_played_at: old.last_played_at,
-        };
-        let id = log(&mut tx, user, (&from, &into), "merge", &before).await?;
-        park(&mut tx, std::slice::from_ref(&from)).await?;
-        project(&mut tx, &[from, into]).await?;
+        let id = merge(&mut tx, owner.as_str(), (from.to_string(), into.to_string()), "user").await?;
         tx.commit().await?;
         Ok(id)
+    }
+
+    /// The same, because files of both have the same sound. None: the user has said that they are two, which counts more.
+    pub async fn merge_by_sound(&self, owner: &UserId, from: &str, into: &str) -> Result<Option<Uuid>, StoreError> {
+        let mut tx = self.begin().await?;
+        let decided: Option<(i32,)> =
+            tx.query(DECIDED).bind(owner.as_str()).bind(from).bind(into).fetch_optional().await?;
+        if decided.is_some() {
+            return Ok(None);
+        }
+        let id = merge(&mut tx, owner.as_str(), (from.to_owned(), into.to_owned()), "sound").await?;
+        tx.commit().await?;
+        Ok(Some(id))
     }
 
     /// The current files of a track of the user, ordered by path.
@@ -103,7 +102,7 @@ impl Store {
         insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::ComesBack, Priority::ByHand).await?;
         take_file(&mut tx, user, file, &into, true).await?;
         let before = Before { files: vec![file.clone()], n_plays: 0, first_played_at: None, last_played_at: None };
-        let id = log(&mut tx, user, (&from, &into), "split", &before).await?;
+        let id = log(&mut tx, user, (&from, &into), ("split", "user"), &before).await?;
         project(&mut tx, &[from, into]).await?;
         tx.commit().await?;
         Ok(id)
@@ -119,7 +118,8 @@ impl Store {
             tx.query(TAKE).bind(id).bind(user).bind_now().fetch_optional().await?;
         let (from, into, kind, Json(before)) = row.ok_or(StoreError::NotFound)?;
         for file in &before.files {
-            take_file(&mut tx, user, file, &from, false).await?;
+            // Files that the user parted stay parted, whatever they sound like.
+            take_file(&mut tx, user, file, &from, kind == "merge").await?;
         }
         let (back, gone) = if kind == "merge" { (&from, None) } else { (&from, Some(&into)) };
         if let Some(gone) = gone {
@@ -134,6 +134,28 @@ impl Store {
         project(&mut tx, &[from, into]).await?;
         tx.commit().await
     }
+}
+
+async fn merge(tx: &mut Tx, user: &str, (from, into): (String, String), cause: &str) -> Result<Uuid, StoreError> {
+    const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
+        RETURNING path, part";
+    let plays = plays_of(tx, user, &from).await?;
+    let old = plays_of(tx, user, &into).await?;
+    let files: Vec<FilePart> = tx.query(FILES).bind(user).bind(&from).bind(&into).fetch_all().await?;
+    let first = [plays.first_played_at, old.first_played_at].into_iter().flatten().min();
+    let last = [plays.last_played_at, old.last_played_at].into_iter().flatten().max();
+    set_plays(tx, user, &into, (plays.n_plays, first, last)).await?;
+    tx.query(REMOVE).bind(user).bind(&from).bind_now().execute().await?;
+    let before = Before {
+        files,
+        n_plays: plays.n_plays,
+        first_played_at: old.first_played_at,
+        last_played_at: old.last_played_at,
+    };
+    let id = log(tx, user, (&from, &into), ("merge", cause), &before).await?;
+    park(tx, std::slice::from_ref(&from)).await?;
+    project(tx, &[from, into]).await?;
+    Ok(id)
 }
 
 /// The plays of a track in the library.
@@ -158,11 +180,11 @@ async fn log(
     tx: &mut Tx,
     user: &str,
     (from, into): (&str, &str),
-    kind: &str,
+    (kind, cause): (&str, &str),
     before: &Before,
 ) -> Result<Uuid, StoreError> {
     let id = Uuid::now_v7();
     let query = tx.query(LOG).bind(id).bind(user).bind(from).bind(into).bind(kind);
-    query.bind(Json(before)).bind_now().execute().await?;
+    query.bind(cause).bind(Json(before)).bind_now().execute().await?;
     Ok(id)
 }

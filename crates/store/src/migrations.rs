@@ -36,6 +36,7 @@ migrations! {
     "0016_fair_queues_and_settings",
     "0017_library_groups",
     "0018_order_and_trash",
+    "0019_fingerprints",
     "0020_compression",
 }
 

@@ -20,6 +20,7 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
         WHERE user_id = $1 AND recording_id = $2";
     const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2";
     const FORGET: &str = "DELETE FROM ingested_tracks WHERE owner = $1 AND recording_id = $2";
+    const MERGED: &str = "UPDATE track_merges SET into_id = $3 WHERE user_id = $1 AND into_id = $2";
     let into = to.id.to_string();
     if from == into {
         return Ok(());
@@ -31,7 +32,9 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
         let isrc = to.isrc.as_ref().map(|isrc| isrc.as_str());
         tx.query(MOVE).bind(owner.as_str()).bind(from).bind(&into).bind(isrc).execute().await?;
     }
-    tx.query(FILES).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
+    for sql in [FILES, MERGED] {
+        tx.query(sql).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
+    }
     tx.query(FORGET).bind(owner.as_str()).bind(from).execute().await?;
     replace_in_playlists(tx, owner, from, to).await?;
     project(tx, &[from.to_owned(), into]).await

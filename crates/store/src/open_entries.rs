@@ -14,6 +14,7 @@ use super::{
     db::Tx,
     imports::{listed, playlist_id, put_playlist},
     library_insert::{Removed, insert_tracks},
+    merge_log::merged_into,
     moves::move_recording,
 };
 use music::{Track, TrackId};
@@ -240,7 +241,15 @@ async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack
     let gone: Option<(String, Json<BTreeSet<String>>, Option<String>)> =
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
     let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;
-    let removed = match meanwhile {
+    let merged = match &meanwhile {
+        Some(meanwhile) => merged_into(tx, owner, meanwhile).await?,
+        None => None,
+    };
+    // The owner or the sound decided which recording it is, which counts more than a search by name.
+    if merged.as_ref().is_some_and(|into| into.parse::<TrackId>().is_ok_and(|id| id.isrc().is_some())) {
+        return Ok(());
+    }
+    let removed = match merged.or(meanwhile) {
         // A track that a code refers to is an independent track. Only the track that represented the entry is moved.
         Some(meanwhile) if meanwhile.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()) => {
             move_recording(tx, owner, &meanwhile, &new.track).await?;

@@ -86,6 +86,7 @@ const DELETE_OWNED: &[&str] = &[
     // After the tracks, whose triggers write to it.
     "DELETE FROM library_groups WHERE user_id = $1",
     "DELETE FROM library_files WHERE user_id = $1",
+    "DELETE FROM fingerprints WHERE user_id = $1",
     "DELETE FROM library_playlist_files WHERE user_id = $1",
     "DELETE FROM own_names WHERE user_id = $1",
     "DELETE FROM track_merges WHERE user_id = $1",

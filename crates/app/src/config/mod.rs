@@ -83,6 +83,8 @@ pub struct Config {
     pub shared_collection: bool,
     /// Folders that are kept in step with libraries.
     pub music_dirs: Vec<MusicDir>,
+    /// Whether files of music folders are compared by their sound.
+    pub fingerprints: bool,
     /// The sample library is loaded into an empty installation.
     pub sample: bool,
     pub auth: AuthMode,
@@ -171,6 +173,7 @@ impl Config {
             sources: values.sources(),
             shared_collection: values.is_on("SEGUE_SHARED_COLLECTION")?,
             music_dirs: values.music_dirs(),
+            fingerprints: values.is_on("SEGUE_FINGERPRINTS")?,
             sample: values.is_on("SEGUE_SAMPLE")?,
             auth: values.auth()?,
             limits: Limits { max_steps: values.parsed("SEGUE_MAX_STEPS")?, ..Limits::default() },

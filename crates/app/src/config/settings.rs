@@ -97,6 +97,11 @@ pub const SETTINGS: &[Setting] = &[
         "Folders of audio files that libraries are kept in step with: DIR, or with accounts NAME=DIR pairs separated by ;",
     ),
     setting(
+        "SEGUE_FINGERPRINTS",
+        "on",
+        "on, or off: files of music folders are not decoded to recognise the same recording in several files",
+    ),
+    setting(
         "SEGUE_SHARED_COLLECTION",
         "off",
         "on, or off; on: users find each other's catalogued tracks, never what only a file or an export says",

@@ -13,7 +13,7 @@ use crate::{
     Error,
     import::{judge, new_track},
 };
-use store::{FilePart, NewLibraryTrack, StoreError};
+use store::{FilePart, MergeLine, NewLibraryTrack, StoreError};
 
 /// The result of a merge or split, with the id for its undo.
 pub struct Rearranged {
@@ -52,6 +52,20 @@ impl Library {
         self.pipeline.tell();
         let track = self.store.library_track(owner, &TrackRef::Id(new.track.id)).await?;
         Ok(Rearranged { undo_id, track: self.entry(owner, track).await? })
+    }
+
+    /// Merges that were not undone, newest first, from the one `from` on; and where the next page begins.
+    #[instrument(name = "library.merges", skip_all, fields(user.id = %owner))]
+    pub async fn merges(
+        &self,
+        owner: &UserId,
+        limit: u32,
+        from: Option<Uuid>,
+    ) -> Result<(Vec<MergeLine>, Option<Uuid>), Error> {
+        let mut lines = self.store.merges(owner, limit.saturating_add(1), from).await?;
+        let next = lines.get(limit as usize).map(|line| line.undo_id);
+        lines.truncate(limit as usize);
+        Ok((lines, next))
     }
 
     /// Undoes a merge or a split.

@@ -26,7 +26,7 @@ use crate::{Error, enrich::Pipeline};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
-pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing};
+pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing, MergeLine};
 use store::{Candidate, LibraryAlbum, Store, StoreError};
 
 /// How many tracks of one album are shown.

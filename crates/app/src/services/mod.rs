@@ -14,7 +14,7 @@ pub mod trash;
 pub mod turns;
 pub mod undo;
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
 use serde::{Deserialize, Deserializer};
@@ -23,7 +23,7 @@ use self::{
     accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
     tasks::Tasks, trash::Trash, undo::Undo,
 };
-use crate::{enrich::Pipeline, library::Library, models::Models, tools, wordings::Wordings};
+use crate::{config::Config, enrich::Pipeline, library::Library, models::Models, tools, wordings::Wordings};
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;
@@ -48,7 +48,7 @@ impl Services {
         tidal: Tidal,
         pipeline: &Arc<Pipeline>,
         models: &Models,
-        data_dir: &Path,
+        (config, node): (&Config, &str),
     ) -> Self {
         let library =
             Library { store: store.clone(), index, tidal, pipeline: pipeline.clone(), known_steps: Arc::default() };
@@ -56,7 +56,7 @@ impl Services {
             store: store.clone(),
             pipeline: pipeline.clone(),
             library: library.clone(),
-            scratch: data_dir.to_owned(),
+            scratch: config.data_dir.clone(),
         };
         Self {
             tasks: Tasks::new(store.clone()),
@@ -65,8 +65,12 @@ impl Services {
             folders: Folders {
                 store: store.clone(),
                 imports: imports.clone(),
+                pipeline: pipeline.clone(),
+                node: node.into(),
+                compares_sounds: config.fingerprints,
                 scanning: Arc::default(),
                 added: Arc::default(),
+                scanned: Arc::default(),
             },
             imports,
             accounts: Accounts::new(store.clone()),

@@ -1,6 +1,6 @@
 //! Folders of the server that libraries are synchronized with.
 
-use app::services::folders::{FolderSource, ScanReport};
+use app::services::folders::{FolderSound, FolderSource, ScanReport};
 
 use super::prelude::*;
 
@@ -26,11 +26,14 @@ struct Source {
     kind: &'static str,
     #[serde(flatten)]
     folder: FolderSource,
+    /// In a list, unless sounds are not compared: how far it has come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sound: Option<FolderSound>,
 }
 
 impl From<FolderSource> for Source {
     fn from(folder: FolderSource) -> Self {
-        Self { kind: "folder", folder }
+        Self { kind: "folder", folder, sound: None }
     }
 }
 
@@ -60,8 +63,12 @@ struct SourcePath {
 }
 
 async fn list(State(state): Shared, caller: Caller) -> Result<Json<SourceList>> {
-    let folders = state.app.folders().list(&caller.id).await?;
-    Ok(Json(SourceList { sources: folders.into_iter().map(Source::from).collect() }))
+    let mut sources = vec![];
+    for folder in state.app.folders().list(&caller.id).await? {
+        let sound = state.app.folders().sound(&caller.id, folder.id).await?;
+        sources.push(Source { sound, ..Source::from(folder) });
+    }
+    Ok(Json(SourceList { sources }))
 }
 
 /// A path gives access to files of the server.

@@ -1,12 +1,16 @@
 //! Two tracks that are one recording, and one track whose files are several recordings: a user's own correction.
 
-use app::library::{LibraryEntry, Rearranged};
+use app::library::{LibraryEntry, MergeLine, Rearranged};
 use music::TrackRef;
 
-use super::{library::TrackPath, prelude::*};
+use super::{library::TrackPath, page::limit_of, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
+        .api_route(
+            "/api/tracks/merges",
+            get_with(list, |op| op.summary("Tracks of yours that were merged, newest first")),
+        )
         .api_route(
             "/api/tracks/{isrc}/merge",
             post_with(merge, |op| op.summary("Merge two of your tracks into one; nothing changes for other users")),
@@ -55,6 +59,29 @@ impl From<Rearranged> for Done {
 #[derive(Deserialize, JsonSchema)]
 struct MergePath {
     merge_id: Uuid,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MergeQuery {
+    /// 1 to 200, default 200.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    cursor: Option<Uuid>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MergeList {
+    merges: Vec<MergeLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Uuid>,
+}
+
+async fn list(State(state): Shared, caller: Caller, Query(query): Query<MergeQuery>) -> Result<Json<MergeList>> {
+    let (merges, next) = state.app.library().merges(&caller.id, limit_of(query.limit)?, query.cursor).await?;
+    Ok(Json(MergeList { merges, next }))
 }
 
 async fn merge(

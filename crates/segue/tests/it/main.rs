@@ -21,6 +21,7 @@ mod connections;
 mod conversations;
 mod discover;
 mod errors;
+mod fingerprints;
 mod folders;
 #[path = "../prove/history/mod.rs"]
 #[allow(dead_code, reason = "`prove` uses the rest")]

@@ -135,6 +135,7 @@ fn rows() -> Vec<Row> {
         row("GET /api/tracks/{isrc}/artwork", Own, 404),
         with(row("POST /api/tracks/{isrc}/merge", Thing, 400), |things| Some(json!({"into": things.isrc}))),
         with(row("POST /api/tracks/{isrc}/split", Thing, 400), |_| Some(json!({}))),
+        row("GET /api/tracks/merges", Own, 200),
         row("POST /api/tracks/merges/{merge_id}/undo", Own, 404),
         row("GET /api/library/albums", Own, 200),
         with(row("POST /api/library/albums", Own, 201), |things| Some(json!({"albumId": things.album_id}))),

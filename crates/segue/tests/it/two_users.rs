@@ -34,6 +34,7 @@ async fn fill(app: &TestApp, account: &Account, folder: &std::path::Path) {
     fs::write(folder.join("file.mp3"), mp3(&[("TIT2", words.as_str()), ("TPE1", "A")], &words, 2)).unwrap();
     let source = app.app.folders().add(&account.owner(), &folder.display().to_string()).await.unwrap();
     app.app.folders().sync(&account.owner(), source.id).await.unwrap();
+    app.app.folders().compare_sounds().await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 

@@ -104,7 +104,7 @@ fn is_playlist(path: &Path) -> bool {
 }
 
 /// Size and time of the last change.
-fn stamp(path: &Path) -> std::io::Result<(i64, i64)> {
+pub(super) fn stamp(path: &Path) -> std::io::Result<(i64, i64)> {
     let about = fs::metadata(path)?;
     let since = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified_ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));

@@ -3,6 +3,8 @@
 mod compare;
 mod look;
 mod playlists;
+mod same_track;
+mod sounds;
 mod watch;
 
 use std::{
@@ -25,9 +27,9 @@ use self::{
     look::{Seen, look},
 };
 use super::imports::Imports;
-use crate::{Error, import::ImportFailure};
-pub use store::FolderSource;
+use crate::{Error, enrich::Pipeline, import::ImportFailure};
 use store::{FileChanges, LibraryFile, Store, StoreError};
+pub use store::{FolderSound, FolderSource};
 
 /// How many files are imported at once.
 const AT_ONCE: usize = 2000;
@@ -36,10 +38,17 @@ const AT_ONCE: usize = 2000;
 pub struct Folders {
     pub(crate) store: Store,
     pub(crate) imports: Imports,
+    pub(crate) pipeline: Arc<Pipeline>,
+    /// The name under which this process leases folders.
+    pub(crate) node: Arc<str>,
+    /// Files with the same sound become one track.
+    pub(crate) compares_sounds: bool,
     /// Only one scan runs at a time, because two would import the same file twice.
     pub(crate) scanning: Arc<tokio::sync::Mutex<()>>,
     /// Notified when a folder was added, so that it is watched.
     pub(crate) added: Arc<tokio::sync::Notify>,
+    /// Rung when a scan found something new: its sounds are compared.
+    pub(crate) scanned: Arc<tokio::sync::Notify>,
 }
 
 /// The report of a scan.
@@ -102,6 +111,14 @@ impl Folders {
         Ok(self.store.folders(owner).await?)
     }
 
+    /// The progress of the comparison of sounds in a folder; `None` if sounds are not compared.
+    pub async fn sound(&self, owner: &UserId, id: Uuid) -> Result<Option<FolderSound>, Error> {
+        if !self.compares_sounds {
+            return Ok(None);
+        }
+        Ok(Some(self.store.folder_sound(owner, id).await?))
+    }
+
     /// Stops the synchronisation of a folder. Its tracks are kept.
     #[instrument(name = "folders.remove", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn remove(&self, owner: &UserId, id: Uuid) -> Result<(), Error> {
@@ -139,6 +156,9 @@ impl Folders {
         }
         self.keep_playlists(owner, source, seen.playlists, &mut report).await?;
         self.store.keep_scan(source.id, &json!(report)).await?;
+        if !report.is_quiet() {
+            self.scanned.notify_one();
+        }
         Ok(report)
     }
 

@@ -21,9 +21,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::{Folders, ScanReport};
+use crate::Error;
 
 /// How often folders are scanned, also without a reported change.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+pub(super) const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// How long a folder must be unchanged before it is scanned, because files are copied in pieces.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
@@ -31,9 +32,18 @@ const SETTLED_AFTER: Duration = Duration::from_secs(2);
 /// A folder that changes continuously is scanned after this time.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// How often a scan renews the lease of its folder.
+const RENEW_EVERY: Duration = Duration::from_secs(store::FOLDER_LEASE.as_secs() / 3);
+
 impl Folders {
-    /// Synchronises all folders until `ended`.
-    pub(crate) async fn keep_in_step(self, ended: CancellationToken) {
+    /// Synchronises the folders of this node and compares their sounds until `ended`.
+    pub(crate) async fn keep_all(self, ended: CancellationToken) {
+        tokio::join!(self.keep_in_step(&ended), self.keep_comparing(&ended));
+        // The leases end by themselves if the database does not answer.
+        _ = self.store.release_folders(&self.node).await;
+    }
+
+    async fn keep_in_step(&self, ended: &CancellationToken) {
         let mut watches = Watches::new();
         let mut due = None;
         loop {
@@ -41,7 +51,7 @@ impl Folders {
                 Ok(sources) => {
                     watches.follow(&sources);
                     let is_due = |source: &FolderSource| due.as_ref().is_none_or(|due: &Changed| due.holds(source));
-                    self.scan_all(sources.into_iter().filter(is_due).collect(), &ended).await;
+                    self.scan_all(sources.into_iter().filter(is_due).collect(), ended).await;
                 }
                 Err(error) => warn!("Folders cannot be listed: {error}"),
             }
@@ -53,11 +63,26 @@ impl Folders {
         }
     }
 
-    async fn scan_all(&self, sources: Vec<FolderSource>, ended: &CancellationToken) {
+    /// Looks at every folder that this node keeps in step. Returns how many they are.
+    pub async fn look_once(&self) -> Result<usize, Error> {
+        Ok(self.scan_all(self.store.all_folders().await?, &CancellationToken::new()).await)
+    }
+
+    async fn scan_all(&self, sources: Vec<FolderSource>, ended: &CancellationToken) -> usize {
+        let mut n_scanned = 0;
         for source in sources {
+            match self.claims(&source).await {
+                Ok(true) => n_scanned += 1,
+                Ok(false) => continue,
+                Err(error) => {
+                    warn!("A folder cannot be claimed, trying again: {error}");
+                    continue;
+                }
+            }
             let owner = UserId::new(source.owner.clone());
             let scanned = tokio::select! {
-                () = ended.cancelled() => return,
+                () = ended.cancelled() => return n_scanned,
+                () = self.lost(&source) => continue,
                 scanned = self.scan(&owner, &source) => scanned,
             };
             match scanned {
@@ -66,6 +91,27 @@ impl Folders {
                     info!("A folder changed: {added} files added, {changed} changed, {moved} moved, {gone} gone");
                 }
                 Err(error) => warn!("A folder cannot be read, trying again: {error}"),
+            }
+        }
+        n_scanned
+    }
+
+    /// Whether this node keeps a folder in step: it has the folder, and the lease.
+    pub(super) async fn claims(&self, source: &FolderSource) -> Result<bool, Error> {
+        // A folder of another machine is for the node there. `Watches` has told that it is not here.
+        if !Path::new(&source.path).is_dir() {
+            return Ok(false);
+        }
+        Ok(self.store.claim_folder(source.id, &self.node).await?)
+    }
+
+    /// Renews the lease of a folder until another node has it.
+    async fn lost(&self, source: &FolderSource) {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            if let Ok(false) = self.store.claim_folder(source.id, &self.node).await {
+                warn!("Another node keeps a folder in step now");
+                return;
             }
         }
     }

@@ -1,36 +1,22 @@
-//! The current user, and what this server consists of.
+//! The current user, the user's export, and facts about this server.
 
-use std::sync::Arc;
-
-use aide::axum::routing::get_with;
 use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
-use axum::{
-    Json,
-    body::Body,
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
+use axum::body::Body;
 use engine::UserId;
 use futures::{StreamExt, stream};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .api_route("/api/me", get_with(me, |op| op.summary("Who you are")))
-        .api_route("/api/export", get_with(export, |op| op.summary("Everything you own, in one document")))
+        .api_route("/api/me", get_with(me, |op| op.summary("The current user")))
+        .api_route("/api/export", get_with(export, |op| op.summary("All your data, in one JSON document")))
 }
 
-/// The page needs it to know whether to show a sign-in.
+/// Without authentication: the page reads it to decide whether to show a sign-in.
 pub(super) fn public_routes() -> Routes {
-    Routes::new().api_route("/api/about", get_with(about, |op| op.summary("What answers, and what there is to ask")))
+    Routes::new()
+        .api_route("/api/about", get_with(about, |op| op.summary("Version, model, agents and features of this server")))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -40,13 +26,13 @@ struct Me {
     mode: &'static str,
 }
 
-async fn me(State(state): State<Arc<AppState>>, caller: Caller) -> Json<Me> {
+async fn me(State(state): Shared, caller: Caller) -> Json<Me> {
     Json(Me { id: caller.id, name: caller.name, mode: mode(&state) })
 }
 
-async fn export(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Response, ApiError> {
+async fn export(State(state): Shared, caller: Caller) -> Result<Response> {
     let mut pieces = Box::pin(state.app.export_json(&caller.id));
-    // The first piece here: a database that does not answer is a status, not a cut body.
+    // The first piece is read before the response starts: an error of the database becomes a status, not a cut body.
     let first = pieces.next().await.transpose()?.unwrap_or_default();
     let body = Body::from_stream(stream::iter([Ok(first)]).chain(pieces));
     let headers = [
@@ -65,22 +51,22 @@ struct About {
     agents: Vec<AgentAbout>,
     /// Whether the Tidal catalogue can be searched.
     tidal: bool,
-    /// What can be searched; absent while the index does not answer, and where several people share this server.
+    /// The size of the index; absent while the index does not answer, and on a server with several users.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<IndexStatus>,
-    /// How the page signs in where another issuer gives the tokens out.
+    /// How the page signs in when another issuer gives out the tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     sign_in: Option<SignInAbout>,
-    /// What this server offers beyond the basics.
+    /// Optional features that are on.
     features: Vec<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SignInAbout {
-    /// Answers `{"token": …}` to a browser that is signed in there.
+    /// Returns `{"token": …}` to a browser that is signed in at the issuer.
     token_url: String,
-    /// Where people sign in; `{return}` in it is the address to come back to.
+    /// The issuer's sign-in page; `{return}` in it stands for the address to return to.
     sign_in_url: String,
 }
 
@@ -88,13 +74,13 @@ struct SignInAbout {
 struct ModelAbout {
     id: String,
     offline: bool,
-    /// How to connect a real model, when none is.
+    /// How to connect a model; absent when one is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
     /// Names of the models that a conversation can choose from (`SEGUE_MODELS`); absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     choices: Vec<String>,
-    /// The one of `choices` that answers where none is chosen; absent when another one does.
+    /// The one of `choices` that answers by default; absent when the default model is not in `choices`.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<String>,
 }
@@ -107,7 +93,7 @@ struct AgentAbout {
     examples: &'static [&'static str],
 }
 
-async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
+async fn about(State(state): Shared) -> Json<About> {
     let id = state.app.models.active().id().to_owned();
     let offline = id == "offline";
     let hint = "Choose a model server of this machine in the settings, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
@@ -132,7 +118,7 @@ async fn about(State(state): State<Arc<AppState>>) -> Json<About> {
     })
 }
 
-/// How much there is in all, only where all of it is one person's.
+/// The size of the whole index; only a server with one user shows it.
 async fn index_of(state: &AppState) -> Option<IndexStatus> {
     match state.app.config.auth {
         AuthMode::Local => state.app.library().index_status().await.ok(),

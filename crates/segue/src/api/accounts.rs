@@ -1,25 +1,12 @@
-//! Signing in, up and out, and changing a password; only where accounts are built in.
+//! Sign-in, sign-up, sign-out and passwords of built-in accounts, and sessions for another issuer's tokens.
 
-use std::sync::Arc;
-
-use aide::axum::routing::post_with;
 use app::services::accounts::{AccountName, checked_name};
-use axum::{
-    extract::State,
-    http::{HeaderMap, StatusCode, header},
-    response::{AppendHeaders, IntoResponse, Response},
-};
+use axum::{http::HeaderMap, response::AppendHeaders};
 use chrono::{DateTime, Utc};
 use engine::UserId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::{Caller, Peer, Session, clear_cookies, csrf, keys::hash_of, passwords, sessions, set_cookie},
-    error::ApiError,
-    extract::Json,
-    router::{AppState, Routes},
-};
+use super::prelude::*;
+use crate::auth::{Peer, Session, clear_cookies, csrf, keys::hash_of, passwords, sessions, set_cookie};
 
 /// Routes without authentication: sign-in and sign-up.
 pub(crate) fn public_routes() -> Routes {
@@ -27,12 +14,14 @@ pub(crate) fn public_routes() -> Routes {
         .api_route(
             "/api/auth/sign-in",
             post_with(sign_in, |op| {
-                op.summary("Sign in; the session is in a cookie").response::<200, Json<SignedIn>>()
+                op.summary("Sign in; the response sets a session cookie").response::<200, Json<SignedIn>>()
             }),
         )
         .api_route(
             "/api/auth/sign-up",
-            post_with(sign_up, |op| op.summary("Accept an invitation").response::<201, Json<SignedIn>>()),
+            post_with(sign_up, |op| {
+                op.summary("Create an account with an invitation").response::<201, Json<SignedIn>>()
+            }),
         )
 }
 
@@ -41,7 +30,7 @@ pub(super) fn routes() -> Routes {
         .api_route(
             "/api/auth/session",
             post_with(begin_session, |op| {
-                op.summary("Exchange the issuer's token for a session cookie that ends with it")
+                op.summary("Exchange a token of the issuer for a session cookie that expires with the token")
                     .response::<200, Json<TokenSessionBody>>()
             }),
         )
@@ -109,24 +98,14 @@ impl SignedIn {
     }
 }
 
-async fn sign_in(
-    State(state): State<Arc<AppState>>,
-    peer: Peer,
-    headers: HeaderMap,
-    Json(body): Json<SignIn>,
-) -> Result<Response, ApiError> {
+async fn sign_in(State(state): Shared, peer: Peer, headers: HeaderMap, Json(body): Json<SignIn>) -> Result<Response> {
     let accounts = state.auth.accounts()?;
     csrf::check_if_browser(&headers)?;
     let (caller, session) = accounts.sign_in(state.app.accounts(), peer, &body.name, body.password).await?;
     Ok(with_session(&headers, &session, SignedIn::new(caller.id, caller.name)))
 }
 
-async fn sign_up(
-    State(state): State<Arc<AppState>>,
-    peer: Peer,
-    headers: HeaderMap,
-    Json(body): Json<SignUp>,
-) -> Result<Response, ApiError> {
+async fn sign_up(State(state): Shared, peer: Peer, headers: HeaderMap, Json(body): Json<SignUp>) -> Result<Response> {
     let accounts = state.auth.accounts()?;
     csrf::check_if_browser(&headers)?;
     checked_name(body.name.clone())?;
@@ -137,22 +116,18 @@ async fn sign_up(
     Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
 }
 
-/// Only where another issuer gives the tokens out.
-async fn begin_session(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    headers: HeaderMap,
-) -> Result<Response, ApiError> {
+/// Only with `SEGUE_AUTH=jwt`.
+async fn begin_session(State(state): Shared, caller: Caller, headers: HeaderMap) -> Result<Response> {
     let session = state.auth.token_session(&headers).await?;
     let body = TokenSessionBody { id: caller.id, name: caller.name, mode: "jwt", expires_at: session.ends_at };
     Ok(([(header::SET_COOKIE, session.cookie)], Json(body)).into_response())
 }
 
-async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+async fn sign_out(State(state): Shared, _: Caller, headers: HeaderMap) -> Result<Response> {
     if !state.auth.has_page_sessions() {
         return Err(ApiError::not_found());
     }
-    // With another issuer the cookie is all there is of a session; the issuer ends its own.
+    // With another issuer the server stores no session, so clearing the cookie ends it.
     if state.auth.accounts().is_ok() {
         for session in sessions(&headers) {
             state.app.accounts().revoke_key(&hash_of(&session)).await?;
@@ -161,11 +136,7 @@ async fn sign_out(State(state): State<Arc<AppState>>, _: Caller, headers: Header
     Ok(signed_out(&headers))
 }
 
-async fn sign_out_everywhere(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    headers: HeaderMap,
-) -> Result<Response, ApiError> {
+async fn sign_out_everywhere(State(state): Shared, caller: Caller, headers: HeaderMap) -> Result<Response> {
     state.auth.accounts()?;
     let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
     state.app.accounts().revoke_all_keys(account).await?;
@@ -173,17 +144,17 @@ async fn sign_out_everywhere(
 }
 
 async fn change_password(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     peer: Peer,
     caller: Caller,
     headers: HeaderMap,
     Json(body): Json<ChangePassword>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let accounts = state.auth.accounts()?;
     check_new_password("next", &body.next)?;
     let service = state.app.accounts();
     accounts.check_password(service, peer, &caller.name, body.current).await.map_err(|refusal| {
-        // Signed in and mistaken is not the same as not signed in.
+        // The caller is signed in: a wrong password is an invalid field (400), not a missing sign-in (401).
         if refusal.status == StatusCode::UNAUTHORIZED {
             ApiError::invalid_field("current", "This is not your password.")
         } else {
@@ -203,6 +174,6 @@ fn signed_out(headers: &HeaderMap) -> Response {
     (AppendHeaders(cleared), StatusCode::NO_CONTENT).into_response()
 }
 
-fn check_new_password(field: &'static str, password: &str) -> Result<(), ApiError> {
+fn check_new_password(field: &'static str, password: &str) -> Result<()> {
     passwords::problem_with(password).map_or(Ok(()), |problem| Err(ApiError::invalid_field(field, problem)))
 }

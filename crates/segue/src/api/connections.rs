@@ -1,32 +1,21 @@
-//! The settings page of operators: the model, the catalogue and the embedder are connected, tested and removed.
+//! Connections to a model, the catalogue and an embedder, which operators set on the settings page.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, post_with, put_with};
 use app::connections::{Checked, ConnectionLine, NewConnection, Service};
-use axum::{extract::State, http::StatusCode};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/settings/connections",
-            get_with(list, |op| op.summary("How other services are connected; operators only")),
+            get_with(list, |op| op.summary("Connections to other services; operators only")),
         )
         .api_route(
             "/api/settings/connections/{service}",
             put_with(connect, |op| {
                 op.summary("Connect the model, the catalogue or the embedder; operators only").description(
-                    "Secrets are stored encrypted and never shown again. A setting of the server wins (409). A model \
-                     answers at once; the rest is used from the next start on.",
+                    "Secrets are stored encrypted and never returned. 409 if a setting of the server already makes \
+                     this connection. A model is used at once, the others from the next start.",
                 )
             })
             .delete_with(disconnect, |op| op.summary("Remove a connection; operators only")),
@@ -34,7 +23,7 @@ pub(super) fn routes() -> Routes {
         .api_route(
             "/api/settings/connections/{service}/test",
             post_with(test, |op| {
-                op.summary("Ask the service once, with what is sent or, for `{}`, with what is stored; operators only")
+                op.summary("Test a connection: the one in the body, or with `{}` the stored one; operators only")
             }),
         )
 }
@@ -43,7 +32,7 @@ pub(super) fn routes() -> Routes {
 #[serde(rename_all = "camelCase")]
 struct Connections {
     connections: Vec<ConnectionLine>,
-    /// What to set before a secret can be stored; absent when one can.
+    /// What the operator must set before a secret can be stored; absent when one can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing_key: Option<&'static str>,
 }
@@ -60,45 +49,36 @@ struct Test {
     connection: Option<NewConnection>,
 }
 
-fn check_operator(state: &AppState, caller: &Caller) -> Result<(), ApiError> {
-    if caller.is_operator(&state.app.config) {
-        return Ok(());
-    }
-    Err(ApiError::forbidden("Only an operator may see and change connections."))
-}
+const OPERATORS_ONLY: &str = "Only an operator may see and change connections.";
 
-async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<Connections>, ApiError> {
-    check_operator(&state, &caller)?;
+async fn list(State(state): Shared, caller: Caller) -> Result<Json<Connections>> {
+    check_operator(&state, &caller, OPERATORS_ONLY)?;
     let connections = state.app.connections().await?;
     Ok(Json(Connections { connections, missing_key: state.app.no_secret_key() }))
 }
 
 async fn connect(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ServicePath>,
     Json(new): Json<NewConnection>,
-) -> Result<Json<ConnectionLine>, ApiError> {
-    check_operator(&state, &caller)?;
+) -> Result<Json<ConnectionLine>> {
+    check_operator(&state, &caller, OPERATORS_ONLY)?;
     Ok(Json(state.app.connect(path.service, &new).await?))
 }
 
-async fn disconnect(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<ServicePath>,
-) -> Result<StatusCode, ApiError> {
-    check_operator(&state, &caller)?;
+async fn disconnect(State(state): Shared, caller: Caller, Path(path): Path<ServicePath>) -> Result<StatusCode> {
+    check_operator(&state, &caller, OPERATORS_ONLY)?;
     state.app.disconnect(path.service).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn test(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ServicePath>,
     Json(request): Json<Test>,
-) -> Result<Json<Checked>, ApiError> {
-    check_operator(&state, &caller)?;
+) -> Result<Json<Checked>> {
+    check_operator(&state, &caller, OPERATORS_ONLY)?;
     Ok(Json(state.app.check_connection(path.service, request.connection.as_ref()).await?))
 }

@@ -1,26 +1,11 @@
-//! Consents: a person's decision about a call that waits for them.
+//! Consents: the user's decision about a tool call that waits for it.
 
-use std::sync::Arc;
-
-use aide::axum::routing::post_with;
 use app::services::consents::Decision;
-use axum::{
-    extract::State,
-    http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::http::HeaderMap;
 use engine::{ConversationId, MessageId, TurnId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    protocols::native,
-    router::{AppState, Routes},
-};
+use super::prelude::*;
+use crate::protocols::native;
 
 pub(super) fn routes() -> Routes {
     Routes::new().api_route(
@@ -29,7 +14,7 @@ pub(super) fn routes() -> Routes {
             op.summary("Decide about a call that waits for your consent")
                 .description(
                     "`once` and `conversation` start a turn that makes exactly this call: 202 with its ids, or the native \
-                     stream with `Accept: text/event-stream`. `refuse` answers 204. A question is answered once (409).",
+                     stream with `Accept: text/event-stream`. `refuse` answers 204. A second decision about the same call gets 409.",
                 )
                 .response::<202, Json<Started>>()
         }),
@@ -57,12 +42,12 @@ struct Started {
 }
 
 async fn decide(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConsentPath>,
     headers: HeaderMap,
     Json(request): Json<Decide>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let Some(started) = state.app.decide(&caller.id, path.consent_id, request.decision).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };

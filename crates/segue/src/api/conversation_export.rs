@@ -1,25 +1,11 @@
 //! One conversation as a file: Markdown to read, JSON with every branch for programs. Streamed, as it may be long.
 
-use std::{pin::Pin, sync::Arc};
+use std::pin::Pin;
 
-use aide::axum::routing::get_with;
-use axum::{
-    body::Body,
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
-use engine::ConversationId;
+use axum::body::Body;
 use futures::{Stream, StreamExt, stream};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Path, Query},
-    router::{AppState, Routes},
-};
+use super::{conversations::ConversationPath, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new().api_route(
@@ -30,11 +16,6 @@ pub(super) fn routes() -> Routes {
             )
         }),
     )
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct ConversationPath {
-    conversation_id: ConversationId,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -55,11 +36,11 @@ enum Format {
 type Pieces = Pin<Box<dyn Stream<Item = Result<String, app::Error>> + Send>>;
 
 async fn export(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConversationPath>,
     Query(query): Query<ExportQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let conversations = state.app.conversations();
     let conversation = conversations.get(&caller.id, path.conversation_id).await?;
     let (mut pieces, media_type, disposition): (Pieces, _, _) = match query.format {
@@ -74,7 +55,7 @@ async fn export(
             "attachment; filename=\"conversation.md\"",
         ),
     };
-    // The first piece here: a database that does not answer is a status, not a cut body.
+    // The first piece is read before the response starts: an error of the database becomes a status, not a cut body.
     let first = pieces.next().await.transpose()?.unwrap_or_default();
     let body = Body::from_stream(stream::iter([Ok(first)]).chain(pieces));
     Ok(([(header::CONTENT_TYPE, media_type), (header::CONTENT_DISPOSITION, disposition)], body).into_response())

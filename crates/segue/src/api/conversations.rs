@@ -1,19 +1,11 @@
 //! Conversations: list, search, open, choose a branch, rename, pin, delete, restore.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, post_with, put_with};
 use app::services::conversations::{Age, ConsentLine, Conversation, ConversationChange, StoredMessage};
-use axum::{extract::State, http::StatusCode};
 use engine::{ConversationId, MessageId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path, Query},
-    router::{AppState, Routes},
+use super::{
+    page::{limit_of, limit_within},
+    prelude::*,
 };
 
 pub(super) fn routes() -> Routes {
@@ -29,8 +21,9 @@ pub(super) fn routes() -> Routes {
             "/api/conversations/{conversation_id}/branch",
             put_with(choose, |op| {
                 op.summary("Show another branch").description(
-                    "The branch of `messageId`, to its newest message. Stored with the conversation, so that every client \
-                     shows the same one. Answers like opening the conversation; 409 while a turn runs.",
+                    "Shows the branch of `messageId` to its newest message. The choice is stored with the conversation, so \
+                     that every client shows the same branch. The response is that of opening the conversation; 409 \
+                     while a turn runs.",
                 )
             }),
         )
@@ -40,9 +33,8 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-/// Without `limit` and `cursor`: as many as clients that do not page have always got.
+/// The number of messages without `limit` and `cursor`, for clients that do not page.
 const UNPAGED_MESSAGES: u32 = 1000;
-const MAX_PAGE: u32 = 200;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +42,7 @@ struct ListQuery {
     /// 1 to 100, default 30.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     before: Option<ConversationId>,
     /// Words in titles or texts.
@@ -66,8 +58,8 @@ struct ConversationList {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct ConversationPath {
-    conversation_id: ConversationId,
+pub(super) struct ConversationPath {
+    pub(super) conversation_id: ConversationId,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -79,7 +71,7 @@ struct OpenConversation {
     /// The `cursor` of the page with the messages before these; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<MessageId>,
-    /// Calls that waited for your consent, or still do; see `POST /api/consents/{consent_id}`.
+    /// Calls that wait or waited for your consent; see `POST /api/consents/{consent_id}`.
     consents: Vec<ConsentLine>,
 }
 
@@ -96,41 +88,32 @@ struct MessageQuery {
     /// 1 to 200 messages; without `limit` and `cursor` the newest 1000.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<MessageId>,
 }
 
 impl MessageQuery {
-    fn limit(&self) -> Result<u32, ApiError> {
+    fn limit(&self) -> Result<u32> {
         match (self.limit, self.cursor) {
             (None, None) => Ok(UNPAGED_MESSAGES),
-            (None, Some(_)) => Ok(MAX_PAGE),
-            (Some(limit), _) if (1..=MAX_PAGE).contains(&limit) => Ok(limit),
-            (Some(_), _) => Err(ApiError::invalid_field("limit", format!("must be between 1 and {MAX_PAGE}"))),
+            (limit, _) => limit_of(limit),
         }
     }
 }
 
-async fn list(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<ConversationList>, ApiError> {
-    let limit = query.limit.unwrap_or(30);
-    if !(1..=100).contains(&limit) {
-        return Err(ApiError::invalid_field("limit", "must be between 1 and 100"));
-    }
+async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<ConversationList>> {
+    let limit = limit_within(query.limit, 30, 100)?;
     let page = state.app.conversations().list(&caller.id, query.q.as_deref(), query.before, limit).await?;
     Ok(Json(ConversationList { conversations: page.conversations, next: page.next }))
 }
 
 async fn open(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConversationPath>,
     Query(query): Query<MessageQuery>,
-) -> Result<Json<OpenConversation>, ApiError> {
+) -> Result<Json<OpenConversation>> {
     Ok(Json(opened(&state, &caller, path.conversation_id, &query).await?))
 }
 
@@ -139,7 +122,7 @@ async fn opened(
     caller: &Caller,
     id: ConversationId,
     query: &MessageQuery,
-) -> Result<OpenConversation, ApiError> {
+) -> Result<OpenConversation> {
     let limit = query.limit()?;
     let conversations = state.app.conversations();
     let conversation = conversations.get(&caller.id, id).await?;
@@ -154,40 +137,36 @@ async fn opened(
 }
 
 async fn choose(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConversationPath>,
     Json(body): Json<Branch>,
-) -> Result<Json<OpenConversation>, ApiError> {
+) -> Result<Json<OpenConversation>> {
     state.app.conversations().choose_branch(&caller.id, path.conversation_id, body.message_id).await?;
     Ok(Json(opened(&state, &caller, path.conversation_id, &MessageQuery::default()).await?))
 }
 
 async fn change(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConversationPath>,
     Json(body): Json<ConversationChange>,
-) -> Result<Json<Conversation>, ApiError> {
+) -> Result<Json<Conversation>> {
     if body.title.is_none() && body.pinned.is_none() && body.model.is_none() {
         return Err(ApiError::invalid("Nothing to change: give a title, pinned or model."));
     }
     Ok(Json(state.app.conversations().change(&caller.id, path.conversation_id, body).await?))
 }
 
-async fn delete(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<ConversationPath>,
-) -> Result<StatusCode, ApiError> {
+async fn delete(State(state): Shared, caller: Caller, Path(path): Path<ConversationPath>) -> Result<StatusCode> {
     state.app.conversations().delete(&caller.id, path.conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn restore(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ConversationPath>,
-) -> Result<Json<Conversation>, ApiError> {
+) -> Result<Json<Conversation>> {
     Ok(Json(state.app.conversations().restore(&caller.id, path.conversation_id).await?))
 }

@@ -1,30 +1,22 @@
-//! For operators: alive, ready, and in numbers.
+//! Liveness, readiness and metrics, for operators.
 
-use std::sync::Arc;
-
-use aide::axum::routing::get_with;
-use axum::{
-    Json,
-    extract::State,
-    http::{HeaderName, StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::http::HeaderName;
 use serde_json::json;
 
-use crate::router::{AppState, Routes};
+use super::prelude::*;
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
-        .api_route("/healthz", get_with(healthz, |op| op.summary("Alive")))
-        .api_route("/readyz", get_with(readyz, |op| op.summary("Ready, or why not")))
+        .api_route("/healthz", get_with(healthz, |op| op.summary("Whether the process runs")))
+        .api_route("/readyz", get_with(readyz, |op| op.summary("Whether the server is ready, and if not, why")))
 }
 
-/// Only for the operator: what users ask for is private, even as a count.
+/// Only for operators: even counts show what users do.
 pub(crate) fn operator_routes() -> Routes {
-    Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Numbers for Prometheus")))
+    Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Metrics for Prometheus")))
 }
 
-async fn metrics(State(state): State<Arc<AppState>>) -> ([(HeaderName, &'static str); 1], String) {
+async fn metrics(State(state): Shared) -> ([(HeaderName, &'static str); 1], String) {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], state.app.metrics().await)
 }
@@ -33,9 +25,9 @@ async fn healthz() -> &'static str {
     "ok"
 }
 
-/// Ready when requests can be served. `parts` tells of what they can be served without: a part that is away is named and
-/// fails nothing. A node that is leaving says so, and proxies send the next request elsewhere.
-async fn readyz(State(state): State<Arc<AppState>>) -> Response {
+/// Ready when requests can be served. `parts` lists the parts that requests can be served without; one that does not
+/// answer does not change the status. A node that shuts down is not ready, so that proxies use other nodes.
+async fn readyz(State(state): Shared) -> Response {
     let mut causes = Vec::new();
     if state.app.shutdown.is_cancelled() {
         causes.push("shutting down".to_owned());

@@ -1,33 +1,17 @@
-//! Imports: files in, a report out, and what is done about entries that are still open.
+//! Imports: upload files, read the report, and resolve entries without a match.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use aide::axum::routing::{get_with, post_with};
-use app::import::ImportError;
 use app::{
     App,
-    import::{Given, ImportAnswer, ImportFailure, Imported, LineFailure, OpenItem},
+    import::{Given, ImportAnswer, ImportError, ImportFailure, Imported, LineFailure, OpenItem},
     library::LibraryEntry,
     services::imports::{ImportLine, OpenLine},
 };
-use axum::{
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
 use engine::UserId;
 use music::TrackRef;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{page::limit_of, upload::Upload};
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path, Query},
-    router::{AppState, Routes},
-};
+use super::{page::limit_of, prelude::*, upload::Upload};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -37,37 +21,32 @@ pub(super) fn routes() -> Routes {
                 op.summary("Import files: exports, playlists, archives, audio").response::<201, Json<ImportAnswer>>()
             }),
         )
-        .api_route("/api/library/imports", get_with(imports, |op| op.summary("What was imported, newest first")))
+        .api_route("/api/library/imports", get_with(imports, |op| op.summary("Your imports, newest first")))
         .api_route(
             "/api/library/unmatched",
             get_with(unmatched, |op| {
-                op.summary("Entries that are still open; with `format=csv` a file").response::<200, Json<OpenList>>()
+                op.summary("Entries without a match; with `format=csv` as a file").response::<200, Json<OpenList>>()
             }),
         )
         .api_route(
             "/api/library/unmatched/retry",
-            post_with(retry, |op| op.summary("Look for every open entry again").response::<202, Json<Retried>>()),
+            post_with(retry, |op| {
+                op.summary("Search again for every entry without a match").response::<202, Json<Retried>>()
+            }),
         )
         .api_route(
             "/api/library/unmatched/{entry_id}",
-            post_with(choose, |op| op.summary("Say which recording an entry means"))
-                .delete_with(dismiss, |op| op.summary("Forget about an entry")),
+            post_with(choose, |op| op.summary("Choose the recording of an entry"))
+                .delete_with(dismiss, |op| op.summary("Dismiss an entry")),
         )
-        .api_route(
-            "/api/library/unmatched/{entry_id}/restore",
-            post_with(restore, |op| op.summary("Undo forgetting an entry")),
-        )
+        .api_route("/api/library/unmatched/{entry_id}/restore", post_with(restore, |op| op.summary("Undo a dismissal")))
 }
 
-/// How long catalogues elsewhere may be asked while a page waits; the rest is looked for in the background.
+/// How long a request waits for catalogues. Entries that are left are matched in the background.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-async fn import(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    upload: Upload,
-) -> Result<(StatusCode, Json<ImportAnswer>), ApiError> {
-    // On its own: an import goes on when its client has left, and its place in the queue with it.
+async fn import(State(state): Shared, caller: Caller, upload: Upload) -> Result<(StatusCode, Json<ImportAnswer>)> {
+    // A task of its own: the import continues, and keeps its place in the queue, when its client disconnects.
     let app = state.app.clone();
     let work = state.app.spawn(async move { import_all(&app, &caller.id, upload).await });
     let (imported, mut refused) = work.await.map_err(|_| ApiError::internal())??;
@@ -83,7 +62,7 @@ async fn import(
 
 type Refused = Vec<(String, ImportError)>;
 
-async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused), ApiError> {
+async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused)> {
     let Upload { files, place } = upload;
     let _turn = place.turn().await?;
     let (mut imported, mut refused) = (vec![], vec![]);
@@ -98,7 +77,7 @@ async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Im
     Ok((imported, refused))
 }
 
-/// A file of which nothing was imported, beside others that were.
+/// A file of which nothing was imported, in a request with other files that were.
 fn refusal(file: String, error: &ImportError) -> LineFailure {
     let line = if let ImportError::Broken(error) = error { error.line } else { 0 };
     LineFailure { file, line, reason: error.to_string() }
@@ -110,7 +89,7 @@ struct ImportQuery {
     /// 1 to 200, default 200.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<Uuid>,
 }
@@ -122,11 +101,7 @@ struct ImportList {
     next: Option<Uuid>,
 }
 
-async fn imports(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<ImportQuery>,
-) -> Result<Json<ImportList>, ApiError> {
+async fn imports(State(state): Shared, caller: Caller, Query(query): Query<ImportQuery>) -> Result<Json<ImportList>> {
     let (imports, next) = state.app.imports().list(&caller.id, limit_of(query.limit)?, query.cursor).await?;
     Ok(Json(ImportList { imports, next }))
 }
@@ -134,13 +109,13 @@ async fn imports(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OpenQuery {
-    /// csv; JSON without it.
+    /// csv; without it, JSON.
     #[serde(default)]
     format: Option<String>,
-    /// 1 to 200, default 200; a CSV file holds them all.
+    /// 1 to 200, default 200; a CSV file contains all entries.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<u32>,
 }
@@ -152,11 +127,7 @@ struct OpenList {
     next: Option<u32>,
 }
 
-async fn unmatched(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<OpenQuery>,
-) -> Result<Response, ApiError> {
+async fn unmatched(State(state): Shared, caller: Caller, Query(query): Query<OpenQuery>) -> Result<Response> {
     match query.format.as_deref() {
         None => {
             let (limit, offset) = (limit_of(query.limit)?, query.cursor.unwrap_or(0));
@@ -177,11 +148,11 @@ fn as_csv(open: &[OpenLine]) -> Response {
 
 #[derive(Serialize, JsonSchema)]
 struct Retried {
-    /// Entries that are looked for again.
+    /// Number of entries that are searched again.
     entries: u64,
 }
 
-async fn retry(State(state): State<Arc<AppState>>, caller: Caller) -> Result<(StatusCode, Json<Retried>), ApiError> {
+async fn retry(State(state): Shared, caller: Caller) -> Result<(StatusCode, Json<Retried>)> {
     let entries = state.app.imports().retry(&caller.id).await?;
     Ok((StatusCode::ACCEPTED, Json(Retried { entries })))
 }
@@ -194,33 +165,25 @@ struct EntryPath {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// One of the candidates, or any recording that is known: an ISRC or a trackId.
+    /// One of the candidates, or any other known recording: an ISRC or a trackId.
     isrc: TrackRef,
 }
 
 async fn choose(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<EntryPath>,
     Json(choice): Json<Choice>,
-) -> Result<Json<LibraryEntry>, ApiError> {
+) -> Result<Json<LibraryEntry>> {
     Ok(Json(state.app.imports().choose(&caller.id, path.entry_id, &choice.isrc).await?))
 }
 
-async fn dismiss(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<EntryPath>,
-) -> Result<StatusCode, ApiError> {
+async fn dismiss(State(state): Shared, caller: Caller, Path(path): Path<EntryPath>) -> Result<StatusCode> {
     state.app.imports().dismiss(&caller.id, path.entry_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn restore(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<EntryPath>,
-) -> Result<StatusCode, ApiError> {
+async fn restore(State(state): Shared, caller: Caller, Path(path): Path<EntryPath>) -> Result<StatusCode> {
     state.app.imports().restore(&caller.id, path.entry_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

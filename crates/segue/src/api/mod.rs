@@ -1,7 +1,8 @@
-//! The JSON API: conversations, tasks, music, tools, and facts about this server.
+//! The JSON API: conversations, tasks, music, tools, and facts about this server. One file for each kind of resource.
 
 mod about;
 mod accounts;
+mod albums;
 mod artwork;
 mod connections;
 mod consents;
@@ -15,6 +16,7 @@ mod models;
 mod page;
 mod playlist_edits;
 mod playlists;
+mod prelude;
 mod search;
 mod sources;
 mod tasks;
@@ -37,6 +39,7 @@ pub(crate) fn routes() -> Routes {
         .merge(conversations::routes())
         .merge(import::routes())
         .merge(library::routes())
+        .merge(albums::routes())
         .merge(library_bulk::routes())
         .merge(models::routes())
         .merge(playlist_edits::routes())

@@ -1,29 +1,18 @@
 //! Models: which one answers, which can be chosen, and which servers run on this machine.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, post_with};
 use app::models::{NamedModel, Selected};
-use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::Json,
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/models",
-            get_with(list, |op| op.summary("Models to choose from; for operators also servers of this machine")),
+            get_with(list, |op| op.summary("Models to choose from; for operators also model servers on this machine")),
         )
         .api_route(
             "/api/models/select",
-            post_with(select, |op| op.summary("Let a server of this machine answer; operators only")),
+            post_with(select, |op| op.summary("Choose a model server on this machine; operators only")),
         )
 }
 
@@ -35,7 +24,8 @@ struct ModelList {
     /// Only for operators.
     #[serde(skip_serializing_if = "Option::is_none")]
     active: Option<Active>,
-    /// Servers on the usual ports of this machine. They get no word of a user before one is chosen. Only for operators.
+    /// Model servers on the usual ports of this machine. They get no text of a user before an operator chooses one. Only
+    /// for operators.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Vec<Server>>,
 }
@@ -71,7 +61,7 @@ struct Active {
 struct Server {
     /// "Ollama".
     family: String,
-    /// As `OPENAI_BASE_URL` wants it.
+    /// In the form of `OPENAI_BASE_URL`.
     server: String,
     models: Vec<Found>,
 }
@@ -80,12 +70,12 @@ struct Server {
 #[serde(rename_all = "camelCase")]
 struct Found {
     name: String,
-    /// What a probe has found, in one line; absent before one.
+    /// What a probe has found, in one line; absent before the first probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     capabilities: Option<String>,
 }
 
-async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Json<ModelList> {
+async fn list(State(state): Shared, caller: Caller) -> Json<ModelList> {
     let is_operator = caller.is_operator(&state.app.config);
     let named = |model: &NamedModel| Named {
         name: model.name.clone(),
@@ -126,7 +116,7 @@ async fn found(state: &AppState) -> Vec<Server> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Select {
-    /// A `server` of `GET /api/models`; absent: nothing is chosen any more.
+    /// A `server` of `GET /api/models`; if absent, the choice is removed.
     #[serde(default)]
     server: Option<String>,
     #[serde(default)]
@@ -138,14 +128,8 @@ struct SelectedAnswer {
     active: Active,
 }
 
-async fn select(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Json(request): Json<Select>,
-) -> Result<Json<SelectedAnswer>, ApiError> {
-    if !caller.is_operator(&state.app.config) {
-        return Err(ApiError::forbidden("Only an operator may choose the model."));
-    }
+async fn select(State(state): Shared, caller: Caller, Json(request): Json<Select>) -> Result<Json<SelectedAnswer>> {
+    check_operator(&state, &caller, "Only an operator may choose the model.")?;
     let choice = match (request.server, request.model) {
         (Some(server), Some(model)) => Some(Selected { server, model }),
         (None, None) => None,

@@ -1,23 +1,11 @@
-//! What is on a playlist: add, remove, reorder; and the way back from each.
+//! The tracks of a playlist: add, remove, reorder; and undo for each.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{delete_with, post_with, put_with};
 use app::services::{
     playlists::{Additions, Arrangement, ChangedPlaylist, ItemId, PlaylistId},
     undo::{UndoId, Undone},
 };
-use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::playlists::PlaylistPath;
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    router::{AppState, Routes},
-};
+use super::{playlists::PlaylistPath, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -32,9 +20,7 @@ pub(super) fn routes() -> Routes {
         )
         .api_route(
             "/api/undo/{undo_id}",
-            post_with(undo, |op| {
-                op.summary("Take back what one tool call or one edit did; 409 when it cannot be taken back any more")
-            }),
+            post_with(undo, |op| op.summary("Undo one tool call or one edit; 409 when it can no longer be undone")),
         )
 }
 
@@ -50,35 +36,27 @@ struct UndoPath {
 }
 
 async fn arrange(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(arrangement): Json<Arrangement>,
-) -> Result<Json<ChangedPlaylist>, ApiError> {
+) -> Result<Json<ChangedPlaylist>> {
     Ok(Json(state.app.playlists().arrange(&caller.id, path.playlist_id, arrangement).await?))
 }
 
 async fn add(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(additions): Json<Additions>,
-) -> Result<Json<ChangedPlaylist>, ApiError> {
+) -> Result<Json<ChangedPlaylist>> {
     Ok(Json(state.app.playlists().add(&caller.id, path.playlist_id, additions).await?))
 }
 
-async fn remove(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<ItemPath>,
-) -> Result<Json<ChangedPlaylist>, ApiError> {
+async fn remove(State(state): Shared, caller: Caller, Path(path): Path<ItemPath>) -> Result<Json<ChangedPlaylist>> {
     Ok(Json(state.app.playlists().remove(&caller.id, path.playlist_id, &[path.item_id]).await?))
 }
 
-async fn undo(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<UndoPath>,
-) -> Result<Json<Undone>, ApiError> {
+async fn undo(State(state): Shared, caller: Caller, Path(path): Path<UndoPath>) -> Result<Json<Undone>> {
     Ok(Json(state.app.undo().take_back(&caller.id, path.undo_id).await?))
 }

@@ -1,38 +1,24 @@
-//! Playlists: make, open, take away as a file, delete. `playlist_edits.rs` changes what is on them.
+//! Playlists: create, open, export as a file, delete. `playlist_edits.rs` changes their tracks.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, post_with};
-use app::services::playlists::playlist_file::{self, Format};
 use app::services::playlists::{
     ChangedPlaylist, NewPlaylist, PlaylistChange, PlaylistDetails, PlaylistId, PlaylistLine,
+    playlist_file::{self, Format},
 };
-use axum::{
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path, Query},
-    router::{AppState, Routes},
-};
+use super::{page::limit_of, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/playlists",
             get_with(list, |op| op.summary("Your playlists, newest first"))
-                .post_with(create, |op| op.summary("Make a playlist").response::<201, Json<ChangedPlaylist>>()),
+                .post_with(create, |op| op.summary("Create a playlist").response::<201, Json<ChangedPlaylist>>()),
         )
         .api_route(
             "/api/playlists/{playlist_id}",
             get_with(open, |op| {
-                op.summary("A playlist, or with `format` a file").response::<200, Json<PlaylistDetails>>()
+                op.summary("A playlist, or with `format` the playlist as a file")
+                    .response::<200, Json<PlaylistDetails>>()
             })
             .patch_with(change, |op| op.summary("Rename or describe a playlist"))
             .delete_with(delete, |op| op.summary("Delete a playlist")),
@@ -47,15 +33,13 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-const MAX_PAGE: u32 = 200;
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
     /// 1 to 200, default 200.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<PlaylistId>,
 }
@@ -76,38 +60,30 @@ pub(super) struct PlaylistPath {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FormatQuery {
-    /// m3u8, xspf, jspf or csv; JSON without it.
+    /// m3u8, xspf, jspf or csv; without it, JSON.
     #[serde(default)]
     format: Option<String>,
 }
 
-async fn list(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<PlaylistList>, ApiError> {
-    let limit = query.limit.unwrap_or(MAX_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(ApiError::invalid_field("limit", format!("must be between 1 and {MAX_PAGE}")));
-    }
-    let page = state.app.playlists().list(&caller.id, query.cursor, limit).await?;
+async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<PlaylistList>> {
+    let page = state.app.playlists().list(&caller.id, query.cursor, limit_of(query.limit)?).await?;
     Ok(Json(PlaylistList { playlists: page.playlists, next: page.next }))
 }
 
 async fn create(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Json(new): Json<NewPlaylist>,
-) -> Result<(StatusCode, Json<ChangedPlaylist>), ApiError> {
+) -> Result<(StatusCode, Json<ChangedPlaylist>)> {
     Ok((StatusCode::CREATED, Json(state.app.playlists().create(&caller.id, new).await?)))
 }
 
 async fn open(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Query(query): Query<FormatQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let (playlists, id) = (state.app.playlists(), path.playlist_id);
     let Some(format) = query.format else {
         return Ok(Json(playlists.details(&caller.id, id).await?).into_response());
@@ -119,7 +95,7 @@ async fn open(
 }
 
 fn as_file(playlist: &playlist_file::Playlist, format: Format) -> Response {
-    // Only plain characters in the header: the title is anyone's text.
+    // The title is a user's text, so only its ASCII letters and digits go into the header.
     let name: String =
         playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
     let disposition = format!("attachment; filename=\"{}.{}\"", name.trim_matches('-'), format.extension());
@@ -128,36 +104,28 @@ fn as_file(playlist: &playlist_file::Playlist, format: Format) -> Response {
 }
 
 async fn change(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(change): Json<PlaylistChange>,
-) -> Result<Json<ChangedPlaylist>, ApiError> {
+) -> Result<Json<ChangedPlaylist>> {
     Ok(Json(state.app.playlists().change(&caller.id, path.playlist_id, change).await?))
 }
 
-async fn delete(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<PlaylistPath>,
-) -> Result<StatusCode, ApiError> {
+async fn delete(State(state): Shared, caller: Caller, Path(path): Path<PlaylistPath>) -> Result<StatusCode> {
     state.app.playlists().delete(&caller.id, path.playlist_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn restore(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<PlaylistPath>,
-) -> Result<StatusCode, ApiError> {
+async fn restore(State(state): Shared, caller: Caller, Path(path): Path<PlaylistPath>) -> Result<StatusCode> {
     state.app.playlists().restore(&caller.id, path.playlist_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn duplicate(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<PlaylistPath>,
-) -> Result<(StatusCode, Json<ChangedPlaylist>), ApiError> {
+) -> Result<(StatusCode, Json<ChangedPlaylist>)> {
     Ok((StatusCode::CREATED, Json(state.app.playlists().duplicate(&caller.id, path.playlist_id).await?)))
 }

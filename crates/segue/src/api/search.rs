@@ -1,24 +1,14 @@
 //! Search and the state of the index.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use aide::axum::routing::get_with;
 use app::{App, library::IngestStatus};
-use axum::{extract::State, response::Response};
 use engine::{Effect, UserId};
 use futures::Stream;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
-use super::tools::answer;
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Query},
-    protocols::sse::{EventStream, respond_json},
-    router::{AppState, Routes},
-};
+use super::{prelude::*, tools::answer};
+use crate::protocols::sse::{EventStream, respond_json};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -26,11 +16,14 @@ pub(super) fn routes() -> Routes {
             "/api/search",
             get_with(search, |op| op.summary("Search the indexed collection by meaning and words")),
         )
-        .api_route("/api/index", get_with(index, |op| op.summary("What is indexed, what is on its way, what failed")))
+        .api_route(
+            "/api/index",
+            get_with(index, |op| op.summary("How many tracks are indexed, are waiting, and have failed")),
+        )
         .api_route(
             "/api/index/stream",
             get_with(follow, |op| {
-                op.summary("The same as it changes, to the end of what is on its way")
+                op.summary("The state of the index after each change, until no track is waiting")
                     .response::<200, EventStream<IngestStatus>>()
             }),
         )
@@ -45,29 +38,25 @@ struct SearchQuery {
     limit: Option<u32>,
 }
 
-/// The same as the tool `semanticSearch`, journalled and limited like it.
-async fn search(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<SearchQuery>,
-) -> Result<Response, ApiError> {
+/// Calls the tool `semanticSearch`, with its journal row and its limits.
+async fn search(State(state): Shared, caller: Caller, Query(query): Query<SearchQuery>) -> Result<Response> {
     let input = json!({"query": query.q, "limit": query.limit.unwrap_or(20)});
     answer(state.app.call_tool(&caller.id, "semanticSearch", input).await?, Effect::Reads)
 }
 
-async fn index(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<IngestStatus>, ApiError> {
+async fn index(State(state): Shared, caller: Caller) -> Result<Json<IngestStatus>> {
     Ok(Json(state.app.library().ingest_status(&caller.id).await?))
 }
 
-/// Often enough to see it move; counting is work for the database.
+/// Each status is a count in the database, so there are at most two a second.
 const NOT_OFTENER_THAN: Duration = Duration::from_millis(500);
 
-async fn follow(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Response, ApiError> {
+async fn follow(State(state): Shared, caller: Caller) -> Result<Response> {
     let first = state.app.library().ingest_status(&caller.id).await?;
     Ok(respond_json(statuses(state.app.clone(), caller.id, first)))
 }
 
-/// A status whenever it has changed; the last one says that nothing is left.
+/// A status after each change; in the last one no track is waiting.
 fn statuses(app: Arc<App>, owner: UserId, first: IngestStatus) -> impl Stream<Item = IngestStatus> + Send {
     async_stream::stream! {
         let mut news = app.library().ingest_news();
@@ -78,12 +67,12 @@ fn statuses(app: Arc<App>, owner: UserId, first: IngestStatus) -> impl Stream<It
                 () = app.shutdown.cancelled() => return,
                 () = tokio::time::sleep(NOT_OFTENER_THAN) => {}
             }
-            // Other nodes work too, and do not tell us.
+            // Changes by other nodes are not announced here, so the wait for news is limited.
             let _ = tokio::time::timeout(NOT_OFTENER_THAN, news.changed()).await;
             let status = match app.library().ingest_status(&owner).await {
                 Ok(status) => status,
                 Err(error) => {
-                    tracing::warn!("The progress of ingestion cannot be told: {error}");
+                    tracing::warn!("The progress of ingestion cannot be read: {error}");
                     return;
                 }
             };

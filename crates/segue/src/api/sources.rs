@@ -1,33 +1,21 @@
-//! Folders that are kept in step with a library.
+//! Folders of the server that libraries are synchronized with.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{delete_with, get_with, post_with};
 use app::services::folders::{FolderSource, ScanReport};
-use axum::{extract::State, http::StatusCode};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/library/sources",
-            get_with(list, |op| op.summary("Folders that are kept in step with your library")).post_with(add, |op| {
-                op.summary("Keep a folder of the server in step with your library; operators only")
+            get_with(list, |op| op.summary("Folders that your library is synchronized with")).post_with(add, |op| {
+                op.summary("Synchronize your library with a folder of the server; operators only")
                     .response::<201, Json<Source>>()
             }),
         )
         .api_route(
             "/api/library/sources/{source_id}",
-            delete_with(remove, |op| op.summary("Keep a folder in step no more; its tracks stay")),
+            delete_with(remove, |op| op.summary("Stop the synchronization with a folder; its tracks stay")),
         )
         .api_route("/api/library/sources/{source_id}/sync", post_with(sync, |op| op.summary("Scan a folder now")))
 }
@@ -71,45 +59,27 @@ struct SourcePath {
     source_id: Uuid,
 }
 
-async fn list(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<SourceList>, ApiError> {
+async fn list(State(state): Shared, caller: Caller) -> Result<Json<SourceList>> {
     let folders = state.app.folders().list(&caller.id).await?;
     Ok(Json(SourceList { sources: folders.into_iter().map(Source::from).collect() }))
 }
 
-/// A path names a file of the server: only an operator may.
-fn check_operator(state: &AppState, caller: &Caller) -> Result<(), ApiError> {
-    if caller.is_operator(&state.app.config) {
-        return Ok(());
-    }
-    Err(ApiError::forbidden(
-        "Only an operator may name folders of the server: see SEGUE_OPERATORS, or use 'segue library add'",
-    ))
-}
+/// A path gives access to files of the server.
+const OPERATORS_ONLY: &str =
+    "Only an operator may name folders of the server: see SEGUE_OPERATORS, or use 'segue library add'";
 
-async fn add(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Json(new): Json<NewSource>,
-) -> Result<(StatusCode, Json<Source>), ApiError> {
-    check_operator(&state, &caller)?;
+async fn add(State(state): Shared, caller: Caller, Json(new): Json<NewSource>) -> Result<(StatusCode, Json<Source>)> {
+    check_operator(&state, &caller, OPERATORS_ONLY)?;
     let SourceKind::Folder = new.kind;
     let folder = state.app.folders().add(&caller.id, &new.path).await?;
     Ok((StatusCode::CREATED, Json(folder.into())))
 }
 
-async fn remove(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<SourcePath>,
-) -> Result<StatusCode, ApiError> {
+async fn remove(State(state): Shared, caller: Caller, Path(path): Path<SourcePath>) -> Result<StatusCode> {
     state.app.folders().remove(&caller.id, path.source_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn sync(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<SourcePath>,
-) -> Result<Json<ScanReport>, ApiError> {
+async fn sync(State(state): Shared, caller: Caller, Path(path): Path<SourcePath>) -> Result<Json<ScanReport>> {
     Ok(Json(state.app.folders().sync(&caller.id, path.source_id).await?))
 }

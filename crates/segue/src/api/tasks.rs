@@ -1,21 +1,8 @@
-//! Tasks without an agent: the same list, by hand.
+//! Tasks without an agent. The list is the one that the Tasks agent uses.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, patch_with, post_with};
 use app::services::tasks::{NewTask, Task, TaskChange, TaskFilter, TaskId};
-use axum::{extract::State, http::StatusCode};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::page::limit_of;
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path, Query},
-    router::{AppState, Routes},
-};
+use super::{page::limit_of, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -40,7 +27,7 @@ struct ListQuery {
     /// 1 to 200, default 200.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<Uuid>,
 }
@@ -57,46 +44,30 @@ struct TaskPath {
     task_id: TaskId,
 }
 
-async fn list(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<TaskList>, ApiError> {
+async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<TaskList>> {
     let limit = limit_of(query.limit)?;
     let (tasks, next) = state.app.tasks().page(&caller.id, query.filter, limit, query.cursor).await?;
     Ok(Json(TaskList { tasks, next }))
 }
 
-async fn add(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Json(new): Json<NewTask>,
-) -> Result<(StatusCode, Json<Task>), ApiError> {
+async fn add(State(state): Shared, caller: Caller, Json(new): Json<NewTask>) -> Result<(StatusCode, Json<Task>)> {
     Ok((StatusCode::CREATED, Json(state.app.tasks().add(&caller.id, new).await?)))
 }
 
 async fn change(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<TaskPath>,
     Json(change): Json<TaskChange>,
-) -> Result<Json<Task>, ApiError> {
+) -> Result<Json<Task>> {
     Ok(Json(state.app.tasks().change(&caller.id, path.task_id, change).await?))
 }
 
-async fn delete(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<TaskPath>,
-) -> Result<StatusCode, ApiError> {
+async fn delete(State(state): Shared, caller: Caller, Path(path): Path<TaskPath>) -> Result<StatusCode> {
     state.app.tasks().delete(&caller.id, path.task_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn restore(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<TaskPath>,
-) -> Result<Json<Task>, ApiError> {
+async fn restore(State(state): Shared, caller: Caller, Path(path): Path<TaskPath>) -> Result<Json<Task>> {
     Ok(Json(state.app.tasks().restore(&caller.id, path.task_id).await?))
 }

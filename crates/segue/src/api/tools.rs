@@ -1,23 +1,9 @@
-//! Tools without an agent: what there is, and one call of one.
+//! Tools without an agent: list them, and call one.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{get_with, post_with};
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
 use engine::{Effect, Failure, Outcome, ToolSpec};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -35,24 +21,24 @@ struct ToolPath {
     name: String,
 }
 
-async fn list(State(state): State<Arc<AppState>>, _: Caller) -> Json<ToolList> {
+async fn list(State(state): Shared, _: Caller) -> Json<ToolList> {
     Json(ToolList { tools: state.app.toolbox.specs() })
 }
 
 async fn call(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<ToolPath>,
     Json(input): Json<Value>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let Some(effect) = state.app.toolbox.spec(&path.name).map(|spec| spec.effect) else {
         return Err(ApiError::not_found());
     };
     answer(state.app.call_tool(&caller.id, &path.name, input).await?, effect)
 }
 
-/// The output, or why there is none.
-pub(super) fn answer(outcome: Outcome, effect: Effect) -> Result<Response, ApiError> {
+/// The output of a call, or its failure.
+pub(super) fn answer(outcome: Outcome, effect: Effect) -> Result<Response> {
     match outcome {
         Outcome::Done(done) => Ok(Json(&done.output).into_response()),
         Outcome::Failed(failure) => Ok(refusal(&failure, effect)),

@@ -1,42 +1,26 @@
-//! Two tracks that are one recording, and files of one track that are several: said by the user, for the user alone.
+//! Two tracks that are one recording, and one track whose files are several recordings: a user's own correction.
 
-use std::sync::Arc;
-
-use aide::axum::routing::post_with;
 use app::library::{LibraryEntry, Rearranged};
-use axum::{extract::State, http::StatusCode};
 use music::TrackRef;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path},
-    router::{AppState, Routes},
-};
+use super::{library::TrackPath, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/tracks/{isrc}/merge",
-            post_with(merge, |op| op.summary("Two of your tracks are one recording; only your view changes")),
+            post_with(merge, |op| op.summary("Merge two of your tracks into one; nothing changes for other users")),
         )
         .api_route(
             "/api/tracks/{isrc}/split",
-            post_with(split, |op| op.summary("A file of a track is a recording of its own; only your view changes")),
+            post_with(split, |op| {
+                op.summary("Make a file of a track a track of its own; nothing changes for other users")
+            }),
         )
         .api_route(
             "/api/tracks/merges/{merge_id}/undo",
-            post_with(undo, |op| op.summary("Take a merge or a split back").response::<204, ()>()),
+            post_with(undo, |op| op.summary("Undo a merge or a split").response::<204, ()>()),
         )
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct TrackPath {
-    /// An ISRC or a trackId.
-    isrc: TrackRef,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,28 +58,24 @@ struct MergePath {
 }
 
 async fn merge(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<TrackPath>,
     Json(merge): Json<Merge>,
-) -> Result<Json<Done>, ApiError> {
+) -> Result<Json<Done>> {
     Ok(Json(state.app.library().merge(&caller.id, &path.isrc, &merge.into).await?.into()))
 }
 
 async fn split(
-    State(state): State<Arc<AppState>>,
+    State(state): Shared,
     caller: Caller,
     Path(path): Path<TrackPath>,
     Json(split): Json<Split>,
-) -> Result<Json<Done>, ApiError> {
+) -> Result<Json<Done>> {
     Ok(Json(state.app.library().split(&caller.id, &path.isrc, split.path.as_deref()).await?.into()))
 }
 
-async fn undo(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<MergePath>,
-) -> Result<StatusCode, ApiError> {
+async fn undo(State(state): Shared, caller: Caller, Path(path): Path<MergePath>) -> Result<StatusCode> {
     state.app.library().undo_merge(&caller.id, path.merge_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,21 +1,8 @@
 //! The trash: what was deleted in the last 30 days.
 
-use std::sync::Arc;
-
-use aide::axum::routing::{delete_with, get_with};
 use app::services::trash::Deleted;
-use axum::{extract::State, http::StatusCode};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::page::limit_of;
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::{Json, Path, Query},
-    router::{AppState, Routes},
-};
+use super::{page::limit_of, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -26,11 +13,11 @@ pub(super) fn routes() -> Routes {
                     "Each kind is restored by its own endpoint, such as `POST /api/tasks/{task_id}/restore`.",
                 )
             })
-            .delete_with(empty, |op| op.summary("Delete everything in the trash for good").response::<204, ()>()),
+            .delete_with(empty, |op| op.summary("Delete everything in the trash permanently").response::<204, ()>()),
         )
         .api_route(
             "/api/trash/{trash_id}",
-            delete_with(erase, |op| op.summary("Delete one thing in the trash for good").response::<204, ()>()),
+            delete_with(erase, |op| op.summary("Delete one item in the trash permanently").response::<204, ()>()),
         )
 }
 
@@ -40,7 +27,7 @@ struct ListQuery {
     /// 1 to 200, default 200.
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -57,25 +44,17 @@ struct TrashPath {
     trash_id: Uuid,
 }
 
-async fn list(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<TrashList>, ApiError> {
+async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<TrashList>> {
     let page = state.app.trash().page(&caller.id, limit_of(query.limit)?, query.cursor.as_deref()).await?;
     Ok(Json(TrashList { items: page.items, next: page.next }))
 }
 
-async fn erase(
-    State(state): State<Arc<AppState>>,
-    caller: Caller,
-    Path(path): Path<TrashPath>,
-) -> Result<StatusCode, ApiError> {
+async fn erase(State(state): Shared, caller: Caller, Path(path): Path<TrashPath>) -> Result<StatusCode> {
     state.app.trash().erase(&caller.id, path.trash_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn empty(State(state): State<Arc<AppState>>, caller: Caller) -> Result<StatusCode, ApiError> {
+async fn empty(State(state): Shared, caller: Caller) -> Result<StatusCode> {
     state.app.trash().empty(&caller.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

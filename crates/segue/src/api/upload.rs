@@ -25,16 +25,16 @@ use tokio::io::AsyncWriteExt;
 
 use crate::{auth::Caller, error::ApiError, import_queue::ImportPlace, router::AppState};
 
-/// All files of a request together. The largest history anyone has shown us has 220 MB.
+/// All files of a request together. The largest known listening history has 220 MB.
 pub(super) const MOST_BYTES: u64 = 512 << 20;
 /// Boundaries and headers of a form, beside its files.
 const MOST_FORM_BYTES: u64 = MOST_BYTES + (1 << 20);
 /// Parts of a form. Each file is an open descriptor.
 const MOST_PARTS: usize = 100;
-/// What a form may send before anything of it can be used: the parser keeps it in memory.
+/// Bytes of a form that the parser may keep in memory because it cannot use them yet.
 const MOST_WAITING: usize = 256 << 10;
 
-/// Files that were uploaded; gone from disk as soon as they are dropped, or the process is.
+/// Uploaded files. They have no name on disk, so they are deleted when they are dropped or the process ends.
 pub(super) struct Upload {
     pub(super) files: Vec<Uploaded>,
     pub(super) place: ImportPlace,
@@ -110,7 +110,7 @@ async fn from_form(body: Body, boundary: String, folder: &Path) -> Result<Vec<Up
     Ok(files)
 }
 
-/// The bytes of a form, as long as the parser makes something of them. `waiting` counts what it has kept.
+/// The bytes of a form. The stream fails if the parser keeps too many of them; `waiting` counts those that it keeps.
 fn usable(body: Body, waiting: Arc<AtomicUsize>) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send {
     body.into_data_stream().map(move |chunk| {
         let chunk = chunk?;
@@ -134,7 +134,7 @@ async fn from_body(body: Body, folder: &Path) -> Result<File, ApiError> {
     target.finish().await
 }
 
-/// A file without a name in the data directory, growing.
+/// A file without a name in the data directory, while it is written.
 struct Target {
     file: tokio::fs::File,
     left: u64,
@@ -164,7 +164,7 @@ fn too_large() -> ApiError {
 }
 
 fn no_room(error: std::io::Error) -> ApiError {
-    tracing::error!("An upload cannot be kept: {error}");
+    tracing::error!("An upload cannot be stored: {error}");
     ApiError::internal()
 }
 

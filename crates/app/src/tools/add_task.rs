@@ -1,13 +1,12 @@
 //! `add_task`: put something on the list.
 
-use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use engine::{Effect, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::{compact, late_database, tool_error};
-use crate::services::tasks::{NewTask, Task, TaskDescription, TaskTitle, Tasks};
-use crate::services::undo::UndoId;
+use super::{changed_task::ChangedTask, compact, late_database, tool_error};
+use crate::services::tasks::{NewTask, TaskDescription, TaskTitle, Tasks};
 
 /// Add a task to the user's to-do list.
 ///
@@ -22,24 +21,6 @@ pub struct Input {
     description: Option<TaskDescription>,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    #[serde(flatten)]
-    task: Task,
-    /// For `POST /api/undo/{id}`.
-    #[serde(rename = "undoId")]
-    undo_id: UndoId,
-}
-
-impl Report for Output {
-    fn summary(&self) -> String {
-        format!("Added '{}'", self.task.title)
-    }
-    fn count(&self) -> usize {
-        1
-    }
-}
-
 pub struct AddTask {
     pub tasks: Tasks,
 }
@@ -49,12 +30,12 @@ impl Tool for AddTask {
     const TITLE: &'static str = "Add a task";
     const EFFECT: Effect = Effect::Writes;
     type Input = Input;
-    type Output = Output;
+    type Output = ChangedTask;
 
-    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<ChangedTask, ToolError> {
         let new = NewTask { title: input.title, description: input.description.unwrap_or_default() };
         let task = self.tasks.add(cx, new).await.map_err(tool_error)?;
-        Ok(Output { task, undo_id: UndoId(cx.call.0) })
+        Ok(ChangedTask::new("Added", task, cx))
     }
 
     fn for_model(output: &Value) -> Value {

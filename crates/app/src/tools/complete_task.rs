@@ -1,13 +1,12 @@
 //! `complete_task`: tick something off.
 
-use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use engine::{Effect, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::{compact, late_database, task_error, task_id};
-use crate::services::tasks::{Task, Tasks};
-use crate::services::undo::UndoId;
+use super::{changed_task::ChangedTask, compact, late_database, task_error, task_id};
+use crate::services::tasks::Tasks;
 
 /// Mark one task as done. Completing a task twice is the same as once.
 #[derive(Deserialize, JsonSchema)]
@@ -15,24 +14,6 @@ use crate::services::undo::UndoId;
 pub struct Input {
     /// Its id, from `list_tasks` or `add_task`.
     task_id: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    #[serde(flatten)]
-    task: Task,
-    /// For `POST /api/undo/{id}`.
-    #[serde(rename = "undoId")]
-    undo_id: UndoId,
-}
-
-impl Report for Output {
-    fn summary(&self) -> String {
-        format!("Completed '{}'", self.task.title)
-    }
-    fn count(&self) -> usize {
-        1
-    }
 }
 
 pub struct CompleteTask {
@@ -44,12 +25,12 @@ impl Tool for CompleteTask {
     const TITLE: &'static str = "Complete a task";
     const EFFECT: Effect = Effect::Writes;
     type Input = Input;
-    type Output = Output;
+    type Output = ChangedTask;
 
-    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<ChangedTask, ToolError> {
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.complete(cx, id).await {
-            Ok(task) => Ok(Output { task, undo_id: UndoId(cx.call.0) }),
+            Ok(task) => Ok(ChangedTask::new("Completed", task, cx)),
             Err(error) => Err(task_error(&self.tasks, cx, error).await),
         }
     }

@@ -10,6 +10,7 @@ mod suggest_playlist;
 mod tidal_search;
 
 mod add_task;
+mod changed_task;
 mod complete_task;
 mod delete_task;
 mod list_tasks;

@@ -1,13 +1,12 @@
 //! `update_task`: say it differently.
 
-use engine::{Effect, Report, Tool, ToolContext, ToolError};
+use engine::{Effect, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::{compact, late_database, task_error, task_id};
-use crate::services::tasks::{Task, TaskChange, TaskDescription, TaskTitle, Tasks};
-use crate::services::undo::UndoId;
+use super::{changed_task::ChangedTask, compact, late_database, task_error, task_id};
+use crate::services::tasks::{TaskChange, TaskDescription, TaskTitle, Tasks};
 
 /// Change the title or the description of one task. Give at least one of them.
 #[derive(Deserialize, JsonSchema)]
@@ -23,24 +22,6 @@ pub struct Input {
     description: Option<TaskDescription>,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    #[serde(flatten)]
-    task: Task,
-    /// For `POST /api/undo/{id}`.
-    #[serde(rename = "undoId")]
-    undo_id: UndoId,
-}
-
-impl Report for Output {
-    fn summary(&self) -> String {
-        format!("Updated '{}'", self.task.title)
-    }
-    fn count(&self) -> usize {
-        1
-    }
-}
-
 pub struct UpdateTask {
     pub tasks: Tasks,
 }
@@ -50,9 +31,9 @@ impl Tool for UpdateTask {
     const TITLE: &'static str = "Change a task";
     const EFFECT: Effect = Effect::Writes;
     type Input = Input;
-    type Output = Output;
+    type Output = ChangedTask;
 
-    async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+    async fn call(&self, cx: &ToolContext, input: Input) -> Result<ChangedTask, ToolError> {
         if input.title.is_none() && input.description.is_none() {
             return Err(ToolError::BadInput("Give a new title, a new description, or both".into()));
         }
@@ -61,7 +42,7 @@ impl Tool for UpdateTask {
             TaskChange { title: input.title, description: input.description.map(Some), ..TaskChange::default() };
         let id = task_id(&self.tasks, cx, &input.task_id).await?;
         match self.tasks.change(cx, id, change).await {
-            Ok(task) => Ok(Output { task, undo_id: UndoId(cx.call.0) }),
+            Ok(task) => Ok(ChangedTask::new("Updated", task, cx)),
             Err(error) => Err(task_error(&self.tasks, cx, error).await),
         }
     }

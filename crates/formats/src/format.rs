@@ -1,4 +1,4 @@
-//! The trait of an import format: its name, its recognition, its parser.
+//! An import format: its name, its recognition, its parser.
 
 use std::{
     fmt,
@@ -15,39 +15,38 @@ pub(crate) type Source = BufReader<Text<Box<dyn Read>>>;
 
 pub(crate) type Entries = Box<dyn Iterator<Item = Entry>>;
 
-/// One format. To add one: a file in `formats/` with an implementation, a line in [`FORMATS`], a fixture in `tests/`.
-pub(crate) trait Format: Sync {
+/// One format. To add one: a file in `formats/` with its constant, a line in [`FORMATS`], a fixture in `tests/`.
+pub(crate) struct Format {
     /// The id in databases and programs. An id must never change, because rows of earlier imports contain it.
-    fn id(&self) -> &'static str;
-
+    pub(crate) id: &'static str,
     /// The name in reports.
-    fn name(&self) -> &'static str;
-
-    /// In a history the same track occurs many times, and each occurrence is a play.
-    fn is_history(&self) -> bool {
-        false
-    }
-
-    /// The whole file is one playlist. If the file does not name it, the playlist has the name of the file.
-    fn is_playlist(&self) -> bool {
-        false
-    }
-
+    pub(crate) name: &'static str,
+    pub(crate) holds: Holds,
     /// True if the file starts like this format. Formats earlier in [`FORMATS`] have already been ruled out.
-    fn recognise(&self, beginning: &Beginning) -> bool;
-
+    pub(crate) recognise: fn(&Beginning) -> bool,
     /// Streams the entries without keeping them.
-    fn entries(&self, source: Source) -> Entries;
+    pub(crate) entries: fn(Source) -> Entries,
+}
+
+/// What the entries of a file are together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Tracks of a library, or of several playlists that the entries name.
+    Tracks,
+    /// One playlist. If the file does not name it, the playlist has the name of the file.
+    Playlist,
+    /// Plays: the same track occurs many times, and each occurrence is a play.
+    History,
 }
 
 /// The format of a file, as a value that can be stored.
 #[derive(Clone, Copy)]
-pub struct Kind(&'static dyn Format);
+pub struct Kind(&'static Format);
 
 impl Kind {
     /// Every format, in the order of recognition.
     pub fn all() -> impl Iterator<Item = Self> {
-        FORMATS.iter().copied().map(Self)
+        FORMATS.iter().map(Self)
     }
 
     pub fn with_id(id: &str) -> Option<Self> {
@@ -55,15 +54,15 @@ impl Kind {
     }
 
     pub fn id(self) -> &'static str {
-        self.0.id()
+        self.0.id
     }
 
     pub fn is_history(self) -> bool {
-        self.0.is_history()
+        self.0.holds == Holds::History
     }
 
     pub(crate) fn is_playlist(self) -> bool {
-        self.0.is_playlist()
+        self.0.holds == Holds::Playlist
     }
 
     pub(crate) fn is_audio(self) -> bool {
@@ -71,11 +70,11 @@ impl Kind {
     }
 
     pub(crate) fn entries(self, source: Source) -> Entries {
-        self.0.entries(source)
+        (self.0.entries)(source)
     }
 
     pub(crate) fn of(beginning: &Beginning) -> Option<Self> {
-        Self::all().find(|kind| kind.0.recognise(beginning))
+        Self::all().find(|kind| (kind.0.recognise)(beginning))
     }
 }
 
@@ -103,7 +102,7 @@ impl fmt::Debug for Kind {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
+        f.write_str(self.0.name)
     }
 }
 
@@ -118,30 +117,18 @@ impl<'de> Deserialize<'de> for Kind {
     /// valid.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let id = String::deserialize(deserializer)?;
-        Ok(Self::with_id(&id).unwrap_or(Self(&Unknown)))
+        Ok(Self::with_id(&id).unwrap_or(Self(&UNKNOWN)))
     }
 }
 
 /// Represents an id that this version does not know.
-struct Unknown;
-
-impl Format for Unknown {
-    fn id(&self) -> &'static str {
-        "unknown"
-    }
-
-    fn name(&self) -> &'static str {
-        "file of an unknown format"
-    }
-
-    fn recognise(&self, _beginning: &Beginning) -> bool {
-        false
-    }
-
-    fn entries(&self, _source: Source) -> Entries {
-        Box::new(std::iter::empty())
-    }
-}
+const UNKNOWN: Format = Format {
+    id: "unknown",
+    name: "file of an unknown format",
+    holds: Holds::Tracks,
+    recognise: |_| false,
+    entries: |_| Box::new(std::iter::empty()),
+};
 
 #[cfg(test)]
 mod tests {

@@ -3,33 +3,20 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     lines::percent_decoded,
     spelling::{clean, milliseconds, moment},
     track::{Entry, ImportedTrack, LineError},
     xml::{self, Listener, Opened},
 };
 
-pub(super) struct AppleLibrary;
-
-impl Format for AppleLibrary {
-    fn id(&self) -> &'static str {
-        "appleLibrary"
-    }
-
-    fn name(&self) -> &'static str {
-        "Apple Music library"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_element("plist")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        xml::entries(source, Reading::default())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "appleLibrary",
+    name: "Apple Music library",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_element("plist"),
+    entries: |source| xml::entries(source, Reading::default()),
+};
 
 /// `Tracks` is a dictionary of dictionaries, `Playlists` is a list of their ids. Every track is returned once by
 /// itself and once for each playlist that contains it. Until then, the fields that a playlist needs are kept.

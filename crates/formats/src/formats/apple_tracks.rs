@@ -1,33 +1,22 @@
 //! `Apple Music Library Tracks.json` of a privacy export.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, NOT_A_TRACK, Names, Step, number, text},
     spelling::{clean, milliseconds, moment},
     track::Entry,
 };
 
-pub(super) struct AppleTracks;
-
-impl Format for AppleTracks {
-    fn id(&self) -> &'static str {
-        "appleTracks"
-    }
-
-    fn name(&self) -> &'static str {
-        "Apple Music privacy export"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "appleTracks",
+    name: "Apple Music privacy export",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         let has = |id| beginning.has_members(&["Title", id]);
         has("Track Identifier") || has("Apple Music Track Identifier")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::entries(source, &[Step::Each], "", entry)
-    }
-}
+    },
+    entries: |source| json::entries(source, &[Step::Each], "", entry),
+};
 
 const NAMES: Names = Names { title: "/Title", artist: "/Artist", album: "/Album", link: "" };
 

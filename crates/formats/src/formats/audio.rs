@@ -1,28 +1,18 @@
 //! One audio file. Its tags need random access, so another module reads them.
 
 use crate::{
-    beginning::{Beginning, Shape},
-    format::{AUDIO_ID, Entries, Format, Source},
+    beginning::Shape,
+    format::{AUDIO_ID, Format, Holds},
     track::LineError,
 };
 
-pub(super) struct Audio;
-
-impl Format for Audio {
-    fn id(&self) -> &'static str {
-        AUDIO_ID
-    }
-
-    fn name(&self) -> &'static str {
-        "audio file"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.shape == Shape::Audio
-    }
-
-    fn entries(&self, _source: Source) -> Entries {
+pub(super) const FORMAT: Format = Format {
+    id: AUDIO_ID,
+    name: "audio file",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.shape == Shape::Audio,
+    entries: |_source| {
         let why = "audio files are read from their path, not as text";
         Box::new(std::iter::once(Err(LineError::broken(1, why))))
-    }
-}
+    },
+};

@@ -2,32 +2,19 @@
 //! Lists of other programs with the members `title` and `artist` are read too.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Names, number, text},
     spelling::{clean, moment},
     track::Entry,
 };
 
-pub(super) struct Beets;
-
-impl Format for Beets {
-    fn id(&self) -> &'static str {
-        "beets"
-    }
-
-    fn name(&self) -> &'static str {
-        "beets export"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["title", "artist"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::lines_or_array(source, entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "beets",
+    name: "beets export",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_members(&["title", "artist"]),
+    entries: |source| json::lines_or_array(source, entry),
+};
 
 const NAMES: Names = Names { title: "/title", artist: "/artist", album: "/album", link: "/path" };
 

@@ -3,36 +3,26 @@
 use std::io::BufRead;
 
 use crate::{
-    beginning::{Beginning, Shape},
-    format::{Entries, Format, Source},
+    beginning::Shape,
+    format::{Format, Holds},
     lines::numbered,
     spelling::clean,
     track::{ImportedTrack, LineError},
 };
 
-pub(super) struct Cue;
-
-impl Format for Cue {
-    fn id(&self) -> &'static str {
-        "cue"
-    }
-
-    fn name(&self) -> &'static str {
-        "CUE sheet"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "cue",
+    name: "CUE sheet",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         let has = |command: &str| beginning.start().lines().any(|line| line.trim_start().starts_with(command));
         beginning.shape == Shape::Text && has("FILE ") && has("TRACK ")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        match Sheet::read(source) {
-            Ok(sheet) => Box::new(sheet.tracks.into_iter().map(ImportedTrack::finish)),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    }
-}
+    },
+    entries: |source| match Sheet::read(source) {
+        Ok(sheet) => Box::new(sheet.tracks.into_iter().map(ImportedTrack::finish)),
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    },
+};
 
 /// A whole sheet. A sheet has at most 99 tracks.
 #[derive(Default)]

@@ -2,32 +2,19 @@
 //! album.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     spelling::clean,
     table::{self, Dialect, Row},
     track::ImportedTrack,
 };
 
-pub(super) struct Discogs;
-
-impl Format for Discogs {
-    fn id(&self) -> &'static str {
-        "discogs"
-    }
-
-    fn name(&self) -> &'static str {
-        "Discogs collection"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.named_head().is_some_and(|head| head.has_all(&["Catalog#", "release_id"]))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        table::entries(source, Dialect { adjust, ..Dialect::default() })
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "discogs",
+    name: "Discogs collection",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.named_head().is_some_and(|head| head.has_all(&["Catalog#", "release_id"])),
+    entries: |source| table::entries(source, Dialect { adjust, ..Dialect::default() }),
+};
 
 fn adjust(_row: &Row, track: &mut ImportedTrack) {
     track.artists = track.artists.iter().filter_map(|name| clean(plain_name(name))).collect();

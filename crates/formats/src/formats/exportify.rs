@@ -1,40 +1,25 @@
 //! watsonbox's Exportify: has ISRCs; headers in twelve languages. <https://github.com/watsonbox/exportify>
 
 use crate::{
-    beginning::Beginning,
     beginning::Head,
     columns::{Column, Columns},
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     spelling::clean,
     table::{self, Dialect, Row},
     track::ImportedTrack,
 };
 
-pub(super) struct Exportify;
-
-impl Format for Exportify {
-    fn id(&self) -> &'static str {
-        "exportify"
-    }
-
-    fn name(&self) -> &'static str {
-        "Exportify playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "exportify",
+    name: "Exportify playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| {
         beginning
             .head()
             .is_some_and(|head| is_translated(head) || (beginning.named_head().is_some() && head.has("Artist URI(s)")))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        table::entries(source, Dialect { columns: Columns::exportify, adjust, ..Dialect::default() })
-    }
-}
+    },
+    entries: |source| table::entries(source, Dialect { columns: Columns::exportify, adjust, ..Dialect::default() }),
+};
 
 /// Headers in another language. exportify.net has audio features in columns where this format still has names and
 /// codes.

@@ -1,34 +1,23 @@
 //! The default text that foobar2000 copies from a playlist: `Artist - [Album CD1 #01] Title // Track artist`.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     lines::written_lines,
     spelling::{clean, split_at_dash},
     track::{Entry, ImportedTrack, LineError},
 };
 
-pub(super) struct Foobar;
-
-impl Format for Foobar {
-    fn id(&self) -> &'static str {
-        "foobar2000"
-    }
-
-    fn name(&self) -> &'static str {
-        "foobar2000 copy"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "foobar2000",
+    name: "foobar2000 copy",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         let lines = beginning.written_lines();
         let n = lines.iter().filter(|line| parts(line).is_some()).count();
         n > 0 && n * 2 > lines.len()
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        Box::new(written_lines(source, |line, text, _| entry(line, text)))
-    }
-}
+    },
+    entries: |source| Box::new(written_lines(source, |line, text, _| entry(line, text))),
+};
 
 struct Parts<'a> {
     artist: &'a str,

@@ -1,33 +1,22 @@
 //! A list of codes, one or more on each line.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     lines::{list_counts, written_lines},
     track::{Entry, ImportedTrack, LineError},
 };
 
-pub(super) struct IsrcList;
-
-impl Format for IsrcList {
-    fn id(&self) -> &'static str {
-        "isrcList"
-    }
-
-    fn name(&self) -> &'static str {
-        "list of ISRCs"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "isrcList",
+    name: "list of ISRCs",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         // Up to half of the lines may be headings, remarks and mistyped codes.
         let n = list_counts(beginning);
         n.codes > n.names && n.codes * 2 >= n.lines
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        Box::new(written_lines(source, |line, text, _| entry(line, text)))
-    }
-}
+    },
+    entries: |source| Box::new(written_lines(source, |line, text, _| entry(line, text))),
+};
 
 fn entry(line: u64, text: &str) -> Entry {
     // A column heading, as spreadsheets write it.

@@ -3,36 +3,21 @@
 use serde_json::Value;
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Names, Step, number, text},
     spelling::{milliseconds, moment},
     track::Entry,
 };
 
-pub(super) struct Jspf;
-
-impl Format for Jspf {
-    fn id(&self) -> &'static str {
-        "jspf"
-    }
-
-    fn name(&self) -> &'static str {
-        "JSPF playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["playlist"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
+pub(super) const FORMAT: Format = Format {
+    id: "jspf",
+    name: "JSPF playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| beginning.has_members(&["playlist"]),
+    entries: |source| {
         json::entries(source, &[Step::Keys(&["playlist"]), Step::Keys(&["track"]), Step::Each], "title", entry)
-    }
-}
+    },
+};
 
 const NAMES: Names = Names { title: "/title", artist: "/creator", album: "/album", link: "" };
 

@@ -1,36 +1,19 @@
 //! Listens of ListenBrainz: one JSON value per line, or one array of them in older exports.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Names, number, text},
     spelling::{clean, unix_moment},
     track::Entry,
 };
 
-pub(super) struct ListenBrainz;
-
-impl Format for ListenBrainz {
-    fn id(&self) -> &'static str {
-        "listenBrainz"
-    }
-
-    fn name(&self) -> &'static str {
-        "ListenBrainz listens"
-    }
-
-    fn is_history(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["track_metadata"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::lines_or_array(source, entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "listenBrainz",
+    name: "ListenBrainz listens",
+    holds: Holds::History,
+    recognise: |beginning| beginning.has_members(&["track_metadata"]),
+    entries: |source| json::lines_or_array(source, entry),
+};
 
 const NAMES: Names = Names {
     title: "/track_metadata/track_name",

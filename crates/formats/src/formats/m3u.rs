@@ -1,39 +1,25 @@
 //! M3U and M3U8 playlists: <https://en.wikipedia.org/wiki/M3U>.
 
 use crate::{
-    beginning::{Beginning, Shape},
-    format::{Entries, Format, Source},
+    beginning::Shape,
+    format::{Format, Holds, Source},
     lines::numbered,
     path_names::PathNames,
     spelling::{clean, seconds},
     track::{Entry, ImportedTrack},
 };
 
-pub(super) struct M3u;
-
-impl Format for M3u {
-    fn id(&self) -> &'static str {
-        "m3u"
-    }
-
-    fn name(&self) -> &'static str {
-        "M3U playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "m3u",
+    name: "M3U playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| {
         let start = beginning.start();
         let is_marked = start.starts_with("#EXTM3U") || start.starts_with("#EXTINF");
         beginning.shape == Shape::Text && (is_marked || beginning.extension.starts_with("m3u"))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        Box::new(entries(source))
-    }
-}
+    },
+    entries: |source| Box::new(entries(source)),
+};
 
 fn entries(source: Source) -> impl Iterator<Item = Entry> {
     let mut playlist = None;

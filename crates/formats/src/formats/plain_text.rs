@@ -1,34 +1,23 @@
 //! Text that people type: `Artist - Title`, codes and links, one per line.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     lines::{is_isrcs, list_counts, written_lines},
     spelling::{clean, split_at_dash},
     track::{Entry, ImportedTrack, LineError},
 };
 
-pub(super) struct PlainText;
-
-impl Format for PlainText {
-    fn id(&self) -> &'static str {
-        "plainText"
-    }
-
-    fn name(&self) -> &'static str {
-        "plain text"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "plainText",
+    name: "plain text",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         let n = list_counts(beginning);
         let n_known = n.names + n.codes;
         n_known > 0 && n_known * 2 >= n.lines
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        Box::new(written_lines(source, entry))
-    }
-}
+    },
+    entries: |source| Box::new(written_lines(source, entry)),
+};
 
 fn entry(line: u64, text: &str, playlist: Option<&str>) -> Entry {
     let mut track = ImportedTrack::at(line);

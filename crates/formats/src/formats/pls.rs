@@ -3,37 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    beginning::{Beginning, starts_with_ignoring_case},
-    format::{Entries, Format, Source},
+    beginning::starts_with_ignoring_case,
+    format::{Format, Holds, Source},
     lines::numbered,
     path_names::PathNames,
     spelling::seconds,
     track::{Entry, ImportedTrack},
 };
 
-pub(super) struct Pls;
-
-impl Format for Pls {
-    fn id(&self) -> &'static str {
-        "pls"
-    }
-
-    fn name(&self) -> &'static str {
-        "PLS playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        starts_with_ignoring_case(beginning.start(), "[playlist]")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        Box::new(read(source).into_iter())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "pls",
+    name: "PLS playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| starts_with_ignoring_case(beginning.start(), "[playlist]"),
+    entries: |source| Box::new(read(source).into_iter()),
+};
 
 /// The fields of one entry may be anywhere in the file, so all are kept until the end of the file.
 fn read(source: Source) -> Vec<Entry> {

@@ -3,33 +3,20 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     lines::percent_decoded,
     spelling::{clean, moment, seconds},
     track::{Entry, ImportedTrack},
     xml::{self, Listener, Opened},
 };
 
-pub(super) struct Rekordbox;
-
-impl Format for Rekordbox {
-    fn id(&self) -> &'static str {
-        "rekordbox"
-    }
-
-    fn name(&self) -> &'static str {
-        "Rekordbox collection"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_element("dj_playlists")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        xml::entries(source, Reading::default())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "rekordbox",
+    name: "Rekordbox collection",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_element("dj_playlists"),
+    entries: |source| xml::entries(source, Reading::default()),
+};
 
 /// `COLLECTION` contains the tracks, `PLAYLISTS` their ids or locations.
 #[derive(Default)]

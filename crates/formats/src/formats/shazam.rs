@@ -1,33 +1,22 @@
 //! `shazamlibrary.csv`: a line `Shazam Library`, then `Index,TagTime,Title,Artist,URL,TrackKey`.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     table::{self, Dialect, Row},
     track::ImportedTrack,
 };
 
-pub(super) struct Shazam;
-
-impl Format for Shazam {
-    fn id(&self) -> &'static str {
-        "shazam"
-    }
-
-    fn name(&self) -> &'static str {
-        "Shazam library"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "shazam",
+    name: "Shazam library",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         let mut lines = beginning.start().lines();
         let is_titled = lines.next().is_some_and(|line| line.trim().trim_matches('"') == "Shazam Library");
         is_titled && lines.next().is_some_and(|header| header.contains("TagTime"))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        table::entries(source, Dialect { n_lines_before: 1, adjust, ..Dialect::default() })
-    }
-}
+    },
+    entries: |source| table::entries(source, Dialect { n_lines_before: 1, adjust, ..Dialect::default() }),
+};
 
 /// The URL is a page about the track, not its audio.
 fn adjust(_row: &Row, track: &mut ImportedTrack) {

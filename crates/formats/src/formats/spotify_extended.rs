@@ -1,37 +1,20 @@
 //! `Streaming_History_Audio_*.json` of an extended data export of Spotify: all years.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, NOT_A_TRACK, Names, Step, is_true, number, text},
     spelling::moment,
     table::{PLAYED_TOO_SHORT, SHORTEST_PLAY_MS},
     track::Entry,
 };
 
-pub(super) struct SpotifyExtendedHistory;
-
-impl Format for SpotifyExtendedHistory {
-    fn id(&self) -> &'static str {
-        "spotifyExtendedHistory"
-    }
-
-    fn name(&self) -> &'static str {
-        "Spotify extended streaming history"
-    }
-
-    fn is_history(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["master_metadata_track_name"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::entries(source, &[Step::Each], "", entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "spotifyExtendedHistory",
+    name: "Spotify extended streaming history",
+    holds: Holds::History,
+    recognise: |beginning| beginning.has_members(&["master_metadata_track_name"]),
+    entries: |source| json::entries(source, &[Step::Each], "", entry),
+};
 
 const NAMES: Names = Names {
     title: "/master_metadata_track_name",

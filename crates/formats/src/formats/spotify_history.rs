@@ -1,37 +1,20 @@
 //! `StreamingHistory_music_0.json` of a data export of Spotify: the last year.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Names, Step, number, text},
     spelling::moment,
     table::{PLAYED_TOO_SHORT, SHORTEST_PLAY_MS},
     track::Entry,
 };
 
-pub(super) struct SpotifyHistory;
-
-impl Format for SpotifyHistory {
-    fn id(&self) -> &'static str {
-        "spotifyHistory"
-    }
-
-    fn name(&self) -> &'static str {
-        "Spotify streaming history"
-    }
-
-    fn is_history(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["msPlayed", "trackName"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::entries(source, &[Step::Each], "", entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "spotifyHistory",
+    name: "Spotify streaming history",
+    holds: Holds::History,
+    recognise: |beginning| beginning.has_members(&["msPlayed", "trackName"]),
+    entries: |source| json::entries(source, &[Step::Each], "", entry),
+};
 
 const NAMES: Names = Names { title: "/trackName", artist: "/artistName", album: "", link: "" };
 

@@ -1,31 +1,18 @@
 //! `YourLibrary.json` of a data export of Spotify: saved tracks and saved albums.
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Names, Step},
     track::Entry,
 };
 
-pub(super) struct SpotifyLibrary;
-
-impl Format for SpotifyLibrary {
-    fn id(&self) -> &'static str {
-        "spotifyLibrary"
-    }
-
-    fn name(&self) -> &'static str {
-        "Spotify library"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["tracks"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::entries(source, &[Step::Keys(&["tracks", ALBUMS]), Step::Each], "", entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "spotifyLibrary",
+    name: "Spotify library",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_members(&["tracks"]),
+    entries: |source| json::entries(source, &[Step::Keys(&["tracks", ALBUMS]), Step::Each], "", entry),
+};
 
 const ALBUMS: &str = "albums";
 

@@ -3,37 +3,26 @@
 use serde_json::Value;
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, NOT_A_TRACK, Names, Step, text},
     spelling::moment,
     track::Entry,
 };
 
-pub(super) struct SpotifyPlaylists;
-
-impl Format for SpotifyPlaylists {
-    fn id(&self) -> &'static str {
-        "spotifyPlaylists"
-    }
-
-    fn name(&self) -> &'static str {
-        "Spotify playlists"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["playlists"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
+pub(super) const FORMAT: Format = Format {
+    id: "spotifyPlaylists",
+    name: "Spotify playlists",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_members(&["playlists"]),
+    entries: |source| {
         json::entries(
             source,
             &[Step::Keys(&["playlists"]), Step::Each, Step::Keys(&["items"]), Step::Each],
             "name",
             entry,
         )
-    }
-}
+    },
+};
 
 const NAMES: Names = Names {
     title: "/track/trackName",

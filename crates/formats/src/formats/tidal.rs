@@ -1,34 +1,19 @@
 //! `streaming.csv` of a data export of Tidal.
 
 use crate::{
-    beginning::Beginning,
     columns::Column,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     table::{self, Dialect},
 };
 
-pub(super) struct Tidal;
-
-impl Format for Tidal {
-    fn id(&self) -> &'static str {
-        "tidal"
-    }
-
-    fn name(&self) -> &'static str {
-        "Tidal listening history"
-    }
-
-    fn is_history(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "tidal",
+    name: "Tidal listening history",
+    holds: Holds::History,
+    recognise: |beginning| {
         beginning
             .named_head()
             .is_some_and(|head| head.columns.has(Column::PlayedMilliseconds) || head.has("entry_date"))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        table::entries(source, Dialect { is_history: true, ..Dialect::default() })
-    }
-}
+    },
+    entries: |source| table::entries(source, Dialect { is_history: true, ..Dialect::default() }),
+};

@@ -3,32 +3,19 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     spelling::{clean, moment, seconds},
     track::{Entry, ImportedTrack},
     xml::{self, Listener, Opened},
 };
 
-pub(super) struct Traktor;
-
-impl Format for Traktor {
-    fn id(&self) -> &'static str {
-        "traktor"
-    }
-
-    fn name(&self) -> &'static str {
-        "Traktor collection"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_element("nml")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        xml::entries(source, Reading::default())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "traktor",
+    name: "Traktor collection",
+    holds: Holds::Tracks,
+    recognise: |beginning| beginning.has_element("nml"),
+    entries: |source| xml::entries(source, Reading::default()),
+};
 
 /// `COLLECTION` contains entries with their tags, `PLAYLISTS` entries with the location of a track.
 #[derive(Default)]

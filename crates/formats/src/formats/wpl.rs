@@ -3,37 +3,20 @@
 use std::collections::VecDeque;
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     path_names::PathNames,
     spelling::{clean, milliseconds},
     track::{Entry, ImportedTrack},
     xml::{self, Listener, Opened},
 };
 
-pub(super) struct Wpl;
-
-impl Format for Wpl {
-    fn id(&self) -> &'static str {
-        "wpl"
-    }
-
-    fn name(&self) -> &'static str {
-        "Windows Media Player playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_element("smil")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        xml::entries(source, Reading::default())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "wpl",
+    name: "Windows Media Player playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| beginning.has_element("smil"),
+    entries: |source| xml::entries(source, Reading::default()),
+};
 
 #[derive(Default)]
 struct Reading {

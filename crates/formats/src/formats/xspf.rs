@@ -3,36 +3,19 @@
 use std::collections::VecDeque;
 
 use crate::{
-    beginning::Beginning,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     spelling::{clean, milliseconds},
     track::{Entry, ImportedTrack},
     xml::{self, Listener, Opened},
 };
 
-pub(super) struct Xspf;
-
-impl Format for Xspf {
-    fn id(&self) -> &'static str {
-        "xspf"
-    }
-
-    fn name(&self) -> &'static str {
-        "XSPF playlist"
-    }
-
-    fn is_playlist(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_element("playlist")
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        xml::entries(source, Reading::default())
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "xspf",
+    name: "XSPF playlist",
+    holds: Holds::Playlist,
+    recognise: |beginning| beginning.has_element("playlist"),
+    entries: |source| xml::entries(source, Reading::default()),
+};
 
 #[derive(Default)]
 struct Reading {

@@ -1,37 +1,20 @@
 //! `watch-history.json` of Google Takeout. Only music videos are read.
 
 use crate::{
-    beginning::Beginning,
     file_names::without_video_words,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     json::{self, Element, Step, text},
     spelling::{clean, moment},
     track::{Entry, ImportedTrack},
 };
 
-pub(super) struct YouTubeHistory;
-
-impl Format for YouTubeHistory {
-    fn id(&self) -> &'static str {
-        "youtubeHistory"
-    }
-
-    fn name(&self) -> &'static str {
-        "YouTube watch history"
-    }
-
-    fn is_history(&self) -> bool {
-        true
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
-        beginning.has_members(&["titleUrl", "header", "time"])
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        json::entries(source, &[Step::Each], "", entry)
-    }
-}
+pub(super) const FORMAT: Format = Format {
+    id: "youtubeHistory",
+    name: "YouTube watch history",
+    holds: Holds::History,
+    recognise: |beginning| beginning.has_members(&["titleUrl", "header", "time"]),
+    entries: |source| json::entries(source, &[Step::Each], "", entry),
+};
 
 /// The words for "watched" before or after the title, in the language of the account.
 const WATCHED_BEFORE: &[&str] =

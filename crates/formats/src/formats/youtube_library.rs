@@ -2,35 +2,24 @@
 //! Names`, since then `Video ID,Song Title,Album Title,Artist Name 1,…`.
 
 use crate::{
-    beginning::Beginning,
     columns::Column,
-    format::{Entries, Format, Source},
+    format::{Format, Holds},
     spelling::clean,
     table::{self, Dialect, Row},
     track::ImportedTrack,
 };
 
-pub(super) struct YouTubeLibrary;
-
-impl Format for YouTubeLibrary {
-    fn id(&self) -> &'static str {
-        "youtubeLibrary"
-    }
-
-    fn name(&self) -> &'static str {
-        "YouTube Music library"
-    }
-
-    fn recognise(&self, beginning: &Beginning) -> bool {
+pub(super) const FORMAT: Format = Format {
+    id: "youtubeLibrary",
+    name: "YouTube Music library",
+    holds: Holds::Tracks,
+    recognise: |beginning| {
         beginning
             .named_head()
             .is_some_and(|head| head.has("Song Title") && (head.has("Song URL") || head.has("Video ID")))
-    }
-
-    fn entries(&self, source: Source) -> Entries {
-        table::entries(source, Dialect { adjust, ..Dialect::default() })
-    }
-}
+    },
+    entries: |source| table::entries(source, Dialect { adjust, ..Dialect::default() }),
+};
 
 /// Each artist has a separate column.
 fn adjust(row: &Row, track: &mut ImportedTrack) {

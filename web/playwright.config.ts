@@ -1,11 +1,12 @@
 // Real Chromium against, in this order of preference:
-//   SEGUE_URL  a Segue that already runs with the scripted upstream (e2e/scripted-upstream.mjs) as its model
-//   SEGUE_BIN  the binary, started here together with that upstream, on a fresh data directory
+//   SEGUE_URL  a Segue that already runs with the script of e2e/scenarios.mjs as its model
+//   SEGUE_BIN  the binary, started here on a fresh data directory; `doubles` beside it plays the script
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS } from './e2e/chromium.mjs';
+import { SCRIPT } from './e2e/scenarios.mjs';
 
 const PORT = Number(process.env.E2E_PORT ?? 8093);
 const url = process.env.SEGUE_URL ?? `http://127.0.0.1:${PORT}`;
@@ -27,13 +28,24 @@ function settings(folder: string): string {
   return file;
 }
 
+/** The model: a double that plays the scenarios. Its context is larger than any prompt of a test. */
+function model(binary: string, folder: string, port: number) {
+  const script = join(folder, 'script.json');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(script, JSON.stringify(SCRIPT));
+  const double = join(dirname(binary), 'doubles');
+  const listen = `127.0.0.1:${port}`;
+  const options = `--family openai --name scripted --context 1000000 --script '${script}' --listen ${listen}`;
+  return { command: `exec ${double} model ${options}`, url: `http://${listen}/v1/models` };
+}
+
 function server(binary: string, port: number) {
   const upstream = `http://127.0.0.1:${port + 1}`;
   // This file is read by every worker: a folder with a random name would be left behind by each.
   const folder = resolve(`node_modules/.cache/e2e-server-${port}`);
   const data = join(folder, 'data');
   return [
-    { command: `node e2e/scripted-upstream.mjs ${port + 1}`, url: `${upstream}/healthz` },
+    model(binary, folder, port + 1),
     {
       command: `rm -rf '${data}' && ${binary} sample && exec ${binary} serve`,
       url: `http://127.0.0.1:${port}/api/about`,

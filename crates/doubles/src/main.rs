@@ -9,7 +9,7 @@ use doubles::{
     deezer::DeezerDouble,
     fiction,
     lrclib::LrclibDouble,
-    model::{Family, ModelDouble, parse_script},
+    model::{Family, ModelDouble, Script, parse_script},
     musicbrainz::MusicBrainzDouble,
     reccobeats::ReccoBeatsDouble,
     sample,
@@ -62,7 +62,7 @@ fn model_command() -> Command {
                 .long("script")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Script of replies: a JSON file with a list of steps"),
+                .help("Script of replies: a JSON file with a list of steps, or with scenarios"),
         )
         .arg(
             Arg::new("listen")
@@ -73,15 +73,27 @@ fn model_command() -> Command {
                 .help("Address to listen on"),
         )
         .arg(Arg::new("name").long("name").default_value("double").help("Name of the model"))
+        .arg(
+            Arg::new("context")
+                .long("context")
+                .value_name("TOKENS")
+                .default_value("4096")
+                .value_parser(value_parser!(usize))
+                .help("Size of the context; a longer prompt is refused as the model server refuses it"),
+        )
 }
 
 async fn serve_model(options: &ArgMatches) -> anyhow::Result<()> {
     let wanted = options.get_one::<String>("family").context("a family")?;
     let (_, family) = Family::ALL.into_iter().find(|(name, _)| name == wanted).context("an unknown family")?;
-    let double = ModelDouble::new(family, options.get_one::<String>("name").context("a name")?);
+    let context: usize = *options.get_one("context").context("a size")?;
+    let double = ModelDouble::new(family, options.get_one::<String>("name").context("a name")?).context(context, 4.0);
     if let Some(file) = options.get_one::<PathBuf>("script") {
         let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-        double.play(parse_script(&text).with_context(|| format!("{} is not a script", file.display()))?);
+        match parse_script(&text).with_context(|| format!("{} is not a script", file.display()))? {
+            Script::Steps(steps) => double.play(steps),
+            Script::Scenarios(scenarios) => double.play_scenarios(scenarios),
+        }
     }
     let (listener, addr) = listen(*options.get_one("listen").context("an address")?).await?;
     let variable = if family == Family::Anthropic { "ANTHROPIC_BASE_URL=http://" } else { "OPENAI_BASE_URL=http://" };

@@ -5,11 +5,14 @@
 
 mod families;
 mod frames;
+mod scenario;
 mod script;
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
+    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -20,11 +23,14 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use futures::{StreamExt, stream};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
 
+use self::scenario::Question;
 pub use self::{
     families::Family,
-    script::{Call, Fault, Step, parse_script},
+    script::{Call, Fault, Scenario, Script, Step, parse_script},
 };
 
 #[derive(Clone)]
@@ -40,6 +46,9 @@ struct Server {
     /// Faults that this server always has, beside the script.
     habits: Vec<Fault>,
     script: VecDeque<Step>,
+    scenarios: Vec<Scenario>,
+    /// How many streams were broken off, by question.
+    n_broken: HashMap<String, u32>,
     /// The bodies of the chat requests, in order.
     asked: Vec<Value>,
     /// Every requested path.
@@ -54,6 +63,8 @@ impl ModelDouble {
             chars_per_token: 4.0,
             habits: Vec::new(),
             script: VecDeque::new(),
+            scenarios: Vec::new(),
+            n_broken: HashMap::new(),
             asked: Vec::new(),
             paths: Vec::new(),
         };
@@ -78,6 +89,11 @@ impl ModelDouble {
     /// Appends replies to the script.
     pub fn play(&self, steps: impl IntoIterator<Item = Step>) {
         self.lock().script.extend(steps);
+    }
+
+    /// Replies to each question with the first scenario that is meant for it.
+    pub fn play_scenarios(&self, scenarios: Vec<Scenario>) {
+        self.lock().scenarios = scenarios;
     }
 
     pub fn asked(&self) -> Vec<Value> {
@@ -107,6 +123,21 @@ impl Server {
         step.fault == Some(fault) || self.habits.contains(&fault)
     }
 
+    /// The next step, and whether its stream breaks off.
+    fn next_step(&mut self, request: &Value) -> (Step, bool) {
+        let question = Question::of(request);
+        let Some(scenario) = question.scenario(&self.scenarios) else {
+            return (self.script.pop_front().unwrap_or_else(|| Step::says("The script is over.")), false);
+        };
+        let n_broken = self.n_broken.entry(question.text.clone()).or_default();
+        if *n_broken < scenario.breaks {
+            *n_broken += 1;
+            let step = Step { pace_ms: 25.0, ..Step::says("I was about to tell you ").fault(Fault::Cut) };
+            return (step, true);
+        }
+        (question.step(scenario), false)
+    }
+
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a count")]
     fn tokens(&self, n_chars: usize) -> usize {
         (n_chars as f64 / self.chars_per_token).ceil() as usize
@@ -124,7 +155,7 @@ async fn chat(State(double): State<ModelDouble>, uri: Uri, Json(request): Json<V
     if let Some((status, body)) = refusal {
         return answer(status, "application/json", body.to_string());
     }
-    let step = server.script.pop_front().unwrap_or_else(|| Step::says("The script is over."));
+    let (step, breaks) = server.next_step(&request);
     if let Some((status, body)) =
         step.fault.and_then(|fault| family.refusal(fault, &server.model, server.context_tokens, n_prompt))
     {
@@ -139,8 +170,23 @@ async fn chat(State(double): State<ModelDouble>, uri: Uri, Json(request): Json<V
         let body = frames::whole(family, &model, &step, usage, &faults);
         return answer(StatusCode::OK, "application/json", body.to_string());
     }
-    let body = frames::stream(family, &model, &step, usage, &faults, &request);
-    answer(StatusCode::OK, "text/event-stream", body)
+    let frames = frames::stream(family, &model, &step, usage, &faults, &request);
+    if step.pace_ms > 0.0 {
+        return answer(StatusCode::OK, "text/event-stream", paced(frames, step.pace_ms, breaks));
+    }
+    answer(StatusCode::OK, "text/event-stream", frames.concat())
+}
+
+/// A body that sends each frame at its time. Times count from the start, so that a slow timer does not add up.
+fn paced(frames: Vec<String>, pace_ms: f64, breaks: bool) -> Body {
+    let (start, pace) = (Instant::now(), Duration::from_secs_f64(pace_ms / 1000.0));
+    let times = (0..).map(move |n: u32| start + pace * n);
+    let frames = stream::iter(frames.into_iter().zip(times)).then(async |(frame, at)| {
+        sleep_until(at).await;
+        Ok(frame)
+    });
+    let end = breaks.then(|| Err(io::Error::other("the script breaks the stream off")));
+    Body::from_stream(frames.chain(stream::iter(end)))
 }
 
 /// The error that the server returns before it reads the script.
@@ -190,7 +236,7 @@ async fn document(State(double): State<ModelDouble>, uri: Uri) -> Response {
     }
 }
 
-fn answer(status: StatusCode, content_type: &str, body: String) -> Response {
+fn answer(status: StatusCode, content_type: &str, body: impl Into<Body>) -> Response {
     let response = Response::builder().status(status).header(CONTENT_TYPE, content_type);
-    response.body(Body::from(body)).unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    response.body(body.into()).unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }

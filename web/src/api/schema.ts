@@ -154,17 +154,17 @@ export type TaskFilter = 'all' | 'pending' | 'completed';
 export interface About {
   agents: AgentAbout[];
   /**
-   * What this server offers beyond the basics.
+   * Optional features that are on.
    */
   features: string[];
   /**
-   * What can be searched; absent while the index does not answer, and where several people share this server.
+   * The size of the index; absent while the index does not answer, and on a server with several users.
    */
   index?: IndexStatus | null;
   mode: string;
   model: ModelAbout;
   /**
-   * How the page signs in where another issuer gives the tokens out.
+   * How the page signs in when another issuer gives out the tokens.
    */
   signIn?: SignInAbout | null;
   /**
@@ -202,7 +202,7 @@ export interface IndexStatus {
 }
 export interface ModelAbout {
   /**
-   * The one of `choices` that answers where none is chosen; absent when another one does.
+   * The one of `choices` that answers by default; absent when the default model is not in `choices`.
    */
   choice?: string | null;
   /**
@@ -210,7 +210,7 @@ export interface ModelAbout {
    */
   choices?: string[];
   /**
-   * How to connect a real model, when none is.
+   * How to connect a model; absent when one is connected.
    */
   hint?: string | null;
   id: string;
@@ -218,11 +218,11 @@ export interface ModelAbout {
 }
 export interface SignInAbout {
   /**
-   * Where people sign in; `{return}` in it is the address to come back to.
+   * The issuer's sign-in page; `{return}` in it stands for the address to return to.
    */
   signInUrl: string;
   /**
-   * Answers `{"token": …}` to a browser that is signed in there.
+   * Returns `{"token": …}` to a browser that is signed in at the issuer.
    */
   tokenUrl: string;
 }
@@ -585,7 +585,7 @@ export interface Checked {
 }
 export interface Choice {
   /**
-   * One of the candidates, or any recording that is known: an ISRC or a trackId.
+   * One of the candidates, or any other known recording: an ISRC or a trackId.
    */
   isrc: string;
 }
@@ -633,7 +633,7 @@ export interface ConnectionLine {
 export interface Connections {
   connections: ConnectionLine[];
   /**
-   * What to set before a secret can be stored; absent when one can.
+   * What the operator must set before a secret can be stored; absent when one can be.
    */
   missingKey?: string | null;
 }
@@ -878,7 +878,7 @@ export interface FileCounts {
 }
 export interface Found {
   /**
-   * What a probe has found, in one line; absent before one.
+   * What a probe has found, in one line; absent before the first probe.
    */
   capabilities?: string | null;
   name: string;
@@ -1112,7 +1112,8 @@ export interface ModelList {
    */
   active?: Active | null;
   /**
-   * Servers on the usual ports of this machine. They get no word of a user before one is chosen. Only for operators.
+   * Model servers on the usual ports of this machine. They get no text of a user before an operator chooses one. Only
+   * for operators.
    */
   found?: Server[] | null;
   /**
@@ -1127,7 +1128,7 @@ export interface Server {
   family: string;
   models: Found[];
   /**
-   * As `OPENAI_BASE_URL` wants it.
+   * In the form of `OPENAI_BASE_URL`.
    */
   server: string;
 }
@@ -1228,7 +1229,7 @@ export interface OpenAlbum {
 export interface OpenConversation {
   agent: string;
   /**
-   * Calls that waited for your consent, or still do; see `POST /api/consents/{consent_id}`.
+   * Calls that wait or waited for your consent; see `POST /api/consents/{consent_id}`.
    */
   consents: ConsentLine[];
   createdAt: string;
@@ -1365,7 +1366,7 @@ export interface RemovedTracks {
 }
 export interface Retried {
   /**
-   * Entries that are looked for again.
+   * Number of entries that are searched again.
    */
   entries: number;
 }
@@ -1407,7 +1408,7 @@ export interface ScanReport {
 export interface Select {
   model?: string | null;
   /**
-   * A `server` of `GET /api/models`; absent: nothing is chosen any more.
+   * A `server` of `GET /api/models`; if absent, the choice is removed.
    */
   server?: string | null;
 }
@@ -1468,7 +1469,7 @@ export interface SemanticSearchOutput {
 }
 export interface Several {
   /**
-   * 1 to 1000. What is not in the library is left out.
+   * 1 to 1000. Tracks that are not in the library are ignored.
    *
    * Items: An ISRC or a trackId.
    */

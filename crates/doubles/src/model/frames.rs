@@ -41,6 +41,25 @@ fn pieces(text: &str) -> Vec<String> {
     letters.chunks(4).map(|piece| piece.iter().collect()).collect()
 }
 
+/// The text of a step: word by word if it has a pace, each word with the space before it.
+fn text_pieces(step: &Step) -> Vec<String> {
+    if step.pace_ms <= 0.0 {
+        return pieces(&step.text);
+    }
+    let mut words: Vec<String> = Vec::new();
+    for part in step.text.split_inclusive(char::is_whitespace) {
+        let (word, space) = part.split_at(part.trim_end().len());
+        match words.last_mut() {
+            Some(last) => last.push_str(word),
+            None => words.push(word.to_owned()),
+        }
+        if !space.is_empty() {
+            words.push(space.to_owned());
+        }
+    }
+    words
+}
+
 pub(super) fn stream(
     family: Family,
     model: &str,
@@ -48,7 +67,7 @@ pub(super) fn stream(
     usage: Usage,
     faults: &Faults,
     request: &Value,
-) -> String {
+) -> Vec<String> {
     let frames = match family {
         Family::Anthropic => messages_frames(model, step, usage, faults),
         _ => completions_frames(family, model, step, usage, faults, request),
@@ -87,7 +106,7 @@ fn completions_frames(
     );
     let content =
         |text: String| if faults.has(Fault::Parts) { json!([{"type": "text", "text": text}]) } else { json!(text) };
-    frames.extend(pieces(&step.text).into_iter().map(|text| piece(json!({"content": content(text)}), json!(null))));
+    frames.extend(text_pieces(step).into_iter().map(|text| piece(json!({"content": content(text)}), json!(null))));
     if faults.has(Fault::Cut) {
         frames.truncate(frames.len() / 2 + 1);
         return frames;
@@ -95,8 +114,9 @@ fn completions_frames(
     for (at, call) in step.calls.iter().enumerate() {
         let arguments = call.arguments.to_string();
         let id = format!("call_{at}");
-        // Ollama sends a call in one piece; the others send the arguments in fragments.
-        let fragments = if family == Family::Ollama { vec![arguments] } else { pieces(&arguments) };
+        // Ollama sends a call in one piece; the others send the arguments in fragments. A pace is for the text only.
+        let is_whole = family == Family::Ollama || step.pace_ms > 0.0;
+        let fragments = if is_whole { vec![arguments] } else { pieces(&arguments) };
         for (n, fragment) in fragments.into_iter().enumerate() {
             let function =
                 if n == 0 { json!({"name": call.name, "arguments": fragment}) } else { json!({"arguments": fragment}) };
@@ -154,7 +174,7 @@ fn messages_frames(model: &str, step: &Step, usage: Usage, faults: &Faults) -> V
         block(json!({"type": "thinking", "thinking": "", "signature": ""}), deltas.collect());
     }
     if !step.text.is_empty() {
-        let deltas = pieces(&step.text).into_iter().map(|text| json!({"type": "text_delta", "text": text}));
+        let deltas = text_pieces(step).into_iter().map(|text| json!({"type": "text_delta", "text": text}));
         block(json!({"type": "text", "text": ""}), deltas.collect());
     }
     for (at, call) in step.calls.iter().enumerate() {

@@ -1,6 +1,7 @@
-//! The script of a model double: a list of steps, one for each request.
+//! The script of a model double: a list of steps, one for each request, or scenarios that are chosen by the question.
 //!
-//! As a file: `[{"text": "…"}, {"calls": [{"name": "…", "arguments": {…}}]}, {"fault": "overflow"}]`.
+//! As a file: `[{"text": "…"}, {"calls": [{"name": "…", "arguments": {…}}]}, {"fault": "overflow"}]`, or
+//! `{"scenarios": [{"when": ["rain"], "steps": […]}]}`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,35 @@ pub struct Step {
     pub text: String,
     pub calls: Vec<Call>,
     pub fault: Option<Fault>,
+    /// Milliseconds between two frames; 0: the whole reply at once.
+    #[serde(rename = "paceMs")]
+    pub pace_ms: f64,
+    /// A member of the tool results since the question. `$1` in the text and in the arguments is its first value;
+    /// a list `[{"$each": …}]` in the arguments has one item for each value.
+    pub find: Option<String>,
+}
+
+/// The replies to one kind of question, one step for each request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// For people who read the script.
+    #[serde(default)]
+    pub name: String,
+    /// The scenario is played if the question contains one of these texts, in any case. Without any: always.
+    #[serde(default)]
+    pub when: Vec<String>,
+    /// Number of requests whose stream breaks off before the scenario is played.
+    #[serde(default)]
+    pub breaks: u32,
+    pub steps: Vec<Step>,
+}
+
+/// A script as a file contains it.
+#[derive(Clone, Debug)]
+pub enum Script {
+    Steps(Vec<Step>),
+    Scenarios(Vec<Scenario>),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -75,6 +105,14 @@ impl Step {
 }
 
 /// Parses a script from its JSON text.
-pub fn parse_script(text: &str) -> anyhow::Result<Vec<Step>> {
-    Ok(serde_json::from_str(text)?)
+pub fn parse_script(text: &str) -> anyhow::Result<Script> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Scenarios {
+        scenarios: Vec<Scenario>,
+    }
+    if text.trim_start().starts_with('{') {
+        return Ok(Script::Scenarios(serde_json::from_str::<Scenarios>(text)?.scenarios));
+    }
+    Ok(Script::Steps(serde_json::from_str(text)?))
 }

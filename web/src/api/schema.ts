@@ -34,21 +34,21 @@ export type Block =
  */
 export type CallId = string;
 /**
- * One entry of one playlist.
+ * The id of one entry of a playlist.
  */
 export type ItemId = string;
 /**
- * What was done, for taking it back. That of a tool call is the id of the call.
+ * The id of a change that can be undone. For a tool call, it is the id of the call.
  */
 export type UndoId = string;
 export type Provider = 'anthropic' | 'openai';
 /**
- * What can be connected on the settings page.
+ * The services that can be connected on the settings page.
  */
 export type Service = 'model' | 'catalogue' | 'embedder';
 export type ConnectionState = ('stored' | 'off') | 'settings' | 'unreadable';
 /**
- * How far a decision reaches.
+ * The scope of a decision.
  */
 export type ConsentScope = 'once' | 'conversation';
 export type Decision = 'refuse' | 'once' | 'conversation';
@@ -121,11 +121,11 @@ export type Frame =
     }
   | {
       /**
-       * What the answer has cost in US dollars, where the model's price is in the settings.
+       * The cost of the answer in US dollars, if the settings contain the model's price.
        */
       costUsd?: number | null;
       /**
-       * What the user should know about the answer, e.g. `UNCONFIRMED_CLAIM`.
+       * Notes about the answer for the user, e.g. `UNCONFIRMED_CLAIM`.
        */
       notices: Notice[];
       seq: number;
@@ -180,7 +180,7 @@ export interface AgentAbout {
   title: string;
 }
 /**
- * How much is indexed, and of what.
+ * The state of the index.
  */
 export interface IndexStatus {
   /**
@@ -192,7 +192,7 @@ export interface IndexStatus {
    */
   engine: string;
   /**
-   * Tracks on their way into the index, or out of it.
+   * Tracks that are being added to the index or removed from it.
    */
   pending: number;
   /**
@@ -239,7 +239,7 @@ export interface Active {
 }
 export interface Additions {
   /**
-   * How many tracks come before them; the end without it.
+   * The number of tracks before the new ones; default: at the end.
    */
   at?: number | null;
   /**
@@ -268,7 +268,7 @@ export interface AlbumEntry {
   artist: string;
   artworkUrl?: string | null;
   /**
-   * The catalogue's id of the album, or ours where it is made of tracks in the library.
+   * The catalogue's id of the album, or Segue's own for an album of library tracks.
    */
   id: string;
   inLibrary: boolean;
@@ -292,13 +292,13 @@ export interface AlbumTracksOutput {
   tracks: TrackResult[];
 }
 /**
- * A track, and what it is to this listener at the time of the call.
+ * A track, with flags for this user at the time of the call.
  */
 export interface TrackResult {
   album: string;
   artist: string;
   /**
-   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * A path of this server for the picture in your own file; otherwise a URL of the catalogue, to be shown through
    * `/api/artwork?url=`.
    */
   artworkUrl?: string | null;
@@ -313,19 +313,19 @@ export interface TrackResult {
    */
   isSample?: boolean;
   /**
-   * Empty where neither a file nor the catalogue tells.
+   * Empty if neither a file nor the catalogue has one.
    */
   isrc: string;
   tidalId?: string | null;
   title: string;
   /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
+   * The id of the recording. Every parameter that takes an ISRC also takes this id.
    */
   trackId: TrackId;
 }
 export interface Arrangement {
   /**
-   * The revision that this order was made from. A playlist that has another one by now stays as it is (409).
+   * The revision that this order is based on. If the playlist has another revision, it is not changed (409).
    */
   revision?: number | null;
   /**
@@ -365,11 +365,11 @@ export interface AudioFeatures {
 export interface BatchMetadataOutput {
   durationMs: number;
   /**
-   * Codes that were found, as they were asked for.
+   * The codes that were found, as the caller wrote them.
    */
   found: string[];
   /**
-   * Codes that cannot be ISRCs, and why; they are in `notFound` too.
+   * Codes that are not valid ISRCs, and why; they are in `notFound` too.
    */
   invalid: {
     isrc: string;
@@ -380,13 +380,13 @@ export interface BatchMetadataOutput {
   tracks: IndexedTrackResult[];
 }
 /**
- * A track with everything the index knows.
+ * A track with all data of the index.
  */
 export interface IndexedTrackResult {
   album: string;
   artist: string;
   /**
-   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * A path of this server for the picture in your own file; otherwise a URL of the catalogue, to be shown through
    * `/api/artwork?url=`.
    */
   artworkUrl?: string | null;
@@ -403,12 +403,12 @@ export interface IndexedTrackResult {
    */
   isSample?: boolean;
   /**
-   * Empty where neither a file nor the catalogue tells.
+   * Empty if neither a file nor the catalogue has one.
    */
   isrc: string;
   lyrics?: string | null;
   /**
-   * Where each field came from; only with the details of one track.
+   * The source of each field; only with the details of one track.
    */
   provenance?: {
     [k: string]: string;
@@ -423,7 +423,7 @@ export interface IndexedTrackResult {
   tidalId?: string | null;
   title: string;
   /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
+   * The id of the recording. Every parameter that takes an ISRC also takes this id.
    */
   trackId: TrackId;
   /**
@@ -477,7 +477,7 @@ export interface CandidateItem {
   isrc: string;
   reason: string;
   /**
-   * Who knows it.
+   * The catalogue that has it.
    */
   source: string;
   title: string;
@@ -488,12 +488,12 @@ export interface CandidateItem {
 export interface ChangedPlaylist {
   createdAt: string;
   /**
-   * Empty where there is none.
+   * Empty if there is none.
    */
   description: string;
   id: string;
   /**
-   * Goes up with every edit.
+   * Increases with every edit.
    */
   revision: number;
   title: string;
@@ -511,7 +511,7 @@ export interface PlaylistTrackResult {
   album: string;
   artist: string;
   /**
-   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * A path of this server for the picture in your own file; otherwise a URL of the catalogue, to be shown through
    * `/api/artwork?url=`.
    */
   artworkUrl?: string | null;
@@ -520,7 +520,7 @@ export interface PlaylistTrackResult {
    */
   duration?: number | null;
   /**
-   * Whether a file of yours is known that a player can open.
+   * Whether a player can open a file of yours for this track.
    */
   hasFile: boolean;
   inLibrary: boolean;
@@ -530,18 +530,18 @@ export interface PlaylistTrackResult {
    */
   isSample?: boolean;
   /**
-   * Empty where neither a file nor the catalogue tells.
+   * Empty if neither a file nor the catalogue has one.
    */
   isrc: string;
   /**
-   * Names this entry; the same recording may be on the playlist twice.
+   * The id of this entry; the same recording may be on the playlist twice.
    */
   itemId: ItemId;
   reasoning: string;
   tidalId?: string | null;
   title: string;
   /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
+   * The id of the recording. Every parameter that takes an ISRC also takes this id.
    */
   trackId: TrackId;
 }
@@ -558,13 +558,13 @@ export interface ChatRequest {
    */
   agent?: string | null;
   /**
-   * Makes a repeated request harmless: the same id attaches to the turn that is already there.
+   * Makes a repeated request safe: the same id attaches to the existing turn.
    */
   clientMessageId?: string | null;
   conversationId?: string | null;
   /**
-   * An earlier question of this conversation, asked again in the words of `message`: other words make a question beside
-   * it, the same words another answer to it. What was there stays, on a branch of its own.
+   * The id of an earlier question of this conversation, which is asked again with the text `message`. Another text
+   * adds a sibling question, the same text another answer. The earlier messages stay on their own branch.
    */
   editOf?: string | null;
   /**
@@ -572,13 +572,13 @@ export interface ChatRequest {
    */
   message: string;
   /**
-   * A model of the list in the settings, for this message and those after it in the conversation.
+   * A model of the list in the settings, for this message and later ones of the conversation.
    */
   model?: string | null;
 }
 export interface Checked {
   /**
-   * What the service said, or what is wrong with it.
+   * The answer of the service, or the problem.
    */
   says: string;
   well: boolean;
@@ -604,27 +604,27 @@ export interface CompleteTaskOutput {
   updatedAt: string;
 }
 /**
- * How a service is connected, without its secret.
+ * The connection of a service, without its secret.
  */
 export interface ConnectionLine {
   /**
-   * What was stored or removed is used from the next start on.
+   * Whether the stored or removed connection takes effect at the next start.
    */
   atNextStart: boolean;
   clientId?: string | null;
   /**
-   * Whether a key or a secret is stored. It is never shown.
+   * Whether a key or a secret is stored. It is never returned.
    */
   hasSecret: boolean;
   model?: string | null;
   /**
-   * Why it is not used, in words.
+   * Why it is not used.
    */
   problem?: string | null;
   provider?: Provider | null;
   service: Service;
   /**
-   * The settings of the server that decide, when `state` is `settings`.
+   * The settings of the server that are used instead, if `state` is `settings`.
    */
   settings: string[];
   state: ConnectionState;
@@ -638,16 +638,16 @@ export interface Connections {
   missingKey?: string | null;
 }
 /**
- * What became of a question.
+ * The state of a consent.
  */
 export interface ConsentLine {
   /**
-   * False while it waits for a decision.
+   * False while the user has not decided.
    */
   decided: boolean;
   id: string;
   /**
-   * How far the consent reaches; absent while it waits, and when it was refused.
+   * The scope of the consent; absent while the user has not decided, and after a refusal.
    */
   scope?: ConsentScope | null;
   toolCallId: CallId;
@@ -658,15 +658,15 @@ export interface Conversation {
   createdAt: string;
   id: string;
   /**
-   * The line with the words that were searched for, where a message has them.
+   * The line that contains the searched words, if a message contains them.
    */
   match?: string | null;
   /**
-   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active model answers.
    */
   model?: string | null;
   /**
-   * Pinned by its user: it comes first in the list.
+   * Pinned by the user: pinned conversations are first in the list.
    */
   pinned: boolean;
   /**
@@ -674,18 +674,18 @@ export interface Conversation {
    */
   preview: string;
   /**
-   * Whether a turn runs in it now.
+   * Whether a turn is running in it.
    */
   running: boolean;
   title: string;
   updatedAt: string;
 }
 /**
- * What to change about a conversation. A field that is absent stays as it is.
+ * The fields to change. An absent field is kept.
  */
 export interface ConversationChange {
   /**
-   * A model of the list in the settings, for the messages to come; `null`: the active one.
+   * A model of the list in the settings, for later messages; `null`: the active one.
    */
   model?: string | null;
   pinned?: boolean | null;
@@ -699,7 +699,7 @@ export interface Decide {
   decision: Decision;
 }
 /**
- * One deleted thing.
+ * A deleted item.
  */
 export interface Deleted {
   deletedAt: string;
@@ -708,7 +708,7 @@ export interface Deleted {
    */
   detail: string;
   /**
-   * From then on it cannot be restored.
+   * After this time it cannot be restored.
    */
   expiresAt: string;
   /**
@@ -744,14 +744,14 @@ export interface Done {
   undoId: string;
 }
 /**
- * A track, and what it is to this listener at the time of the call.
+ * A track, with flags for this user at the time of the call.
  */
 export interface LibraryEntry {
   addedAt: string;
   album: string;
   artist: string;
   /**
-   * A path of this server for the picture in your own file; otherwise an address of the catalogue, to be shown through
+   * A path of this server for the picture in your own file; otherwise a URL of the catalogue, to be shown through
    * `/api/artwork?url=`.
    */
   artworkUrl?: string | null;
@@ -768,26 +768,27 @@ export interface LibraryEntry {
    */
   isSample?: boolean;
   /**
-   * Empty where neither a file nor the catalogue tells.
+   * Empty if neither a file nor the catalogue has one.
    */
   isrc: string;
   lastPlayedAt?: string | null;
   /**
-   * Where the audio is: a file of this server, or what an import said.
+   * The location of the audio: a file of this server, or the location in an import.
    */
   location?: string | null;
   /**
-   * How sure it is which recording this is: `matched`, or `ambiguous` or `unmatched` and still looked for.
+   * How certain the match to a recording is: `matched`, or `ambiguous` or `unmatched`, for which Segue still
+   * searches.
    */
   match: string;
   /**
-   * How often a history says it was played.
+   * The number of plays in the imported listening history.
    */
   plays: number;
   tidalId?: string | null;
   title: string;
   /**
-   * The recording's own id. Everything that takes an ISRC takes it too.
+   * The id of the recording. Every parameter that takes an ISRC also takes this id.
    */
   trackId: TrackId;
   trackNumber?: number | null;
@@ -828,13 +829,13 @@ export interface ErrorContent {
   message: string;
 }
 /**
- * A step that needs a person.
+ * A step that needs a user's action.
  */
 export interface Failure {
   artist: string;
   at: string;
   /**
-   * Empty where the track has none.
+   * Empty if the track has none.
    */
   isrc: string;
   reason: string;
@@ -846,13 +847,13 @@ export interface Failure {
   trackId: string;
 }
 /**
- * One file in numbers.
+ * The counts of one file.
  */
 export interface FileCounts {
   ambiguous: number;
   file: string;
   /**
-   * What kind of file it is, for people.
+   * The format of the file, for people.
    */
   kind: string;
   /**
@@ -905,14 +906,14 @@ export interface Genres {
   genres: GroupLine[];
 }
 /**
- * A genre, or the first year of a decade, of the user's tracks.
+ * A genre of the user's tracks, or the first year of a decade.
  */
 export interface GroupLine {
   name: string;
   trackCount: number;
 }
 /**
- * What an import did, for programs: counts first, then what needs a person.
+ * The result of an import: counts, then the entries that need a user's action.
  */
 export interface ImportAnswer {
   /**
@@ -920,11 +921,11 @@ export interface ImportAnswer {
    */
   added: number;
   /**
-   * Tracks that were.
+   * Tracks that were already in the library.
    */
   alreadyThere: number;
   /**
-   * Entries that could mean several recordings: choose with `POST /api/library/unmatched/{id}`.
+   * Entries that match several recordings: choose one with `POST /api/library/unmatched/{id}`.
    */
   ambiguous: OpenItem[];
   /**
@@ -942,7 +943,7 @@ export interface ImportAnswer {
    */
   tracks: number;
   /**
-   * Entries that no catalogue has confirmed: tracks of the library all the same, and looked for again.
+   * Entries that no catalogue has confirmed. They are tracks of the library, and Segue searches for them again.
    */
   unmatched: OpenItem[];
 }
@@ -953,7 +954,7 @@ export interface OpenItem {
   album?: string | null;
   artist: string;
   /**
-   * What it could be, best first.
+   * The possible recordings, best first.
    */
   candidates: CandidateItem[];
   /**
@@ -968,12 +969,12 @@ export interface OpenItem {
    */
   outcome: string;
   /**
-   * Why.
+   * The reason.
    */
   reason: string;
   title: string;
   /**
-   * The track that it is meanwhile: it can be found, played and listed like any other.
+   * The track that represents the entry: it can be found, played and listed like any other.
    */
   trackId?: string | null;
 }
@@ -983,7 +984,7 @@ export interface LineFailure {
   reason: string;
 }
 /**
- * A file that was imported, with its report.
+ * An imported file with its report.
  */
 export interface ImportLine {
   createdAt: string;
@@ -995,7 +996,7 @@ export interface ImportList {
   next?: string | null;
 }
 /**
- * How much is indexed, how much is on its way, and what is in its way.
+ * The state of the index and of enrichment, with failed steps.
  */
 export interface IngestStatus {
   /**
@@ -1007,27 +1008,27 @@ export interface IngestStatus {
    */
   engine: string;
   /**
-   * Steps that failed and will not be tried again by themselves.
+   * Steps that failed and are not retried automatically.
    */
   failed: number;
   /**
-   * Which of your tracks they are of, newest first.
+   * Your tracks with failed steps, newest first.
    */
   failures: Failure[];
   /**
-   * The sample library is among what you can find; `DELETE /api/library/sample` removes it.
+   * Whether your searches find the sample library; `DELETE /api/library/sample` removes it.
    */
   hasSample: boolean;
   /**
-   * Entries of imports that are being looked for.
+   * Entries of imports that are being searched for.
    */
   lookingFor: number;
   /**
-   * Tracks on their way into the index, or out of it.
+   * Tracks that are being added to the index or removed from it.
    */
   pending: number;
   /**
-   * How far each step has come.
+   * The progress of each step.
    */
   steps: {
     describe?: StepProgress;
@@ -1041,36 +1042,36 @@ export interface IngestStatus {
   tracks: number;
 }
 /**
- * How far one step has come.
+ * The progress of one step.
  */
 export interface StepProgress {
   /**
-   * Tracks for which it has ended, well or not at all needed.
+   * Tracks for which the step is done or not needed.
    */
   done: number;
   /**
-   * Tracks for which a person must look.
+   * Tracks for which a user must act.
    */
   failed: number;
   /**
-   * Tracks that went without, because the source is switched off.
+   * Tracks without this step, because the source is disabled.
    */
   off: number;
   running: number;
   /**
-   * Tracks for which it will be done, now or when an earlier step has ended.
+   * Tracks for which it will be done, now or after an earlier step.
    */
   waiting: number;
 }
 export interface ListPlaylistsOutput {
   durationMs: number;
   /**
-   * Newest first; only the one that was asked for, if any.
+   * Newest first; only the requested one, if any.
    */
   playlists: PlaylistLine[];
   summary: string;
   /**
-   * In playing order; empty unless one playlist was asked for.
+   * In playing order; empty unless one playlist was requested.
    */
   tracks: PlaylistTrackResult[];
 }
@@ -1150,26 +1151,25 @@ export interface NewAlbum {
   albumId: string;
 }
 /**
- * What an operator enters. A secret that is left out stays as it is while the server or the id is the same; an empty one
- * is removed.
+ * The input of an operator. An omitted secret is kept while the server or the id is the same; an empty one is removed.
  */
 export interface NewConnection {
   /**
-   * Of the catalogue.
+   * For the catalogue.
    */
   clientId?: string | null;
   clientSecret?: string | null;
   key?: string | null;
   /**
-   * Name of the model; the provider's current one when left out.
+   * Name of the model; default: the provider's current one.
    */
   model?: string | null;
   /**
-   * Of a model.
+   * For a model.
    */
   provider?: Provider | null;
   /**
-   * Base URL of a model's or an embedder's server; the provider's own when left out.
+   * Base URL of the server of a model or an embedder; default: the provider's own.
    */
   url?: string | null;
 }
@@ -1217,7 +1217,7 @@ export interface OpenAlbum {
   artist: string;
   artworkUrl?: string | null;
   /**
-   * The catalogue's id of the album, or ours where it is made of tracks in the library.
+   * The catalogue's id of the album, or Segue's own for an album of library tracks.
    */
   id: string;
   inLibrary: boolean;
@@ -1235,7 +1235,7 @@ export interface OpenConversation {
   createdAt: string;
   id: string;
   /**
-   * The line with the words that were searched for, where a message has them.
+   * The line that contains the searched words, if a message contains them.
    */
   match?: string | null;
   /**
@@ -1243,7 +1243,7 @@ export interface OpenConversation {
    */
   messages: StoredMessage[];
   /**
-   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active one answers.
+   * The model that was chosen for it, by its name in `SEGUE_MODELS`; absent: the active model answers.
    */
   model?: string | null;
   /**
@@ -1251,7 +1251,7 @@ export interface OpenConversation {
    */
   next?: string | null;
   /**
-   * Pinned by its user: it comes first in the list.
+   * Pinned by the user: pinned conversations are first in the list.
    */
   pinned: boolean;
   /**
@@ -1259,7 +1259,7 @@ export interface OpenConversation {
    */
   preview: string;
   /**
-   * Whether a turn runs in it now.
+   * Whether a turn is running in it.
    */
   running: boolean;
   title: string;
@@ -1275,23 +1275,23 @@ export interface StoredMessage {
   error?: TurnError | null;
   id: string;
   /**
-   * The message it follows; none for a first question.
+   * The parent message; `None` for a first question.
    */
   parentId?: string | null;
   role: Role;
   /**
-   * The branches that part here; absent where there is only one.
+   * The siblings of the message; absent if there is only one branch here.
    */
   siblings?: Siblings | null;
   status: MessageStatus;
   /**
-   * The turn that wrote it; answers only.
+   * The turn that wrote it; only for answers.
    */
   turnId?: string | null;
   usage?: Usage | null;
 }
 /**
- * How a turn failed, as it was shown.
+ * The error of a failed turn, as it was shown.
  */
 export interface TurnError {
   code: FailureCode;
@@ -1299,16 +1299,16 @@ export interface TurnError {
   retryable: boolean;
 }
 /**
- * The messages that stand in one place of a conversation, one a branch.
+ * The messages with the same parent: one for each branch.
  */
 export interface Siblings {
   count: number;
   /**
-   * Oldest first, this message among them.
+   * Oldest first, including this message.
    */
   ids: string[];
   /**
-   * Which of them this message is, from 0.
+   * The position of this message among them, from 0.
    */
   index: number;
 }
@@ -1329,24 +1329,24 @@ export interface OpenList {
   next?: number | null;
 }
 /**
- * What to change. A field that is absent stays as it is; `null` or an empty text clears the description.
+ * The fields to change. An absent field is kept; `null` or an empty text clears the description.
  */
 export interface PlaylistChange {
   description?: string | null;
   title?: string | null;
 }
 /**
- * A playlist with flags that are true now, not when it was made.
+ * A playlist with current flags.
  */
 export interface PlaylistDetails {
   createdAt: string;
   /**
-   * Empty where there is none.
+   * Empty if there is none.
    */
   description: string;
   id: string;
   /**
-   * Goes up with every edit.
+   * Increases with every edit.
    */
   revision: number;
   title: string;
@@ -1371,31 +1371,31 @@ export interface Retried {
   entries: number;
 }
 /**
- * What a scan found.
+ * The report of a scan.
  */
 export interface ScanReport {
   /**
-   * Files that are new and can be read.
+   * New files that can be read.
    */
   added: number;
   changed: number;
   /**
-   * Audio files that are there.
+   * The number of audio files.
    */
   files: number;
   /**
-   * Their tracks have left the library; they come back with the file, or are restored by hand.
+   * Missing files. Their tracks were removed from the library; they return with the file or are restored by hand.
    */
   gone: number;
   /**
-   * What else lies there, by reason.
+   * Other files, by the reason why they are ignored.
    */
   leftOut: {
     [k: string]: number;
   };
   moved: number;
   /**
-   * Playlist files that are new or have changed.
+   * Playlist files that are new or changed.
    */
   playlists: number;
   /**
@@ -1417,7 +1417,7 @@ export interface SelectedAnswer {
 }
 export interface SemanticSearchOutput {
   /**
-   * The limits that were understood. Results keep them exactly.
+   * The limits that were recognised. Results satisfy them exactly.
    *
    * Items: One thing that was understood, for a chip that can be removed.
    */
@@ -1449,21 +1449,21 @@ export interface SemanticSearchOutput {
   }[];
   durationMs: number;
   /**
-   * What comes closest when nothing matches.
+   * The nearest tracks, if nothing matches.
    */
   nearest?: IndexedTrackResult[];
   query: string;
   summary: string;
   /**
-   * How many tracks match, also beyond `limit`.
+   * The number of matching tracks, also beyond `limit`.
    */
   totalFound: number;
   /**
-   * What matches, best first.
+   * The matching tracks, best first.
    */
   tracks: IndexedTrackResult[];
   /**
-   * How many tracks were left out because nothing tells whether they meet a limit.
+   * How many tracks were left out because their data does not say whether they satisfy a limit.
    */
   undecided?: number | null;
 }
@@ -1502,7 +1502,7 @@ export interface SimilarTracks {
   tracks: IndexedTrackResult[];
 }
 /**
- * A folder that is kept in step.
+ * A synchronised folder.
  */
 export interface Source {
   createdAt: string;
@@ -1513,7 +1513,7 @@ export interface Source {
   kind: string;
   path: string;
   /**
-   * What the last scan found.
+   * The report of the last scan.
    */
   report?: {
     [k: string]: unknown;
@@ -1554,15 +1554,15 @@ export interface SuggestPlaylistOutput {
   unknown: string[];
 }
 /**
- * What to change. A field that is absent stays as it is; `null` clears one that may be empty.
+ * The fields to change. An absent field is kept; `null` clears a field that may be empty.
  */
 export interface TaskChange {
   /**
-   * Puts it after this task.
+   * Moves it after this task.
    */
   after?: string | null;
   /**
-   * Puts it before this task.
+   * Moves it before this task.
    */
   before?: string | null;
   completed?: boolean | null;
@@ -1582,7 +1582,7 @@ export interface TidalSearchOutput {
         artist: string;
         artworkUrl?: string | null;
         /**
-         * The catalogue's id of the album, or ours where it is made of tracks in the library.
+         * The catalogue's id of the album, or Segue's own for an album of library tracks.
          */
         id: string;
         inLibrary: boolean;
@@ -1598,7 +1598,7 @@ export interface TidalSearchOutput {
   isIncomplete?: boolean;
   query: string;
   /**
-   * What Tidal was asked for, where the query is longer than Tidal reads.
+   * The query that Tidal got, if the original is too long for Tidal.
    */
   searchedFor?: string | null;
   summary: string;
@@ -1641,11 +1641,11 @@ export interface TrashList {
   next?: string | null;
 }
 /**
- * What was taken back.
+ * The result of an undo.
  */
 export interface Undone {
   /**
-   * The playlist that is as it was; absent when it was something else.
+   * The restored playlist; absent if the change was something else.
    */
   playlistId?: string | null;
   taskId?: string | null;

@@ -90,7 +90,7 @@ async fn one_call(name: &str, input: &str) -> (Finished, String) {
 
 fn result_of(finished: &Finished) -> (&Value, bool) {
     let result = finished.content.iter().find_map(|block| match block {
-        Block::ToolResult { content, is_error, .. } => Some((content, *is_error)),
+        Block::ToolResult { content, is_error, .. } => Some((&**content, *is_error)),
         _ => None,
     });
     result.unwrap()

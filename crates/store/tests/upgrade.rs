@@ -100,7 +100,7 @@ async fn a_database_of_version_0_1_keeps_its_turns_calls_and_messages() {
         };
         let Recorded::Closed(Outcome::Done(done)) = of(CALLS[0]) else { panic!("{:?}", of(CALLS[0])) };
         assert_eq!((done.summary.as_str(), done.count, done.duration_ms), ("Added", 2, 7), "{url}");
-        assert_eq!(done.output, serde_json::json!({"id": 1}), "{url}: the result is the bare output");
+        assert_eq!(*done.output, serde_json::json!({"id": 1}), "{url}: the result is the bare output");
         let Recorded::Closed(Outcome::Failed(failure)) = of(CALLS[1]) else { panic!("{:?}", of(CALLS[1])) };
         assert_eq!((failure.error.as_str(), failure.retryable, failure.duration_ms), ("no", true, 9), "{url}");
         let Recorded::Effect(Outcome::Done(effect)) = of(CALLS[2]) else { panic!("{:?}", of(CALLS[2])) };

@@ -24,7 +24,14 @@ async fn begun(subject: &Subject) -> (MessageId, CallId) {
 
 fn done(output: Value) -> Outcome {
     let (timings, was_retried) = (Default::default(), false);
-    Outcome::Done(Arc::new(Done { summary: "Added".into(), count: 1, duration_ms: 7, output, timings, was_retried }))
+    Outcome::Done(Arc::new(Done {
+        summary: "Added".into(),
+        count: 1,
+        duration_ms: 7,
+        output: output.into(),
+        timings,
+        was_retried,
+    }))
 }
 
 fn failed(error: &str) -> Outcome {

@@ -23,7 +23,8 @@ pub fn words(text: &str) -> Vec<Word> {
 /// The words of a text that are in `terms`. Folding and stemming keep the first letter, so words with another first
 /// letter are skipped without folding and stemming, which saves most of the work.
 pub fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Word> {
-    let initials: HashSet<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
+    // A list: it has a few letters, and is asked for every word of the lyrics of every candidate of a search.
+    let initials: Vec<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
     let mut words = words_where(text, |initial| initials.contains(&initial));
     words.retain(|word| terms.contains(word.term.as_str()));
     words
@@ -35,7 +36,7 @@ fn words_where(text: &str, wanted: impl Fn(char) -> bool) -> Vec<Word> {
         let Some(first) = run.chars().next() else { continue };
         if is_unspaced(first) {
             pairs(start, run, &mut found);
-        } else if folded_char(first).next().is_some_and(&wanted) {
+        } else if folded_initial(first).is_some_and(&wanted) {
             found.push(Word { term: term(run), start, end: start + run.len() });
         }
     }
@@ -65,15 +66,22 @@ fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let start = rest + text[rest..].find(is_word_char)?;
         let unspaced = text[start..].chars().next().is_some_and(is_unspaced);
-        let inside = |c: char| is_word_char(c) && (is_unspaced(c) == unspaced || is_combining_mark(c));
+        let inside = |c: char| {
+            is_word_char(c) && (c.is_ascii() && !unspaced || is_unspaced(c) == unspaced || is_combining_mark(c))
+        };
         let end = text[start..].find(|c| !inside(c)).map_or(text.len(), |at| start + at);
         rest = end;
         Some((start, &text[start..end]))
     })
 }
 
+/// ASCII first: most letters are, and the tables of Unicode take several times as long.
 fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
+    if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() || is_combining_mark(c) }
+}
+
+fn folded_initial(c: char) -> Option<char> {
+    if c.is_ascii() { Some(c.to_ascii_lowercase()) } else { folded_char(c).next() }
 }
 
 /// Chinese and Japanese are written without spaces; Korean puts spaces between words.

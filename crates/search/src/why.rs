@@ -99,6 +99,9 @@ impl Asked {
         let sentences =
             text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
         let says_denied = |sentence: &str| {
+            if denied.is_empty() {
+                return false;
+            }
             let has: HashSet<String> = words(sentence).into_iter().map(|word| word.term).collect();
             denied.iter().any(|terms| terms.iter().all(|term| has.contains(term)))
         };

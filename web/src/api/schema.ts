@@ -865,6 +865,21 @@ export interface FileCounts {
    */
   unusable: number;
 }
+/**
+ * How far the comparison of the files of a folder has come.
+ */
+export interface FolderSound {
+  /**
+   * Files that cannot be decoded, and why; the first hundred.
+   */
+  undecodable: {
+    [k: string]: string;
+  };
+  /**
+   * Files whose sound will be compared.
+   */
+  waiting: number;
+}
 export interface Found {
   /**
    * What a probe has found, in one line; absent before one.
@@ -1094,6 +1109,36 @@ export interface Merge {
    * The track that stays: an ISRC or a trackId.
    */
   into: string;
+}
+/**
+ * A merge that was not undone.
+ */
+export interface MergeLine {
+  artist: string;
+  /**
+   * `user`, or `sound`: two files have the same sound.
+   */
+  cause: string;
+  /**
+   * The track that stayed.
+   */
+  into: string;
+  intoArtist: string;
+  intoTitle: string;
+  mergedAt: string;
+  title: string;
+  /**
+   * The track that became part of another one.
+   */
+  trackId: string;
+  /**
+   * For `POST /api/tracks/merges/{undoId}/undo`.
+   */
+  undoId: string;
+}
+export interface MergeList {
+  merges: MergeLine[];
+  next?: string | null;
 }
 export interface ModelList {
   /**
@@ -1502,6 +1547,10 @@ export interface Source {
   report?: {
     [k: string]: unknown;
   };
+  /**
+   * In a list, unless sounds are not compared: how far it has come.
+   */
+  sound?: FolderSound | null;
   syncedAt?: string | null;
 }
 export interface SourceList {

@@ -25,13 +25,16 @@ use axum::{
 };
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use self::scenario::Question;
 pub use self::{
     families::Family,
     script::{Call, Fault, Scenario, Script, Step, parse_script},
 };
+
+/// From the last frame of a stream that breaks off to its break.
+const BREAK_AFTER: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub struct ModelDouble {
@@ -185,8 +188,12 @@ fn paced(frames: Vec<String>, pace_ms: f64, breaks: bool) -> Body {
         sleep_until(at).await;
         Ok(frame)
     });
-    let end = breaks.then(|| Err(io::Error::other("the script breaks the stream off")));
-    Body::from_stream(frames.chain(stream::iter(end)))
+    let end = stream::iter(breaks.then_some(())).then(async |()| {
+        // The server sends its frames before it waits. Without the wait, a broken body could drop them.
+        sleep(BREAK_AFTER).await;
+        Err(io::Error::other("the script breaks the stream off"))
+    });
+    Body::from_stream(frames.chain(end))
 }
 
 /// The error that the server returns before it reads the script.

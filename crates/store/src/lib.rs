@@ -137,7 +137,7 @@ pub use spending::{Purpose, Reservation, TokenLimits};
 pub use spent_today::SpentToday;
 pub use step::{Claimed, Ending, Priority, Step};
 pub use task_order::TaskPlace;
-pub use tasks::{Task, TaskChange, TaskFilter, TaskId};
+pub use tasks::{NewTask, Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use trash::{KEPT as TRASH_KEPT, TrashItem, TrashKind, TrashPlace};
 pub use turn_end::{Ended, TurnEnd};

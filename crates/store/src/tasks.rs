@@ -36,6 +36,13 @@ pub enum TaskFilter {
     Completed,
 }
 
+/// A task that is to be added.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewTask<'a> {
+    pub title: &'a str,
+    pub description: &'a str,
+}
+
 /// The fields to change; an absent field is kept.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
@@ -118,18 +125,12 @@ impl Store {
         Ok(query.fetch_all().await?)
     }
 
-    pub async fn add_task(
-        &self,
-        owner: &UserId,
-        title: &str,
-        description: &str,
-        call: Option<CallId>,
-    ) -> Result<Task, StoreError> {
+    pub async fn add_task(&self, owner: &UserId, new: NewTask<'_>, call: Option<CallId>) -> Result<Task, StoreError> {
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {
                 let query = tx.query(INSERT).bind(TaskId::new().0).bind(owner.as_str());
-                let task: Task = query.bind(title).bind(description).bind_now().fetch_one().await?;
+                let task: Task = query.bind(new.title).bind(new.description).bind_now().fetch_one().await?;
                 let added = Change::TaskAdded { id: TaskId(task.id), after: TaskState::of(&task) };
                 of_call(tx, owner, call, added).await?;
                 Ok::<_, StoreError>(task)

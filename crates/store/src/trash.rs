@@ -206,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
         let ann = UserId::new("ann");
-        let task = store.add_task(&ann, "sweep", "", None).await.unwrap();
+        let task = store.add_task(&ann, crate::NewTask { title: "sweep", ..Default::default() }, None).await.unwrap();
         store.delete_task(&ann, crate::TaskId(task.id), None).await.unwrap();
         store.advance_clock(KEPT - TimeDelta::minutes(1));
         store.erase_expired().await.unwrap();

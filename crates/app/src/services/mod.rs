@@ -23,7 +23,9 @@ use self::{
     accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
     tasks::Tasks, trash::Trash, undo::Undo,
 };
-use crate::{config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, tools, wordings::Wordings};
+use crate::{
+    config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, tools, wordings::Wordings,
+};
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;

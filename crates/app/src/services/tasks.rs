@@ -92,7 +92,8 @@ impl Tasks {
         let Origin { owner, call } = origin.into();
         let title = new.title.checked("title")?;
         let description = new.description.checked("description")?;
-        Ok(self.store.add_task(owner, &title, &description, call).await?)
+        let new = store::NewTask { title: &title, description: &description };
+        Ok(self.store.add_task(owner, new, call).await?)
     }
 
     #[instrument(name = "tasks.change", skip_all, fields(task.id = %id))]

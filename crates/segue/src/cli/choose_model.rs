@@ -127,6 +127,7 @@ mod tests {
             let chosen = ask(&offers, &mut typed.as_bytes(), &mut out).unwrap();
             assert_eq!(chosen.map(|offer| offer.selected.model.as_str()), expected, "{typed:?}");
             let said = String::from_utf8(out).unwrap();
+            assert_eq!(said.contains("A number from 1 to 2"), typed.starts_with('0'), "asked once more: {said}");
             assert!(said.contains("  2  llama3.2 (Ollama, http://127.0.0.1:11434/v1)\n"), "{said}");
         }
         let mut out = Vec::new();

@@ -141,8 +141,7 @@ impl App {
             describer,
             config.shared_collection,
         ));
-        let services =
-            Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, node.name.as_str()));
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, &node));
         let outside = Outside::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);

@@ -23,7 +23,9 @@ use self::{
     accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
     tasks::Tasks, trash::Trash, undo::Undo,
 };
-use crate::{config::Config, enrich::Pipeline, library::Library, models::Models, tools, wordings::Wordings};
+use crate::{
+    config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, tools, wordings::Wordings,
+};
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;
@@ -48,7 +50,7 @@ impl Services {
         tidal: Tidal,
         pipeline: &Arc<Pipeline>,
         models: &Models,
-        (config, node): (&Config, &str),
+        (config, node): (&Config, &Node),
     ) -> Self {
         let library =
             Library { store: store.clone(), index, tidal, pipeline: pipeline.clone(), known_steps: Arc::default() };
@@ -66,7 +68,7 @@ impl Services {
                 store: store.clone(),
                 imports: imports.clone(),
                 pipeline: pipeline.clone(),
-                node: node.into(),
+                node: node.name.as_str().into(),
                 compares_sounds: config.fingerprints,
                 scanning: Arc::default(),
                 added: Arc::default(),

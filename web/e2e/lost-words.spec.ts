@@ -22,7 +22,7 @@ test('every answer is announced, however fast it comes', async ({ page }) => {
     await page.route('**/api/chat/stream', async (route) => {
       // The whole turn in one piece: what a fast model and a slow browser make of it.
       const response = await route.fetch();
-      const body = (await response.text()).replace('Short', `Short ${mark}`);
+      const body = (await response.text()).replace('"content":"', `"content":"${mark} `);
       await route.fulfill({ response, body });
     });
     await ask(page, `Answer at once ${mark}`);

@@ -29,9 +29,15 @@ test('a removed track that is found by meaning can be added again', async ({ pag
 async function drop(page: Page, paths: string[]): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await devtools.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
-  }
+  const dispatch = (type: 'dragEnter' | 'dragOver' | 'drop') => devtools.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
+  const zone = page.getByRole('region', { name: 'Import' });
+  // The browser drops nothing before the page has said that it takes files, and may lose the first events of a drag.
+  await expect(async () => {
+    await dispatch('dragEnter');
+    await dispatch('dragOver');
+    if (await zone.count()) await expect(zone).toHaveAttribute('data-over', 'true', { timeout: 500 });
+  }).toPass();
+  await dispatch('drop');
 }
 
 test('a dropped folder is walked to its leaves', async ({ page }) => {

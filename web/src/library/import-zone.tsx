@@ -1,6 +1,6 @@
 // Bringing a library in: drop files or folders anywhere on the page, read what became of them. Shown only where the server can import.
 import { FileUp, LoaderCircle } from 'lucide-react';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { importFiles, useChanged } from '../api/queries';
 import type { ImportAnswer } from '../api/types';
 import { t } from '../i18n';
@@ -91,7 +91,8 @@ async function sendAll(files: File[], tell: (what: string) => void): Promise<Imp
 /** The whole page takes files: a browser that was not told would leave the page to show the file. */
 function useDroppedFiles(take: (files: Promise<File[]>) => void): boolean {
   const [over, setOver] = useState(false);
-  useEffect(() => {
+  // Before the zone is painted: a file that is dropped as soon as it can be seen is not lost.
+  useLayoutEffect(() => {
     const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
     const onDragOver = (event: DragEvent) => {
       if (!carriesFiles(event)) return;

@@ -15,7 +15,10 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use anyhow::Context;
@@ -51,9 +54,14 @@ struct Shared {
     index: Index,
     reader: IndexReader,
     vectors: Vectors,
+    /// Locked only to take or to replace it, so that no search waits for a commit.
     snapshot: RwLock<Arc<Snapshot>>,
-    /// `None` while another process owns the folder.
+    /// Held while a newer snapshot is loaded.
+    loading: Mutex<()>,
+    /// `None` while another process owns the folder. Held while a batch is committed.
     owned: Mutex<Option<Owned>>,
+    /// Whether `owned` is set. A search reads it without waiting for a commit.
+    is_owner: AtomicBool,
     /// Held while a batch is written, so that batches are written one after another.
     turn: tokio::sync::Mutex<()>,
 }
@@ -224,8 +232,19 @@ impl Shared {
         }
         let vectors = Vectors::open(&home.join(VECTOR_FILE), embedder.id().dims, note.n_slots)?;
         let snapshot = RwLock::new(Arc::new(Snapshot::new(reader.searcher(), note, &vectors)?));
-        let (owned, turn, home) = (Mutex::default(), tokio::sync::Mutex::default(), home.to_path_buf());
-        Ok(Self { embedder, home, fields, index, reader, vectors, snapshot, owned, turn })
+        Ok(Self {
+            embedder,
+            home: home.to_path_buf(),
+            fields,
+            index,
+            reader,
+            vectors,
+            snapshot,
+            loading: Mutex::default(),
+            owned: Mutex::default(),
+            is_owner: AtomicBool::new(false),
+            turn: tokio::sync::Mutex::default(),
+        })
     }
 
     fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
@@ -324,17 +343,18 @@ impl Shared {
 
     /// Loads the last commit.
     fn refresh(&self) -> Result<Arc<Snapshot>, IndexError> {
-        let mut current = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         // The note is read first: a commit in between makes it older than the documents, never newer.
         let note = read_note(&self.index)?;
         self.reader.reload()?;
         self.vectors.extend_to(note.n_slots)?;
-        *current = Arc::new(Snapshot::new(self.reader.searcher(), note, &self.vectors)?);
-        Ok(current.clone())
+        let loaded = Arc::new(Snapshot::new(self.reader.searcher(), note, &self.vectors)?);
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = loaded.clone();
+        Ok(loaded)
     }
 
     fn is_owner(&self) -> bool {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.is_owner.load(Ordering::Acquire)
     }
 }
 

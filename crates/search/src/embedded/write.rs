@@ -1,6 +1,10 @@
 //! Writes a batch: vectors first, then documents and the revision in one commit.
 
-use std::{collections::BTreeMap, fs::File, sync::PoisonError};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    sync::{PoisonError, atomic::Ordering},
+};
 
 use anyhow::Context;
 use tantivy::IndexWriter;
@@ -61,6 +65,7 @@ impl Shared {
     pub(super) fn own(&self, lock: File) -> Result<(), IndexError> {
         let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
         *self.owned.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owned { writer, _lock: lock });
+        self.is_owner.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -134,5 +139,23 @@ impl Shared {
         drop(owned);
         self.refresh()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use super::*;
+    use crate::{TrackIndex, embed::StaticTable};
+
+    #[tokio::test]
+    async fn a_search_does_not_wait_for_a_commit() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open(dir.path(), Arc::new(StaticTable::built_in().unwrap())).unwrap();
+        let shared = index.shared.clone();
+        let _committing = shared.owned.lock().unwrap();
+        let read = tokio::time::timeout(Duration::from_secs(30), index.info()).await;
+        assert!(read.unwrap().unwrap().writable);
     }
 }

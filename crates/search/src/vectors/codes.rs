@@ -4,24 +4,37 @@
 //! signs are kept, with one number that corrects the loss of length (as in RaBitQ). The query keeps four bits per
 //! dimension.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use rayon::prelude::*;
 
 use super::{super::simd, Bits, Slot, file::VectorFile};
 
+/// A clone shares the blocks, so that a search reads its own clone while another one is extended.
+#[derive(Clone)]
 pub(super) struct Codes {
+    frame: Arc<Frame>,
+    /// All are full except the last one.
+    blocks: Vec<Arc<Block>>,
+}
+
+/// What all codes have in common.
+struct Frame {
     rotation: Rotation,
     centre: Vec<f32>,
     centred_at: u32,
     words_per_code: usize,
+}
+
+#[derive(Clone, Default)]
+struct Block {
     words: Vec<u64>,
     gains: Vec<f32>,
     /// The number of one bits of each code.
     ones: Vec<u16>,
 }
 
-/// The number of slots that one thread scans at a time.
+/// The number of codes that one thread scans at a time.
 const BLOCK: usize = 1 << 14;
 /// The number of vectors from which the centre is computed.
 const CENTRE_SAMPLE: u32 = 4096;
@@ -33,15 +46,8 @@ impl Codes {
         let rotation = Rotation::new(file.dims());
         let words_per_code = rotation.width() / 64;
         let centre = centre(file, n_slots)?;
-        let mut codes = Self {
-            rotation,
-            centre,
-            centred_at: n_slots,
-            words_per_code,
-            words: Vec::new(),
-            gains: Vec::new(),
-            ones: Vec::new(),
-        };
+        let frame = Arc::new(Frame { rotation, centre, centred_at: n_slots, words_per_code });
+        let mut codes = Self { frame, blocks: Vec::new() };
         for from in (0..n_slots).step_by(READ_AT_ONCE as usize) {
             codes.extend(&file.read_all(from, n_slots.min(from + READ_AT_ONCE))?);
         }
@@ -49,26 +55,54 @@ impl Codes {
     }
 
     pub(super) fn len(&self) -> u32 {
-        self.gains.len() as u32
+        let last = self.blocks.last().map_or(0, |block| block.gains.len());
+        (self.blocks.len().saturating_sub(1) * BLOCK + last) as u32
     }
 
     pub(super) fn centred_at(&self) -> u32 {
-        self.centred_at
+        self.frame.centred_at
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.words.capacity() * 8 + self.gains.capacity() * 4 + self.ones.capacity() * 2
+        let bytes =
+            |block: &Arc<Block>| block.words.capacity() * 8 + block.gains.capacity() * 4 + block.ones.capacity() * 2;
+        self.blocks.iter().map(bytes).sum()
     }
 
     pub(super) fn extend(&mut self, vectors: &[Vec<f32>]) {
-        let coded: Vec<_> = vectors.par_iter().map(|vector| self.code(vector)).collect();
+        let coded: Vec<_> = vectors.par_iter().map(|vector| self.frame.code(vector)).collect();
         for (words, gain, ones) in coded {
-            self.words.extend(words);
-            self.gains.push(gain);
-            self.ones.push(ones);
+            if self.blocks.last().is_none_or(|block| block.gains.len() == BLOCK) {
+                self.blocks.push(Arc::default());
+            }
+            if let Some(block) = self.blocks.last_mut() {
+                let block = Arc::make_mut(block);
+                block.words.extend(words);
+                block.gains.push(gain);
+                block.ones.push(ones);
+            }
         }
     }
 
+    /// The slots with the highest estimated cosine, in ascending order of slots.
+    pub(super) fn best(&self, query: &QueryCode, n: usize, allowed: &Bits) -> Vec<Slot> {
+        let blocks: Vec<Best> = (0..self.blocks.len())
+            .into_par_iter()
+            .fold(
+                || Best::new(n),
+                |mut best, block| {
+                    self.blocks[block].scan(block * BLOCK, query, allowed, &mut best);
+                    best
+                },
+            )
+            .collect();
+        let mut best = Best::new(n);
+        blocks.into_iter().flat_map(|block| block.kept).for_each(|(guess, slot)| best.offer(guess, slot));
+        best.slots()
+    }
+}
+
+impl Frame {
     fn code(&self, vector: &[f32]) -> (Vec<u64>, f32, u16) {
         let from_centre: Vec<f32> = vector.iter().zip(&self.centre).map(|(x, c)| x - c).collect();
         let turned = self.rotation.turn(&from_centre);
@@ -82,38 +116,22 @@ impl Codes {
         let ones = words.iter().map(|word| word.count_ones()).sum::<u32>() as u16;
         (words, gain, ones)
     }
+}
 
-    /// The slots with the highest estimated cosine, in ascending order of slots.
-    pub(super) fn best(&self, query: &QueryCode, n: usize, allowed: &Bits) -> Vec<Slot> {
-        let blocks: Vec<Best> = (0..self.gains.len().div_ceil(BLOCK))
-            .into_par_iter()
-            .fold(
-                || Best::new(n),
-                |mut best, block| {
-                    self.scan(block * BLOCK, query, allowed, &mut best);
-                    best
-                },
-            )
-            .collect();
-        let mut best = Best::new(n);
-        blocks.into_iter().flat_map(|block| block.kept).for_each(|(guess, slot)| best.offer(guess, slot));
-        best.slots()
-    }
-
+impl Block {
+    /// Offers the codes of this block, whose first slot is `from`.
     fn scan(&self, from: usize, query: &QueryCode, allowed: &Bits, best: &mut Best) {
-        let to = self.gains.len().min(from + BLOCK);
-        let mut sums = vec![0u32; to - from];
-        let words = &self.words[from * self.words_per_code..to * self.words_per_code];
-        match self.words_per_code {
-            8 => simd::masked_sums::<8>(words, &query.planes(), &mut sums),
-            16 => simd::masked_sums::<16>(words, &query.planes(), &mut sums),
-            32 => simd::masked_sums::<32>(words, &query.planes(), &mut sums),
-            _ => simd::masked_sums::<64>(words, &query.planes(), &mut sums),
+        let mut sums = vec![0u32; self.gains.len()];
+        match query.bits[0].len() {
+            8 => simd::masked_sums::<8>(&self.words, &query.planes(), &mut sums),
+            16 => simd::masked_sums::<16>(&self.words, &query.planes(), &mut sums),
+            32 => simd::masked_sums::<32>(&self.words, &query.planes(), &mut sums),
+            _ => simd::masked_sums::<64>(&self.words, &query.planes(), &mut sums),
         }
         for (at, sum) in sums.into_iter().enumerate() {
             let slot = from + at;
-            let along = query.base + query.per_one * f32::from(self.ones[slot]) + query.per_sum * sum as f32;
-            let guess = self.gains[slot] * along;
+            let along = query.base + query.per_one * f32::from(self.ones[at]) + query.per_sum * sum as f32;
+            let guess = self.gains[at] * along;
             if guess > best.threshold && allowed.contains(slot as Slot) {
                 best.offer(guess, slot as Slot);
             }
@@ -143,10 +161,10 @@ pub(super) struct QueryCode {
 
 impl QueryCode {
     pub(super) fn new(codes: &Codes, query: &[f32]) -> Self {
-        let turned = codes.rotation.turn(query);
+        let turned = codes.frame.rotation.turn(query);
         let (low, high) = turned.iter().fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
         let step = ((high - low) / 15.0).max(f32::MIN_POSITIVE);
-        let mut bits: [Vec<u64>; 4] = std::array::from_fn(|_| vec![0; codes.words_per_code]);
+        let mut bits: [Vec<u64>; 4] = std::array::from_fn(|_| vec![0; codes.frame.words_per_code]);
         for (at, x) in turned.iter().enumerate() {
             let level = ((x - low) / step).round() as u64;
             for (plane, bits) in bits.iter_mut().enumerate() {

@@ -3,7 +3,11 @@
 mod codes;
 mod file;
 
-use std::{io, path::Path, sync::RwLock};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use codes::{Codes, QueryCode};
 use file::VectorFile;
@@ -14,7 +18,9 @@ pub type Slot = u32;
 /// All vectors of one embedder, in the order of their addition.
 pub struct Vectors {
     file: VectorFile,
-    codes: RwLock<Codes>,
+    /// Locked only to take or to replace it. Codes are computed and scanned by the threads of rayon, and one of these
+    /// threads may wait for this lock: holding it meanwhile would block them all.
+    codes: RwLock<Arc<Codes>>,
 }
 
 /// A vector and its cosine with the query.
@@ -32,11 +38,11 @@ impl Vectors {
     pub fn open(path: &Path, dims: usize, n_slots: u32) -> io::Result<Self> {
         let file = VectorFile::open(path, dims, n_slots)?;
         let codes = Codes::of(&file, n_slots)?;
-        Ok(Self { file, codes: RwLock::new(codes) })
+        Ok(Self { file, codes: RwLock::new(Arc::new(codes)) })
     }
 
     pub fn len(&self) -> u32 {
-        self.read_codes().len()
+        self.codes().len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -45,7 +51,7 @@ impl Vectors {
 
     /// Memory that grows with the number of vectors.
     pub fn memory_bytes(&self) -> usize {
-        self.read_codes().memory_bytes()
+        self.codes().memory_bytes()
     }
 
     /// Appends vectors and returns the slot of the first. They are durable when this returns.
@@ -56,31 +62,28 @@ impl Vectors {
         Ok(first)
     }
 
-    /// Reads the vectors that another process has appended, up to `n_slots`.
+    /// Reads the vectors that another process has appended, up to `n_slots`. Called by one thread at a time.
     pub fn extend_to(&self, n_slots: u32) -> io::Result<()> {
         // The centre of the codes was computed from the first vectors. It is computed again each time the number of vectors
         // has doubled, so its total cost stays linear.
-        let (len, centred_at) = { (self.len(), self.read_codes().centred_at()) };
-        if n_slots > 2 * centred_at.max(512) {
-            let fresh = Codes::of(&self.file, n_slots)?;
-            *self.codes.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = fresh;
+        let codes = self.codes();
+        let extended = if n_slots > 2 * codes.centred_at().max(512) {
+            Codes::of(&self.file, n_slots)?
+        } else if n_slots > codes.len() {
+            let mut extended = Codes::clone(&codes);
+            extended.extend(&self.file.read_all(codes.len(), n_slots)?);
+            extended
+        } else {
             return Ok(());
-        }
-        if n_slots <= len {
-            return Ok(());
-        }
-        let added = self.file.read_all(len, n_slots)?;
-        self.codes.write().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(&added);
+        };
+        *self.codes.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(extended);
         Ok(())
     }
 
     /// The nearest allowed vectors, best first: an approximate pass over the codes, then an exact pass over the best.
     pub fn nearest(&self, query: &[f32], limit: usize, allowed: &Bits) -> io::Result<Vec<Near>> {
-        let candidates = {
-            let codes = self.read_codes();
-            let query = QueryCode::new(&codes, query);
-            codes.best(&query, limit * OVERSAMPLING, allowed)
-        };
+        let codes = self.codes();
+        let candidates = codes.best(&QueryCode::new(&codes, query), limit * OVERSAMPLING, allowed);
         let mut near = self.similarities(query, &candidates)?;
         near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.slot.cmp(&b.slot)));
         near.truncate(limit);
@@ -101,8 +104,8 @@ impl Vectors {
         slots.iter().map(|&slot| Ok(self.file.read_all(slot, slot + 1)?.remove(0))).collect()
     }
 
-    fn read_codes(&self) -> std::sync::RwLockReadGuard<'_, Codes> {
-        self.codes.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn codes(&self) -> Arc<Codes> {
+        self.codes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -75,3 +75,29 @@ fn an_unfinished_write_is_ignored_and_a_truncated_file_is_an_error() {
     assert_eq!(near[0].similarity, near[1].similarity);
     assert!(Vectors::open(&path, 256, 21).is_err());
 }
+
+/// Searches run on the threads of rayon, and so does the coding of new vectors. A lock that is held meanwhile stops
+/// both for ever.
+#[test]
+fn searches_and_additions_at_the_same_time_come_to_their_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = clustered(4000, 256);
+    let vectors = Arc::new(Vectors::open(&dir.path().join("v"), 256, 0).unwrap());
+    vectors.append(&data[..800]).unwrap();
+    let (ended, all_ended) = std::sync::mpsc::channel();
+    for searcher in 0..8 {
+        let (vectors, query, ended) = (vectors.clone(), data[searcher].clone(), ended.clone());
+        std::thread::spawn(move || {
+            let nearest = || vectors.nearest(&query, 10, &all(800)).unwrap()[0].slot;
+            (0..400).for_each(|_| assert_eq!(rayon::join(nearest, nearest), (searcher as Slot, searcher as Slot)));
+            ended.send(()).unwrap();
+        });
+    }
+    std::thread::spawn(move || {
+        data[800..].chunks(8).for_each(|chunk| assert!(vectors.append(chunk).is_ok()));
+        ended.send(()).unwrap();
+    });
+    for _ in 0..9 {
+        all_ended.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    }
+}

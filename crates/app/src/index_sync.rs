@@ -49,7 +49,9 @@ impl Indexing {
                 let settings = settings_of(qdrant, store).await?;
                 Self::remote(settings, embedder, earlier).await.context("QDRANT_URL")?
             }
-            None => Self::embedded(&config.data_dir.join("index"), embedder, earlier).await?,
+            None => {
+                Self::embedded(&config.data_dir.join("index"), embedder, earlier, config.embeddings.is_none()).await?
+            }
         };
         Ok(Self { remote_embedder, ..indexing })
     }
@@ -59,15 +61,21 @@ impl Indexing {
         self.remote_embedder.clone()
     }
 
+    /// A fetched model reads a library a hundred times slower than the table of the binary. `beside_table`: the table
+    /// has an index of its own, which serves while the model reads a large import.
     async fn embedded(
         dir: &Path,
         embedder: Arc<dyn Embedder>,
         earlier: Vec<Arc<dyn Embedder>>,
+        beside_table: bool,
     ) -> Result<Self, IndexError> {
-        let before = earlier.into_iter().find(|embedder| EmbeddedIndex::exists(dir, &embedder.id()));
-        let before = before.map(|embedder| EmbeddedIndex::open(dir, embedder)).transpose()?;
         let wanted = Arc::new(EmbeddedIndex::open(dir, embedder)?);
-        let index = LiveIndex::new(wanted, before.map(|index| Arc::new(index) as _)).await?;
+        let other = earlier.into_iter().find(|other| beside_table || EmbeddedIndex::exists(dir, &other.id()));
+        let other = other.map(|embedder| EmbeddedIndex::open(dir, embedder)).transpose()?;
+        let index = match other.map(Arc::new) {
+            Some(table) if beside_table => LiveIndex::with_fast(wanted, table).await?,
+            before => LiveIndex::new(wanted, before.map(|index| index as _)).await?,
+        };
         let remedy = "delete the folder 'index' in the data directory".into();
         Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default(), remote_embedder: None })
     }
@@ -240,13 +248,15 @@ async fn settings_of(qdrant: &Endpoint, store: &Store) -> anyhow::Result<QdrantS
 
 /// Opens the index of the settings, reads its state and closes it, for `segue doctor`.
 pub async fn index_of(config: &Config, store: &Store) -> anyhow::Result<IndexOf> {
-    let info = Indexing::open(config, store).await?.index().info().await?;
-    let floor = StaticTable::built_in()?.id();
+    let indexing = Indexing::open(config, store).await?;
+    let info = indexing.index.info().await?;
+    // Another index may serve until the index of the settings' embedder is filled.
+    let embedder = indexing.index.wanted().await?.embedder;
     Ok(IndexOf {
         engine: info.engine,
         tracks: info.n_tracks,
-        has_better_embedder: info.embedder != floor,
-        embedder: info.embedder.to_string(),
+        has_better_embedder: embedder != StaticTable::built_in()?.id(),
+        embedder: embedder.to_string(),
     })
 }
 

@@ -228,8 +228,16 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// The message for users, for every kind of failure.
+    /// The message for users, for every kind of failure except [`Self::Filling`].
     pub const MESSAGE: &'static str = "Vector search service is temporarily unavailable";
+
+    /// The message for users.
+    pub fn message(&self) -> &'static str {
+        match self {
+            Self::Filling => "The search index is being built. Try again in a moment.",
+            _ => Self::MESSAGE,
+        }
+    }
 
     /// Whether the same call may succeed a second later.
     pub fn is_passing(&self) -> bool {

@@ -1,4 +1,5 @@
-//! The serving index, and the index that replaces it after the embedder has changed.
+//! The serving index, and the index that replaces it after the embedder has changed, or after a slow embedder has read
+//! a large import.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +9,7 @@ use std::{
 use futures::future::BoxFuture;
 use tracing::info;
 
-use super::{BATCH, Change, Found, IndexError, IndexInfo, Scope, SearchPlan, TrackIndex, TrackSource, catch_up};
+use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, TrackIndex, TrackSource, catch_up};
 use music::{DocumentId, Track};
 
 /// An index that can replace the index of another embedder.
@@ -17,9 +18,16 @@ pub trait Successor: TrackIndex {
     fn took_over(&self) -> Result<(), IndexError>;
 }
 
+/// A slow embedder reads up to this many changes while its index serves. With more, the fast index serves meanwhile.
+const FEW: usize = 16;
+/// The number of changes that the next index reads at once. Between two batches the serving index reads new changes.
+const NEXT_BATCH: usize = 64;
+
 /// While the index of a new embedder is filled from the database, the old index serves with its own embedder.
 pub struct LiveIndex {
     indexes: RwLock<Indexes>,
+    /// An index that reads all changes at once, beside the index of a slow embedder.
+    fast: Option<Arc<dyn Successor>>,
 }
 
 #[derive(Clone)]
@@ -30,48 +38,78 @@ struct Indexes {
 }
 
 impl LiveIndex {
-    /// The wanted index serves, unless a previous one has read more changes: then the previous one serves until the
-    /// wanted one has caught up.
+    /// The wanted index serves, unless it is empty or a previous one has read more changes: then the previous one
+    /// serves until the wanted one has caught up.
     pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
+        let read_to = wanted.info().await?.revision;
         let indexes = match before {
-            Some(before) if before.info().await?.revision > wanted.info().await?.revision => {
+            Some(before) if read_to == 0 || before.info().await?.revision > read_to => {
                 Indexes { current: before, next: Some(wanted) }
             }
             _ => Indexes { current: wanted, next: None },
         };
-        Ok(Self { indexes: RwLock::new(indexes) })
+        Ok(Self { indexes: RwLock::new(indexes), fast: None })
+    }
+
+    /// The wanted index, whose embedder is slow, and one with a fast embedder, which serves whenever the wanted one has
+    /// many changes to read: tracks are found at once, and better later.
+    pub async fn with_fast(wanted: Arc<dyn Successor>, fast: Arc<dyn Successor>) -> Result<Self, IndexError> {
+        Ok(Self { fast: Some(fast.clone()), ..Self::new(wanted, Some(fast)).await? })
     }
 
     /// Applies all changes and returns their number. If the index is being replaced, the serving index also stays up
     /// to date while the new one is filled, and is replaced afterwards.
     pub async fn follow(&self, source: &dyn TrackSource) -> Result<usize, IndexError> {
+        let n_fast = self.follow_fast(source).await?;
         let Indexes { current, next } = self.indexes();
-        let mut n_changes = catch_up(&*current, source).await?;
+        let mut n_changes = catch_up(&*current, source).await?.max(n_fast);
         let Some(next) = next else { return Ok(n_changes) };
         loop {
-            let changes = source.changes_after(next.info().await?.revision, BATCH).await?;
+            let changes = source.changes_after(next.info().await?.revision, NEXT_BATCH).await?;
             if changes.is_empty() {
                 break;
             }
             next.apply(&changes).await?;
             n_changes += catch_up(&*current, source).await?;
         }
-        if next.info().await?.revision < current.info().await?.revision {
-            // Another node is filling it.
+        let read_to = next.info().await?.revision;
+        // Another node is filling it; or there are no tracks yet, and the first ones should be found at once.
+        if read_to == 0 || read_to < current.info().await?.revision {
             return Ok(n_changes);
         }
         info!("The index of the embedder {} is complete and serves from now on", next.info().await?.embedder);
-        *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = Indexes { current: next.clone(), next: None };
+        self.serve(Indexes { current: next.clone(), next: None });
         // Searches that still use the old index keep it open. It is deleted now, or at the next change.
         drop(current);
         next.took_over()?;
         Ok(n_changes)
     }
 
+    /// Applies all changes to the fast index, and lets it serve if the wanted one has many changes to read.
+    async fn follow_fast(&self, source: &dyn TrackSource) -> Result<usize, IndexError> {
+        let Some(fast) = &self.fast else { return Ok(0) };
+        let n_changes = catch_up(&**fast, source).await?;
+        let Indexes { current, next } = self.indexes();
+        if next.is_none() && source.changes_after(current.info().await?.revision, FEW + 1).await?.len() > FEW {
+            self.serve(Indexes { current: fast.clone(), next: Some(current) });
+        }
+        Ok(n_changes)
+    }
+
+    fn serve(&self, indexes: Indexes) {
+        *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = indexes;
+    }
+
     /// Whether there is work: unread changes, or an index to be replaced.
     pub async fn is_behind(&self, source: &dyn TrackSource) -> Result<bool, IndexError> {
         let Indexes { current, next } = self.indexes();
         Ok(next.is_some() || !source.changes_after(current.info().await?.revision, 1).await?.is_empty())
+    }
+
+    /// The index of the configured embedder, which may not serve yet.
+    pub async fn wanted(&self) -> Result<IndexInfo, IndexError> {
+        let Indexes { current, next } = self.indexes();
+        next.unwrap_or(current).info().await
     }
 
     fn indexes(&self) -> Indexes {

@@ -1,7 +1,6 @@
 //! Errors: one JSON format for every endpoint, and the only place that chooses HTTP statuses.
 
 use aide::OperationOutput;
-use app::IndexError;
 use app::TidalError;
 use app::import::ImportError;
 use app::{Error, import::ImportFailure};
@@ -167,7 +166,7 @@ impl From<Error> for ApiError {
             Error::Catalogue(error) => error.into(),
             Error::Index(cause) => {
                 error!("The index failed: {cause}");
-                Self::new(StatusCode::BAD_GATEWAY, "UNAVAILABLE", IndexError::MESSAGE)
+                Self::new(StatusCode::BAD_GATEWAY, "UNAVAILABLE", cause.message())
             }
             Error::Database(cause) => {
                 error!("The database failed: {cause}");

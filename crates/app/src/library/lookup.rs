@@ -1,6 +1,9 @@
 //! Lookups: which tracks a user owns and which are indexed, with one query each.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    time::{Duration, Instant},
+};
 
 use engine::{Timings, UserId};
 
@@ -14,6 +17,10 @@ use search::{Found, Hit, IndexError, SearchPlan};
 use sources::tidal::{TidalAlbum, TidalTrack};
 use store::{Candidate, Visible};
 
+/// How long a search waits for the first tracks of a new index: an embedded index reads a sample in less than a second.
+const FILLS_WITHIN: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 impl Library {
     /// The scope of a user. Every lookup below uses it.
     pub(crate) async fn scope(&self, owner: &UserId) -> Result<Scope, Error> {
@@ -26,8 +33,11 @@ impl Library {
 
     /// The best tracks that the user may see, and how many there are.
     pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<Found, Error> {
-        let found = self.index.find(&plan.within(self.scope(owner).await?)).await?;
-        self.make_sure(!found.hits.is_empty()).await?;
+        let plan = plan.within(self.scope(owner).await?);
+        let found = self.index.find(&plan).await?;
+        if found.hits.is_empty() && self.was_filled_meanwhile().await? {
+            return Ok(self.index.find(&plan).await?);
+        }
         Ok(found)
     }
 
@@ -37,7 +47,9 @@ impl Library {
         let documents = names.iter().flat_map(|name| visible.remove(name).unwrap_or_default());
         let documents: Vec<DocumentId> = documents.map(|found| found.document).collect();
         let tracks = if documents.is_empty() { vec![] } else { self.index.get(&documents).await? };
-        self.make_sure(names.is_empty() || !tracks.is_empty()).await?;
+        if tracks.is_empty() && !documents.is_empty() && self.was_filled_meanwhile().await? {
+            return Ok(self.index.get(&documents).await?);
+        }
         Ok(tracks)
     }
 
@@ -59,14 +71,22 @@ impl Library {
     }
 
     /// Checks the index if nothing was found: "nothing" is a valid answer only if the index has read the documents.
-    async fn make_sure(&self, is_something: bool) -> Result<(), IndexError> {
-        if is_something || self.index.info().await?.revision > 0 {
-            return Ok(());
+    /// True if it was empty and has read the first of them now, so that the caller asks again.
+    async fn was_filled_meanwhile(&self) -> Result<bool, IndexError> {
+        if self.index.info().await?.revision > 0 {
+            return Ok(false);
         }
-        match self.store.n_changes_after(0).await.map_err(|error| IndexError::Bug(error.into()))? {
-            0 => Ok(()),
-            _ => Err(IndexError::Filling),
+        if self.store.n_changes_after(0).await.map_err(|error| IndexError::Bug(error.into()))? == 0 {
+            return Ok(false);
         }
+        let until = Instant::now() + FILLS_WITHIN;
+        while Instant::now() < until {
+            tokio::time::sleep(LOOK_AGAIN).await;
+            if self.index.info().await?.revision > 0 {
+                return Ok(true);
+            }
+        }
+        Err(IndexError::Filling)
     }
 
     /// Which of these tracks are in the library, in their order. A failed lookup is an error, never "no".

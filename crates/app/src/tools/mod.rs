@@ -123,7 +123,7 @@ fn tool_error(error: Error) -> ToolError {
         }
         Error::Index(cause) => {
             error!("The index failed during a tool call: {cause}");
-            let message = IndexError::MESSAGE.to_owned();
+            let message = cause.message().to_owned();
             if cause.is_passing() {
                 ToolError::Unavailable { message, retryable: false }
             } else {

@@ -12,7 +12,7 @@ use super::super::IndexError;
 pub struct QdrantSettings {
     pub url: String,
     pub api_key: Option<String>,
-    /// Begins the name of every collection, so that two houses can share a server.
+    /// Begins the name of every collection, so that two installations can share a server.
     pub prefix: String,
     pub timeout: Duration,
 }

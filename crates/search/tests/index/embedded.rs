@@ -4,16 +4,19 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use search::{
-    EmbeddedIndex, IndexError, SearchPlan, TrackIndex, catch_up,
+    EmbeddedIndex, IndexError, LiveIndex, SearchPlan, TrackIndex, catch_up,
     embed::{Embedder, StaticTable},
 };
 use tempfile::TempDir;
 
-use crate::support::{Better, Truth, deletion, document, small_library, takes_over, track, upserts};
+use crate::support::{Better, Slow, Truth, deletion, document, small_library, takes_over, track, upserts};
 
 struct Fresh {
     index: EmbeddedIndex,
@@ -51,7 +54,7 @@ async fn other_languages_are_understood() {
     crate::words::other_languages_are_understood(&index).await;
 }
 
-async fn titles(index: &EmbeddedIndex, query: &str) -> Vec<String> {
+async fn titles(index: &impl TrackIndex, query: &str) -> Vec<String> {
     index.search(&SearchPlan::new(query, 3)).await.unwrap().into_iter().map(|hit| hit.track.title).collect()
 }
 
@@ -187,6 +190,42 @@ async fn the_index_of_a_new_embedder_is_filled_beside_the_old_one_and_then_repla
     takes_over(Arc::new(before), Arc::new(better()), &truth).await;
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the old index is deleted");
     assert_eq!(better().info().await.unwrap().n_tracks, 7);
+}
+
+/// The table of the binary reads tracks at once, and serves until a slow model has read them: the first ones, and those
+/// of a large import later. A few changes are left to the model.
+#[tokio::test]
+async fn many_new_tracks_are_found_before_a_slow_model_has_read_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (truth, is_ready) = (Truth::default(), Arc::new(AtomicBool::new(false)));
+    let slow = Slow { table: StaticTable::built_in().unwrap(), is_ready: is_ready.clone() };
+    let wanted = Arc::new(EmbeddedIndex::open(dir.path(), Arc::new(slow)).unwrap());
+    let live = LiveIndex::with_fast(wanted, Arc::new(open(&dir).unwrap())).await.unwrap();
+    let add = |first: u32, n: u32| {
+        let mut changes = truth.changes.lock().unwrap();
+        let (newest, tracks) = (changes.len() as i64, (first..first + n).map(numbered).collect::<Vec<_>>());
+        changes.extend(upserts(&tracks, newest + 1));
+    };
+    let finds = async |n: u32| titles(&live, &format!("item{n}x")).await.first() == Some(&format!("Number {n}"));
+    let serves = async || live.info().await.unwrap().embedder.model;
+    assert_eq!(live.follow(&truth).await.unwrap(), 0, "there are no tracks yet");
+    for (first, n) in [(0, 3), (3, 20)] {
+        add(first, n);
+        live.follow(&truth).await.unwrap_err();
+        assert!(finds(first + n - 1).await, "{n} new tracks");
+        assert_eq!(
+            (serves().await.as_str(), live.wanted().await.unwrap().embedder.model.as_str()),
+            ("segue-static", "slow")
+        );
+        is_ready.store(true, Ordering::Relaxed);
+        assert_eq!(live.follow(&truth).await.unwrap(), 0, "the table has read them");
+        assert!(finds(first + n - 1).await, "{n} tracks that the model has read");
+        assert_eq!(serves().await, "slow");
+        is_ready.store(false, Ordering::Relaxed);
+    }
+    add(23, 1);
+    live.follow(&truth).await.unwrap_err();
+    assert_eq!(serves().await, "slow", "the ranking does not change for one track");
 }
 
 /// Not a test: [`a_kill_loses_no_acknowledged_write`] starts this as a process and kills it.

@@ -1,6 +1,9 @@
 //! Test tracks, and a source of changes in memory.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 use futures::future::BoxFuture;
 use music::{AudioFeatures, DocumentId, Isrc, Track, TrackId};
@@ -77,6 +80,25 @@ impl Embedder for Better {
 
     fn id(&self) -> EmbedderId {
         EmbedderId { model: "better".into(), ..self.0.id() }
+    }
+}
+
+/// A slow embedder: it embeds nothing before it is ready.
+pub(crate) struct Slow {
+    pub(crate) table: StaticTable,
+    pub(crate) is_ready: Arc<AtomicBool>,
+}
+
+impl Embedder for Slow {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        if kind == Kind::Document && !self.is_ready.load(Ordering::Relaxed) {
+            return Box::pin(async { Err(EmbedError::Setup("not ready".into())) });
+        }
+        self.table.embed(texts, kind)
+    }
+
+    fn id(&self) -> EmbedderId {
+        EmbedderId { model: "slow".into(), ..self.table.id() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which node keeps a folder in step? The one with its lease: several nodes would import the same file several times.
+//! Which node watches a folder? The one with its lease: several nodes would import the same file several times.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{Store, StoreError};
 pub const FOLDER_LEASE: Duration = Duration::from_secs(150);
 
 impl Store {
-    /// Whether this node keeps the folder in step from now on. A node that has the lease renews it.
+    /// Whether this node watches the folder from now on. A node that has the lease renews it.
     pub async fn claim_folder(&self, source: Uuid, node: &str) -> Result<bool, StoreError> {
         const SQL: &str = "UPDATE library_sources SET node = $2, lease_until = $3
             WHERE id = $1 AND (node = $2 OR lease_until IS NULL OR lease_until < $4)";

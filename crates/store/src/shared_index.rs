@@ -13,8 +13,8 @@ pub const INDEX_LEASE: TimeDelta = TimeDelta::seconds(20);
 impl Store {
     /// The id of this installation. It distinguishes this database from others whose index is on the same server.
     pub async fn installation_id(&self) -> Result<String, StoreError> {
-        const NEW: &str = "INSERT INTO house (one, name) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
-        const SQL: &str = "SELECT name FROM house";
+        const NEW: &str = "INSERT INTO installation (one, name) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
+        const SQL: &str = "SELECT name FROM installation";
         let name = Uuid::new_v4().simple().to_string()[..8].to_owned();
         self.write(NEW).bind(name).execute().await?;
         let (name,): (String,) = self.read(SQL).fetch_one().await?;

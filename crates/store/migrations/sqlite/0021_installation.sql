@@ -1,0 +1,2 @@
+-- The table has the name of what it describes: this installation.
+ALTER TABLE house RENAME TO installation;

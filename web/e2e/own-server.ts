@@ -1,6 +1,6 @@
 // A server of a test's own, for what the shared one cannot show: other settings, other services beside it.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,13 +12,14 @@ export const canStart = BINARY !== undefined && process.env.SEGUE_URL === undefi
 
 export class OwnServers {
   private readonly children: ChildProcess[] = [];
+  private latest: ChildProcess | undefined;
   private readonly folder = mkdtempSync(join(tmpdir(), 'segue-own-'));
 
   /** Starts Segue and answers its address. */
-  async segue(settings: Record<string, string>): Promise<string> {
-    const port = await freePort();
+  async segue(settings: Record<string, string>, port?: number): Promise<string> {
+    port ??= await freePort();
     const url = `http://127.0.0.1:${port}`;
-    this.start(BINARY!, ['serve'], {
+    this.latest = this.start(BINARY!, ['serve'], {
       SEGUE_LISTEN: `127.0.0.1:${port}`,
       SEGUE_DATA_DIR: this.folder,
       SEGUE_LOG: 'warn',
@@ -28,10 +29,22 @@ export class OwnServers {
     return url;
   }
 
-  /** Starts a double of a model server and answers its port. */
-  async model(family: string, name: string): Promise<number> {
+  /** Kills the Segue that was started last, as a crash does, and answers when it is gone. */
+  async killSegue(): Promise<void> {
+    const gone = new Promise((resolve) => this.latest!.once('exit', resolve));
+    this.latest!.kill('SIGKILL');
+    await gone;
+  }
+
+  /** Starts a double of a model server, with the steps of a script, and answers its port. */
+  async model(family: string, name: string, steps?: object[]): Promise<number> {
     const port = await freePort();
     const args = ['model', '--family', family, '--name', name, '--listen', `127.0.0.1:${port}`];
+    if (steps) {
+      const script = join(this.folder, `${name}.json`);
+      writeFileSync(script, JSON.stringify(steps));
+      args.push('--script', script);
+    }
     this.start(beside('doubles'), args, {});
     await answers(`http://127.0.0.1:${port}/v1/models`);
     return port;
@@ -66,9 +79,11 @@ export class OwnServers {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private start(command: string, args: string[], settings: Record<string, string>): void {
+  private start(command: string, args: string[], settings: Record<string, string>): ChildProcess {
     const env = { PATH: process.env.PATH, HOME: this.folder, ...settings };
-    this.children.push(spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }));
+    const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    this.children.push(child);
+    return child;
   }
 }
 

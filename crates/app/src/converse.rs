@@ -172,8 +172,8 @@ impl App {
         let outcome = self.toolbox.call(&StoreJournal(&self.store), &cx, &call).await;
         if let Ok(outcome) = &outcome {
             let (ended_ms, outcome) = (Utc::now().timestamp_millis(), outcome.clone());
-            let asides = Vec::new();
-            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome, asides });
+            let background_calls = Vec::new();
+            self.observer.call_ended(EndedCall { call, started_ms, ended_ms, outcome, background_calls });
         }
         outcome.map_err(|error| match error {
             JournalError::Unwritable(error) => match error.downcast::<StoreError>() {

@@ -79,8 +79,8 @@ pub(crate) async fn finish<H: Host>(host: &H, job: Job, answer: Option<Answer>) 
         let (turn, conversation) = (live.started.turn, live.started.conversation);
         let (owner, agent, question) = (job.owner, job.agent.id.to_owned(), job.question);
         let events = live.events();
-        let (sent, asides) = (job.sent.take(), Vec::new());
-        host.ended(EndedTurn { turn, conversation, owner, agent, question, events, sent, asides }, said);
+        let (sent, background_calls) = (job.sent.take(), Vec::new());
+        host.ended(EndedTurn { turn, conversation, owner, agent, question, events, sent, background_calls }, said);
     }
 }
 

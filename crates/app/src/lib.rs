@@ -60,7 +60,7 @@ use crate::{
     models::Models,
     node::Node,
     observe::{
-        Asides, Observer,
+        BackgroundCalls, Observer,
         metrics::{IndexReading, Reading},
     },
     readiness::Readiness,
@@ -124,8 +124,8 @@ impl App {
         let tidal = Tidal::new(&config.tidal)?;
         let sources = Sources::new(&config.sources)?;
         let spawned = TaskTracker::new();
-        let asides = Asides::default();
-        let meter = Meter::new(&store, token_limits(&config), &spawned, &asides);
+        let background_calls = BackgroundCalls::default();
+        let meter = Meter::new(&store, token_limits(&config), &spawned, &background_calls);
         let models = Models::open(&config, model, of_page.as_deref()).await.context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(
@@ -143,7 +143,7 @@ impl App {
         let all_tools = mcp_tools.join(own_tools.clone());
         let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
         let observer = Arc::new(observer);
-        asides.tell(&observer);
+        background_calls.tell(&observer);
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
             observer,

@@ -10,7 +10,7 @@ use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
-use crate::observe::Asides;
+use crate::observe::BackgroundCalls;
 
 /// Average bytes per token. Used only for replies that do not report their usage.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -23,12 +23,17 @@ pub(crate) struct Meter {
     /// Pending charges of dropped replies.
     pub(crate) spawned: TaskTracker,
     /// Receives replies that are not part of an answer.
-    pub(crate) asides: Asides,
+    pub(crate) background_calls: BackgroundCalls,
 }
 
 impl Meter {
-    pub(crate) fn new(store: &Store, limits: TokenLimits, spawned: &TaskTracker, asides: &Asides) -> Self {
-        Self { store: store.clone(), limits, spawned: spawned.clone(), asides: asides.clone() }
+    pub(crate) fn new(
+        store: &Store,
+        limits: TokenLimits,
+        spawned: &TaskTracker,
+        background_calls: &BackgroundCalls,
+    ) -> Self {
+        Self { store: store.clone(), limits, spawned: spawned.clone(), background_calls: background_calls.clone() }
     }
 
     /// Runs database work in a separate task. A caller may have several replies in progress and not poll them while

@@ -27,7 +27,7 @@ impl Journal for StoreJournal<'_> {
         Box::pin(async move { self.0.refuse_call(call, failure).await.map_err(unwritable) })
     }
 
-    fn patience(&self) -> Duration {
+    fn retry_for(&self) -> Duration {
         RETRY_FOR
     }
 }
@@ -67,7 +67,7 @@ impl Journal for TurnJournal<'_> {
         })
     }
 
-    fn patience(&self) -> Duration {
+    fn retry_for(&self) -> Duration {
         RETRY_FOR
     }
 }

@@ -10,7 +10,7 @@ use engine::{CallId, Message, Model, Prompt, UserId, untrusted};
 use store::Purpose;
 use tracing::debug;
 
-use crate::{metered::Meter, observe::Errand};
+use crate::{metered::Meter, observe::Cause};
 
 /// A search has a budget of three seconds and needs less than one itself.
 const TIMEOUT: Duration = Duration::from_millis(1500);
@@ -46,10 +46,11 @@ impl Wordings {
         }
         let paid = self.meter.as_ref().map(|meter| meter.model(model, owner, Purpose::Background));
         let model: &dyn Model = paid.as_ref().map_or(model.as_ref(), |paid| paid);
-        let errand = Errand { name: "rewording", owner: owner.clone(), call: Some(call) };
-        let (asides, prompt) = (self.meter.as_ref().map(|meter| meter.asides.clone()), prompt(query));
-        let asides = asides.unwrap_or_default();
-        let asked = asides.ask(model, &prompt, errand);
+        let cause = Cause { name: "rewording", owner: owner.clone(), call: Some(call) };
+        let (background_calls, prompt) =
+            (self.meter.as_ref().map(|meter| meter.background_calls.clone()), prompt(query));
+        let background_calls = background_calls.unwrap_or_default();
+        let asked = background_calls.ask(model, &prompt, cause);
         let answer = match tokio::time::timeout(TIMEOUT, asked).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => {

@@ -3,7 +3,7 @@
 mod budget;
 mod event;
 mod explain;
-mod foreign;
+mod external;
 mod halt;
 mod ids;
 pub mod lenient;
@@ -24,7 +24,7 @@ pub mod untrusted;
 
 pub use budget::{Trimmed, estimated_usage, fit, prompt_chars};
 pub use event::{AskedCall, Event, FailureCode, Kind, StopReason};
-pub use foreign::{ForeignOutput, ForeignTool};
+pub use external::{ExternalOutput, ExternalTool};
 pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
 pub use message::{Block, Message, Role, text_of};
 pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage, Window};

@@ -9,7 +9,7 @@ use std::{
 };
 
 use engine::{
-    Block, Call, CallId, Delta, Effect, End, Event, Failure, FailureCode, Finished, ForeignOutput, ForeignTool,
+    Block, Call, CallId, Delta, Effect, End, Event, ExternalOutput, ExternalTool, Failure, FailureCode, Finished,
     Journal, JournalError, Kind, Limits, Message, MessageId, Model, ModelError, Outcome, Progress, Prompt, Recorded,
     Report, StopReason, Tool, ToolContext, ToolError, ToolSpec, Toolbox, Turn, Usage, UserId, run,
 };
@@ -131,18 +131,18 @@ fn unfinished() -> Failure {
     Failure::new("unfinished", false)
 }
 
-struct Foreign(World, ToolSpec);
+struct External(World, ToolSpec);
 
-impl ForeignTool for Foreign {
+impl ExternalTool for External {
     fn spec(&self) -> &ToolSpec {
         &self.1
     }
     fn deadline(&self) -> Duration {
         Duration::from_secs(1)
     }
-    fn call<'a>(&'a self, _: &'a ToolContext, _: &'a Value) -> BoxFuture<'a, Result<ForeignOutput, ToolError>> {
+    fn call<'a>(&'a self, _: &'a ToolContext, _: &'a Value) -> BoxFuture<'a, Result<ExternalOutput, ToolError>> {
         self.0.change(|disk| disk.n_foreign += 1);
-        Box::pin(async { Ok(ForeignOutput { summary: "sent".into(), count: 1, output: json!({}) }) })
+        Box::pin(async { Ok(ExternalOutput { summary: "sent".into(), count: 1, output: json!({}) }) })
     }
 }
 
@@ -215,7 +215,7 @@ async fn turn(world: &World, given: Given) -> (Finished, Vec<Prompt>) {
     let toolbox = Toolbox::default()
         .with(Read(world.clone()))
         .with(Write(world.clone()))
-        .with_foreign(Arc::new(Foreign(world.clone(), spec)));
+        .with_external(Arc::new(External(world.clone(), spec)));
     let turn = Turn {
         model: &model,
         toolbox: &toolbox,
@@ -425,7 +425,7 @@ impl Journal for Flaky {
     fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
         self.write(self.world.refuse(call, failure))
     }
-    fn patience(&self) -> Duration {
+    fn retry_for(&self) -> Duration {
         Duration::from_secs(10)
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{ConfigError, SETTINGS, Secret, problem, settings::key_of};
-use crate::mcp_client::{self, OutsideServer};
+use crate::mcp_client::{self, McpServer};
 
 /// `$XDG_CONFIG_HOME/segue/segue.toml`; an absolute path, as the specification demands.
 pub(super) fn default_file(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
@@ -39,7 +39,7 @@ pub(super) fn ignored_file(here: &Path, read: Option<&Path>) -> Option<String> {
 }
 
 /// `[mcp.<name>]`: other servers whose tools agents may use.
-pub(super) fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideServer>, ConfigError> {
+pub(super) fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<McpServer>, ConfigError> {
     let Some(tables) = tables.filter(|_| std::env::var_os(mcp_client::STARTED_BY_SEGUE).is_none()) else {
         return Ok(Vec::new());
     };
@@ -48,7 +48,7 @@ pub(super) fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<OutsideSe
     };
     let secret = |name: &str| std::env::var(name).ok().map(Secret::new);
     let servers = tables.into_iter().map(|(name, table)| {
-        OutsideServer::parse(&name, table, secret).map_err(|why| problem("segue.toml", format!("[mcp.{name}]: {why}")))
+        McpServer::parse(&name, table, secret).map_err(|why| problem("segue.toml", format!("[mcp.{name}]: {why}")))
     });
     servers.collect()
 }

@@ -42,7 +42,7 @@ use self::{
 pub use crate::networks::Networks;
 use crate::{
     enrich::SourceUrls,
-    mcp_client::OutsideServer,
+    mcp_client::McpServer,
     models::{NamedModel, parse_list},
 };
 
@@ -81,7 +81,7 @@ pub struct Config {
     pub sources: SourceUrls,
     /// Users find each other's catalogued tracks.
     pub shared_collection: bool,
-    /// Folders that are kept in step with libraries.
+    /// Folders whose files libraries follow.
     pub music_dirs: Vec<MusicDir>,
     /// Whether files of music folders are compared by their sound.
     pub fingerprints: bool,
@@ -114,7 +114,7 @@ pub struct Config {
     pub takes_turns: bool,
     pub log: String,
     /// Other MCP servers; only from the file.
-    pub mcp: Vec<OutsideServer>,
+    pub mcp: Vec<McpServer>,
     /// What the operator should know about a settings file that was not read.
     pub ignored_file: Option<String>,
 }

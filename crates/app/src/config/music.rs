@@ -4,7 +4,7 @@ use super::{ConfigError, problem, values::Values};
 use crate::enrich::SourceUrls;
 use sources::tidal::{Credentials, TidalConfig};
 
-/// A folder of audio files, and whose library it is kept in step with.
+/// A watched folder of audio files, and the user whose library it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MusicDir {
     /// An account's name; none where there is one user.

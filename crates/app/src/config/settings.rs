@@ -94,7 +94,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "SEGUE_MUSIC_DIR",
         "",
-        "Folders of audio files that libraries are kept in step with: DIR, or with accounts NAME=DIR pairs separated by ;",
+        "Folders of audio files that Segue watches: DIR, or with accounts NAME=DIR pairs separated by ;",
     ),
     setting(
         "SEGUE_FINGERPRINTS",

@@ -10,7 +10,7 @@ use super::{
     extract::{self, extract},
     worker::{again_or_failed, done},
 };
-use crate::{metered::Meter, models::Models, observe::Errand};
+use crate::{metered::Meter, models::Models, observe::Cause};
 use formats::spelling::{clean, clean_lines};
 use music::Track;
 use store::{Claimed, Description, Ending, Purpose};
@@ -84,8 +84,8 @@ impl Describer {
             Err(error) => return again_or_failed(error.to_string(), claimed.tries),
         };
         let model = self.meter.model(model, &payer, Purpose::Background);
-        let errand = Errand { name: "description", owner: payer, call: None };
-        match self.meter.asides.ask(&model, &prompt(&claimed.track), errand).await {
+        let cause = Cause { name: "description", owner: payer, call: None };
+        match self.meter.background_calls.ask(&model, &prompt(&claimed.track), cause).await {
             Ok(text) => match read(&text, model.id()) {
                 Some(description) => done(&description, &version),
                 None => again_or_failed("the model's answer is not the JSON it was asked for".into(), claimed.tries),

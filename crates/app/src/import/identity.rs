@@ -205,9 +205,9 @@ mod tests {
     fn a_corrected_line_with_a_code_replaces_the_open_entry() {
         let own = &mut OwnTracks::default();
         let before = identified(own, &entry("Memo", None));
-        let mended = entry("Memo", Some("GBAYE6800001"));
-        let found = super::super::judge(&mended, &[]);
-        let Identity { id, was } = own.identify(&UserId::new("ann"), &mended, &found);
-        assert_eq!((id, was), (TrackId::of_isrc(&mended.isrcs[0]), Some(before)));
+        let corrected = entry("Memo", Some("GBAYE6800001"));
+        let found = super::super::judge(&corrected, &[]);
+        let Identity { id, was } = own.identify(&UserId::new("ann"), &corrected, &found);
+        assert_eq!((id, was), (TrackId::of_isrc(&corrected.isrcs[0]), Some(before)));
     }
 }

@@ -15,17 +15,17 @@ use serde_json::Value;
 use tokio::{process::Command, sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{OutsideServer, STARTED_BY_SEGUE};
+use super::{McpServer, STARTED_BY_SEGUE};
 
 type Client = Arc<RunningService<RoleClient, ()>>;
 
 pub(super) struct Connection {
-    pub(super) server: OutsideServer,
+    pub(super) server: McpServer,
     client: Mutex<Option<Client>>,
 }
 
 impl Connection {
-    pub(super) fn new(server: OutsideServer) -> Self {
+    pub(super) fn new(server: McpServer) -> Self {
         Self { server, client: Mutex::default() }
     }
 

@@ -7,13 +7,13 @@ mod settings;
 
 use std::{sync::Arc, time::Duration};
 
-use engine::{Effect, ForeignOutput, ForeignTool, ToolContext, ToolError, ToolSpec, Toolbox, untrusted};
+use engine::{Effect, ExternalOutput, ExternalTool, ToolContext, ToolError, ToolSpec, Toolbox, untrusted};
 use futures::future::BoxFuture;
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
-pub use settings::OutsideServer;
+pub use settings::McpServer;
 
 use store::Store;
 
@@ -32,7 +32,7 @@ pub(crate) const STARTED_BY_SEGUE: &str = "SEGUE_STARTED_BY_SEGUE";
 const MAX_NAME_CHARS: usize = 64;
 
 /// How many of a server's tools may be used, for health checks.
-pub async fn n_offered(server: &OutsideServer) -> anyhow::Result<usize> {
+pub async fn n_offered(server: &McpServer) -> anyhow::Result<usize> {
     let connection = Arc::new(Connection::new(server.clone()));
     let offered = connection.tools().await?;
     Ok(offered.iter().filter_map(|tool| McpTool::spec_of(tool, &connection)).count())
@@ -46,7 +46,7 @@ pub(crate) struct McpTools {
 
 impl McpTools {
     /// Requests the tool list of every server. A server that does not answer is ignored until the next start.
-    pub(crate) async fn find(servers: &[OutsideServer], store: &Store) -> Self {
+    pub(crate) async fn find(servers: &[McpServer], store: &Store) -> Self {
         let mut tools = Vec::new();
         for server in servers {
             let connection = Arc::new(Connection::new(server.clone()));
@@ -64,13 +64,13 @@ impl McpTools {
     }
 
     pub(crate) fn join(&self, toolbox: Toolbox) -> Toolbox {
-        self.tools.iter().fold(toolbox, |toolbox, (tool, _)| toolbox.with_foreign(tool.clone()))
+        self.tools.iter().fold(toolbox, |toolbox, (tool, _)| toolbox.with_external(tool.clone()))
     }
 
     /// Adds the tools that the operator allowed for calls without an agent.
     pub(crate) fn join_direct(&self, toolbox: Toolbox) -> Toolbox {
         let direct = self.tools.iter().filter(|(tool, _)| tool.connection.server.direct.contains(&tool.name));
-        direct.fold(toolbox, |toolbox, (tool, _)| toolbox.with_foreign(tool.clone()))
+        direct.fold(toolbox, |toolbox, (tool, _)| toolbox.with_external(tool.clone()))
     }
 
     /// The names of the tools that an agent may use.
@@ -127,7 +127,7 @@ impl McpTool {
     }
 }
 
-impl ForeignTool for McpTool {
+impl ExternalTool for McpTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -137,7 +137,7 @@ impl ForeignTool for McpTool {
         self.connection.server.timeout() + Duration::from_secs(2)
     }
 
-    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<ForeignOutput, ToolError>> {
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<ExternalOutput, ToolError>> {
         Box::pin(async move {
             if self.spec.effect != Effect::Reads {
                 consent::check(&self.store, cx, self.spec.name, self.spec.title, input).await?;
@@ -149,7 +149,7 @@ impl ForeignTool for McpTool {
 }
 
 /// Reads a result. An error of the tool is returned to the model.
-fn read(server: &str, result: &CallToolResult) -> Result<ForeignOutput, ToolError> {
+fn read(server: &str, result: &CallToolResult) -> Result<ExternalOutput, ToolError> {
     let texts = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
     if result.is_error == Some(true) {
@@ -157,7 +157,7 @@ fn read(server: &str, result: &CallToolResult) -> Result<ForeignOutput, ToolErro
     }
     let data = untrusted::cleaned(result.structured_content.clone().unwrap_or(Value::String(text)));
     let output = json!({"from": server, "data": data});
-    Ok(ForeignOutput { summary: format!("{server} answered"), count: 1, output })
+    Ok(ExternalOutput { summary: format!("{server} answered"), count: 1, output })
 }
 
 /// An error message of another server: short, on one line, without invisible characters, and marked as data.

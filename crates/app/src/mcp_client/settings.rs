@@ -10,7 +10,7 @@ use crate::config::Secret;
 /// One server. `url` or `command`, not both.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OutsideServer {
+pub struct McpServer {
     /// The name of its table; its tools are called `<name>__<tool>`.
     #[serde(skip)]
     pub name: String,
@@ -56,7 +56,7 @@ fn ten_seconds() -> u64 {
 /// The same variables that other MCP clients pass on.
 const NEEDED_BY_PROGRAMS: [&str; 8] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-impl OutsideServer {
+impl McpServer {
     pub fn parse(name: &str, table: toml::Value, environment: impl Fn(&str) -> Option<Secret>) -> Result<Self, String> {
         let mut server: Self = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
@@ -97,10 +97,10 @@ impl OutsideServer {
 mod tests {
     use engine::Effect;
 
-    use super::{OutsideServer, Secret};
+    use super::{McpServer, Secret};
 
-    fn parse(text: &str) -> Result<OutsideServer, String> {
-        OutsideServer::parse("weather", toml::from_str(text).unwrap(), |name| (name == "KEY").then(|| Secret::new("k")))
+    fn parse(text: &str) -> Result<McpServer, String> {
+        McpServer::parse("weather", toml::from_str(text).unwrap(), |name| (name == "KEY").then(|| Secret::new("k")))
     }
 
     #[test]

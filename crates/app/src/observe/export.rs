@@ -17,7 +17,7 @@ use tracing::{debug, warn};
 
 use super::{
     EndedCall, EndedTurn, Metrics,
-    asides::Aside,
+    background_calls::BackgroundCall,
     otlp,
     spans::{self, Span},
 };
@@ -41,7 +41,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 pub(super) enum Ended {
     Turn(Arc<EndedTurn>),
     Call(Arc<EndedCall>),
-    Aside(Arc<Aside>),
+    BackgroundCall(Arc<BackgroundCall>),
 }
 
 pub(super) struct Traces {
@@ -89,10 +89,10 @@ fn n_spans(ended: &Ended) -> usize {
             let opens = |event: &&Arc<engine::Event>| {
                 matches!(event.kind, engine::Kind::StepStarted { .. } | engine::Kind::ToolStarted { .. })
             };
-            1 + turn.events.iter().filter(opens).count() + turn.asides.len()
+            1 + turn.events.iter().filter(opens).count() + turn.background_calls.len()
         }
-        Ended::Call(call) => 1 + call.asides.len(),
-        Ended::Aside(_) => 1,
+        Ended::Call(call) => 1 + call.background_calls.len(),
+        Ended::BackgroundCall(_) => 1,
     }
 }
 
@@ -159,7 +159,7 @@ impl Exporter {
             .flat_map(|ended| match ended {
                 Ended::Turn(turn) => spans::of_turn(turn, content),
                 Ended::Call(call) => spans::of_call(call, content),
-                Ended::Aside(aside) => vec![spans::of_lone_aside(aside, content)],
+                Ended::BackgroundCall(background) => vec![spans::of_lone_background_call(background, content)],
             })
             .collect();
         drop(batch);

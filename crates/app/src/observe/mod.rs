@@ -3,7 +3,7 @@
 //! Both are computed from the log of a finished turn, so they add no cost while the turn runs. A turn that a dead
 //! server left behind is reported like any other.
 
-mod asides;
+mod background_calls;
 mod cut;
 mod export;
 pub mod metrics;
@@ -20,12 +20,12 @@ use engine::{Call, CallId, ConversationId, Event, Kind, Outcome, TurnId, UserId}
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
-    asides::Aside,
+    background_calls::BackgroundCall,
     export::{Ended, Traces},
     metrics::Reading,
 };
 pub(crate) use self::{
-    asides::{Asides, Errand},
+    background_calls::{BackgroundCalls, Cause},
     sent::{Sent, SentPrompt, Watched},
 };
 pub use self::{metrics::Metrics, spans::Content};
@@ -43,7 +43,7 @@ pub(crate) struct EndedTurn {
     /// What this node has sent to the model.
     pub(crate) sent: Vec<SentPrompt>,
     /// Model calls of its tools; the observer adds them.
-    pub(crate) asides: Vec<Aside>,
+    pub(crate) background_calls: Vec<BackgroundCall>,
 }
 
 impl EndedTurn {
@@ -70,7 +70,7 @@ pub(crate) struct EndedCall {
     pub(crate) ended_ms: i64,
     pub(crate) outcome: Outcome,
     /// As in a turn.
-    pub(crate) asides: Vec<Aside>,
+    pub(crate) background_calls: Vec<BackgroundCall>,
 }
 
 /// How many replies may wait for the end of the call that they belong to. If another node finishes the turn, they are
@@ -82,7 +82,7 @@ pub struct Observer {
     /// One for each collector.
     traces: Vec<Traces>,
     tells_content: bool,
-    asides: Mutex<HashMap<CallId, Vec<Aside>>>,
+    background_calls: Mutex<HashMap<CallId, Vec<BackgroundCall>>>,
     /// A model may call any tool name. Only known names become labels.
     tools: HashSet<&'static str>,
 }
@@ -93,7 +93,7 @@ impl Observer {
         let traces = config.traces.iter().map(|traces| Traces::new(traces, node, metrics.clone()));
         let traces = traces.collect::<anyhow::Result<_>>()?;
         let tells_content = config.traces.iter().any(|traces| traces.content == Content::Included);
-        Ok(Self { metrics, traces, tells_content, asides: Mutex::default(), tools: tools.collect() })
+        Ok(Self { metrics, traces, tells_content, background_calls: Mutex::default(), tools: tools.collect() })
     }
 
     /// Whether traces contain the prompts.
@@ -115,31 +115,33 @@ impl Observer {
             Kind::ToolStarted { call, .. } => Some(*call),
             _ => None,
         });
-        ended.asides = calls.flat_map(|call| self.asides_of(call)).collect();
+        ended.background_calls = calls.flat_map(|call| self.background_calls_of(call)).collect();
         self.offer(Ended::Turn(Arc::new(ended)));
     }
 
     pub(crate) fn call_ended(&self, mut ended: EndedCall) {
         self.metrics.call_ended(self.label_of(&ended.call.name), &ended.outcome);
-        ended.asides = self.asides_of(ended.call.id);
+        ended.background_calls = self.background_calls_of(ended.call.id);
         self.offer(Ended::Call(Arc::new(ended)));
     }
 
     /// A reply for a call becomes part of that call's span when the call or its turn is reported.
-    fn aside_ended(&self, aside: Aside) {
+    fn background_call_ended(&self, background: BackgroundCall) {
         if self.traces.is_empty() {
             return;
         }
-        let Some(call) = aside.errand.call else { return self.offer(Ended::Aside(Arc::new(aside))) };
-        let mut asides = self.asides.lock().unwrap_or_else(PoisonError::into_inner);
-        if asides.len() >= MOST_WAITING {
-            asides.clear();
+        let Some(call) = background.cause.call else {
+            return self.offer(Ended::BackgroundCall(Arc::new(background)));
+        };
+        let mut background_calls = self.background_calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if background_calls.len() >= MOST_WAITING {
+            background_calls.clear();
         }
-        asides.entry(call).or_default().push(aside);
+        background_calls.entry(call).or_default().push(background);
     }
 
-    fn asides_of(&self, call: CallId) -> Vec<Aside> {
-        self.asides.lock().unwrap_or_else(PoisonError::into_inner).remove(&call).unwrap_or_default()
+    fn background_calls_of(&self, call: CallId) -> Vec<BackgroundCall> {
+        self.background_calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&call).unwrap_or_default()
     }
 
     fn offer(&self, ended: Ended) {
@@ -213,8 +215,8 @@ mod tests {
         kinds.push(Kind::Ended { usage, stop: StopReason::Complete, notices: Vec::new(), cost_usd: None });
         let events = kinds.into_iter().zip(1..).map(|(kind, n)| Arc::new(Event { seq: n, at_ms: i64::from(n), kind }));
         let (owner, agent, question) = (UserId::new("ann"), "discover".to_owned(), "something for the rain".to_owned());
-        let (sent, asides) = (Vec::new(), Vec::new());
-        EndedTurn { turn, conversation, owner, agent, question, events: events.collect(), sent, asides }
+        let (sent, background_calls) = (Vec::new(), Vec::new());
+        EndedTurn { turn, conversation, owner, agent, question, events: events.collect(), sent, background_calls }
     }
 
     /// The size of a trace compared with the events that every turn writes.

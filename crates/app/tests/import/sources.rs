@@ -288,7 +288,7 @@ async fn what_can_be_mended_by_waiting_is_told_from_what_cannot() {
 }
 
 #[tokio::test]
-async fn a_service_that_asks_for_patience_is_left_in_peace() {
+async fn a_service_that_asks_to_wait_is_not_asked_again() {
     let (_running, state, reccobeats) = reccobeats().await;
     state.plan([busy("60")]);
     let codes = [isrc("XTDBL2600011")];

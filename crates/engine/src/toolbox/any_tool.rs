@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Done, spec::spec};
 use crate::{
     Report, Tool, ToolContext, ToolError, ToolSpec,
-    foreign::{Foreign, ForeignOutput},
+    external::{External, ExternalOutput},
     untrusted,
 };
 
@@ -98,7 +98,7 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 }
 
-impl AnyTool for Foreign {
+impl AnyTool for External {
     fn spec(&self) -> &ToolSpec {
         self.0.spec()
     }
@@ -123,7 +123,7 @@ impl AnyTool for Foreign {
 
     fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<Reported, ToolError>> {
         Box::pin(async move {
-            let ForeignOutput { summary, count, output } = self.0.call(cx, input).await?;
+            let ExternalOutput { summary, count, output } = self.0.call(cx, input).await?;
             Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
         })
     }

@@ -19,7 +19,7 @@ pub trait Journal: Send + Sync {
     /// Records a call that was refused before it ran.
     fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>>;
     /// How long failed writes are retried.
-    fn patience(&self) -> Duration {
+    fn retry_for(&self) -> Duration {
         Duration::ZERO
     }
 }
@@ -67,13 +67,13 @@ pub(crate) async fn with_retries<'a, T>(
     cancel: &CancellationToken,
     write: impl Fn() -> BoxFuture<'a, Result<T, JournalError>>,
 ) -> Result<Option<T>, JournalError> {
-    let given_up = tokio::time::Instant::now() + journal.patience();
+    let given_up = tokio::time::Instant::now() + journal.retry_for();
     let (mut pause, mut n_tries) = (FIRST_PAUSE, 0);
     loop {
         let outcome = write().await;
         n_tries += 1;
-        let tries_again =
-            !journal.patience().is_zero() && (n_tries < MIN_ATTEMPTS || tokio::time::Instant::now() + pause < given_up);
+        let tries_again = !journal.retry_for().is_zero()
+            && (n_tries < MIN_ATTEMPTS || tokio::time::Instant::now() + pause < given_up);
         match outcome {
             Ok(written) => return Ok(Some(written)),
             Err(JournalError::Unwritable(error)) if tries_again => {

@@ -29,7 +29,7 @@ pub use self::{
 };
 use crate::{
     Block, Effect, Tool, ToolContext, ToolError, ToolSpec,
-    foreign::{Foreign, ForeignTool},
+    external::{External, ExternalTool},
     repair::{Repaired, repair, tool_named},
     tool::Caller,
     untrusted,
@@ -64,8 +64,8 @@ impl Toolbox {
     }
 
     /// Adds a tool of another server. It never replaces an existing tool.
-    pub fn with_foreign(mut self, tool: Arc<dyn ForeignTool>) -> Self {
-        self.tools.entry(tool.spec().name).or_insert_with(|| Arc::new(Foreign(tool)));
+    pub fn with_external(mut self, tool: Arc<dyn ExternalTool>) -> Self {
+        self.tools.entry(tool.spec().name).or_insert_with(|| Arc::new(External(tool)));
         self
     }
 

@@ -6,7 +6,7 @@ use anyhow::Context;
 use app::Tidal;
 use app::{
     config::Config,
-    mcp_client::{self, OutsideServer},
+    mcp_client::{self, McpServer},
     models::{Kept, Selected},
     services::admin::Admin,
 };
@@ -171,7 +171,7 @@ async fn tidal(config: &Config) -> Finding {
     }
 }
 
-async fn outside_server(server: &OutsideServer) -> Finding {
+async fn outside_server(server: &McpServer) -> Finding {
     let name = &server.name;
     match mcp_client::n_offered(server).await {
         Ok(0) => bad("mcp", format!("{name} answers, but offers no allowed tool; see `tools` in [mcp.{name}]")),

@@ -3,7 +3,7 @@
 
 mod consents;
 
-use app::{config::Config, mcp_client::OutsideServer};
+use app::{config::Config, mcp_client::McpServer};
 use engine::script::{Reply, calls, says};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ async fn with_table(table: &str, replies: impl IntoIterator<Item = Reply>) -> Te
     let world = World::new().await;
     let settings = world.settings();
     let mut config = Config::from_lookup(|name| settings.get(name).cloned()).unwrap();
-    config.mcp = vec![OutsideServer::parse("othermcp", toml::from_str(table).unwrap(), |_| None).unwrap()];
+    config.mcp = vec![McpServer::parse("othermcp", toml::from_str(table).unwrap(), |_| None).unwrap()];
     TestApp::configured(world, replies, config).await
 }
 

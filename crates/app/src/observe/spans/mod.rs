@@ -14,7 +14,7 @@ use uuid::Uuid;
 pub use self::span::Content;
 pub(crate) use self::span::{Attribute, Span, SpanId, code_of};
 use self::steps::{Step, StepCall, answer_text, steps};
-use super::{EndedCall, EndedTurn, asides::Aside};
+use super::{EndedCall, EndedTurn, background_calls::BackgroundCall};
 
 /// All spans of a turn; the turn's own span is first.
 pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
@@ -53,8 +53,10 @@ pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
         spans.push(generation);
         for call in &step.calls {
             spans.push(call.span(ended.turn.0, Some(parent), last.at_ms, content));
-            let own = ended.asides.iter().filter(|aside| aside.errand.call == Some(call.id));
-            spans.extend(own.map(|aside| of_aside(aside, ended.turn.0, Some(tail(call.id.0)), content)));
+            let own = ended.background_calls.iter().filter(|background| background.cause.call == Some(call.id));
+            spans.extend(
+                own.map(|background| of_background_call(background, ended.turn.0, Some(tail(call.id.0)), content)),
+            );
         }
     }
     for span in &mut spans {
@@ -78,7 +80,9 @@ pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Vec<Span> {
     span.attributes.push(("langfuse.trace.tags".into(), Attribute::Texts(vec!["direct".into()])));
     let (trace, parent) = (span.trace, span.id);
     let mut spans = vec![span];
-    spans.extend(ended.asides.iter().map(|aside| of_aside(aside, trace, Some(parent), content)));
+    spans.extend(
+        ended.background_calls.iter().map(|background| of_background_call(background, trace, Some(parent), content)),
+    );
     for span in &mut spans[1..] {
         span.set("user.id", ended.call.owner.as_str());
     }
@@ -86,35 +90,35 @@ pub(crate) fn of_call(ended: &EndedCall, content: Content) -> Vec<Span> {
 }
 
 /// A reply that no tool call waited for is a trace of its own.
-pub(crate) fn of_lone_aside(aside: &Aside, content: Content) -> Span {
-    let mut span = of_aside(aside, Uuid::new_v4(), None, content);
-    span.set("user.id", aside.errand.owner.as_str());
-    span.set("langfuse.trace.name", aside.errand.name);
+pub(crate) fn of_lone_background_call(background: &BackgroundCall, content: Content) -> Span {
+    let mut span = of_background_call(background, Uuid::new_v4(), None, content);
+    span.set("user.id", background.cause.owner.as_str());
+    span.set("langfuse.trace.name", background.cause.name);
     span.attributes.push(("langfuse.trace.tags".into(), Attribute::Texts(vec!["background".into()])));
     span
 }
 
-fn of_aside(aside: &Aside, trace: Uuid, parent: Option<SpanId>, content: Content) -> Span {
+fn of_background_call(background: &BackgroundCall, trace: Uuid, parent: Option<SpanId>, content: Content) -> Span {
     let mut span = Span {
         trace,
         id: tail(Uuid::new_v4()),
         parent,
-        name: aside.errand.name.into(),
+        name: background.cause.name.into(),
         is_client: true,
-        start_ms: aside.started_ms,
-        end_ms: aside.ended_ms,
+        start_ms: background.started_ms,
+        end_ms: background.ended_ms,
         error: None,
         attributes: Vec::new(),
     };
-    span.tell_model(&aside.model, aside.first_ms);
-    span.tell_usage(&aside.usage);
-    if let Some(error) = &aside.error {
+    span.tell_model(&background.model, background.first_ms);
+    span.tell_usage(&background.usage);
+    if let Some(error) = &background.error {
         span.fail("model_error", error.clone());
     }
-    if let Some(input) = &aside.input {
+    if let Some(input) = &background.input {
         span.content_cut("input", content, || input.clone());
     }
-    span.output(content, || aside.output.clone());
+    span.output(content, || background.output.clone());
     span
 }
 

@@ -47,7 +47,7 @@ pub struct Folders {
     pub(crate) scanning: Arc<tokio::sync::Mutex<()>>,
     /// Notified when a folder was added, so that it is watched.
     pub(crate) added: Arc<tokio::sync::Notify>,
-    /// Rung when a scan found something new: its sounds are compared.
+    /// Notified when a scan found something new, so that its sounds are compared.
     pub(crate) scanned: Arc<tokio::sync::Notify>,
 }
 

@@ -63,7 +63,7 @@ impl Folders {
         }
     }
 
-    /// Looks at every folder that this node keeps in step. Returns how many they are.
+    /// Scans every folder that this node watches, and returns their number.
     pub async fn look_once(&self) -> Result<usize, Error> {
         Ok(self.scan_all(self.store.all_folders().await?, &CancellationToken::new()).await)
     }
@@ -96,7 +96,7 @@ impl Folders {
         n_scanned
     }
 
-    /// Whether this node keeps a folder in step: it has the folder, and the lease.
+    /// Whether this node watches a folder: it has the folder, and the lease.
     pub(super) async fn claims(&self, source: &FolderSource) -> Result<bool, Error> {
         // A folder of another machine is for the node there. `Watches` has told that it is not here.
         if !Path::new(&source.path).is_dir() {
@@ -110,7 +110,7 @@ impl Folders {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
             if let Ok(false) = self.store.claim_folder(source.id, &self.node).await {
-                warn!("Another node keeps a folder in step now");
+                warn!("Another node watches a folder now");
                 return;
             }
         }

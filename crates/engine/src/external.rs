@@ -8,17 +8,17 @@ use serde_json::Value;
 use crate::{ToolContext, ToolError, ToolSpec};
 
 /// A tool without Rust types. Its deadline applies to one attempt, as for every tool.
-pub trait ForeignTool: Send + Sync + 'static {
+pub trait ExternalTool: Send + Sync + 'static {
     fn spec(&self) -> &ToolSpec;
     fn deadline(&self) -> Duration;
-    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<ForeignOutput, ToolError>>;
+    fn call<'a>(&'a self, cx: &'a ToolContext, input: &'a Value) -> BoxFuture<'a, Result<ExternalOutput, ToolError>>;
 }
 
-pub struct ForeignOutput {
+pub struct ExternalOutput {
     pub summary: String,
     pub count: usize,
     /// An object.
     pub output: Value,
 }
 
-pub(crate) struct Foreign(pub(crate) Arc<dyn ForeignTool>);
+pub(crate) struct External(pub(crate) Arc<dyn ExternalTool>);

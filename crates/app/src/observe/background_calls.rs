@@ -8,9 +8,9 @@ use futures::StreamExt;
 
 use super::{Observer, cut::Cut, sent};
 
-/// The purpose of a model call, and the user who caused it.
+/// Why a model is called, and for which user.
 #[derive(Clone, Debug)]
-pub(crate) struct Errand {
+pub(crate) struct Cause {
     /// The name of its generation.
     pub(crate) name: &'static str,
     pub(crate) owner: UserId,
@@ -20,8 +20,8 @@ pub(crate) struct Errand {
 
 /// One reply of a model that is not part of an answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Aside {
-    pub(super) errand: Errand,
+pub(crate) struct BackgroundCall {
+    pub(super) cause: Cause,
     pub(super) model: String,
     pub(super) input: Option<Cut>,
     pub(super) output: String,
@@ -34,36 +34,36 @@ pub(crate) struct Aside {
 
 /// The observer of these replies. It is set later, because tools and workers exist before the observer.
 #[derive(Clone, Default)]
-pub(crate) struct Asides(Arc<OnceLock<Weak<Observer>>>);
+pub(crate) struct BackgroundCalls(Arc<OnceLock<Weak<Observer>>>);
 
-impl Asides {
+impl BackgroundCalls {
     pub(crate) fn tell(&self, observer: &Arc<Observer>) {
         // Set once, when the application starts.
         let _ = self.0.set(Arc::downgrade(observer));
     }
 
     /// The complete reply of `model`. A reply that fails, or that its caller no longer waits for, is reported too.
-    pub(crate) async fn ask(&self, model: &dyn Model, prompt: &Prompt, errand: Errand) -> Result<String, ModelError> {
-        let mut running = Running::begin(self.0.get().and_then(Weak::upgrade), model.id(), prompt, errand);
+    pub(crate) async fn ask(&self, model: &dyn Model, prompt: &Prompt, cause: Cause) -> Result<String, ModelError> {
+        let mut running = Running::begin(self.0.get().and_then(Weak::upgrade), model.id(), prompt, cause);
         let mut deltas = model.reply(prompt);
         while let Some(delta) = deltas.next().await {
             match delta {
                 Ok(Delta::Text(text)) => running.says(&text),
-                Ok(Delta::Progress { usage }) => running.aside.usage = usage,
+                Ok(Delta::Progress { usage }) => running.background.usage = usage,
                 Ok(Delta::End { usage }) => {
-                    running.aside.usage = usage;
-                    running.aside.error = None;
-                    return Ok(running.aside.output.clone());
+                    running.background.usage = usage;
+                    running.background.error = None;
+                    return Ok(running.background.output.clone());
                 }
                 Ok(Delta::ToolCall { .. } | Delta::Reasoning(_) | Delta::Reading { .. }) => {}
                 Err(error) => {
-                    running.aside.error = Some(error.to_string());
+                    running.background.error = Some(error.to_string());
                     return Err(error);
                 }
             }
         }
         let error = ModelError::Unavailable("its stream was cut".into());
-        running.aside.error = Some(error.to_string());
+        running.background.error = Some(error.to_string());
         Err(error)
     }
 }
@@ -71,15 +71,15 @@ impl Asides {
 /// Reports the reply when it is dropped, because a caller may stop waiting at any time.
 struct Running {
     observer: Option<Arc<Observer>>,
-    aside: Aside,
+    background: BackgroundCall,
 }
 
 impl Running {
-    fn begin(observer: Option<Arc<Observer>>, model: &str, prompt: &Prompt, errand: Errand) -> Self {
+    fn begin(observer: Option<Arc<Observer>>, model: &str, prompt: &Prompt, cause: Cause) -> Self {
         let is_shown = observer.as_ref().is_some_and(|observer| observer.tells_content());
         let now = Utc::now().timestamp_millis();
-        let aside = Aside {
-            errand,
+        let background = BackgroundCall {
+            cause,
             model: model.to_owned(),
             input: is_shown.then(|| Cut::of(sent::input(prompt).to_string())),
             output: String::new(),
@@ -89,20 +89,20 @@ impl Running {
             ended_ms: now,
             error: Some("given up before the reply was complete".into()),
         };
-        Self { observer, aside }
+        Self { observer, background }
     }
 
     fn says(&mut self, text: &str) {
-        self.aside.first_ms.get_or_insert_with(|| Utc::now().timestamp_millis());
-        self.aside.output.push_str(text);
+        self.background.first_ms.get_or_insert_with(|| Utc::now().timestamp_millis());
+        self.background.output.push_str(text);
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(observer) = &self.observer {
-            self.aside.ended_ms = Utc::now().timestamp_millis();
-            observer.aside_ended(self.aside.clone());
+            self.background.ended_ms = Utc::now().timestamp_millis();
+            observer.background_call_ended(self.background.clone());
         }
     }
 }

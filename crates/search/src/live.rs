@@ -41,13 +41,13 @@ impl LiveIndex {
     /// The wanted index serves, unless it is empty or a previous one has read more changes: then the previous one
     /// serves until the wanted one has caught up.
     pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
-        let read_to = wanted.info().await?.revision;
-        let indexes = match before {
-            Some(before) if read_to == 0 || before.info().await?.revision > read_to => {
-                Indexes { current: before, next: Some(wanted) }
+        let mut indexes = Indexes { current: wanted.clone(), next: None };
+        if let Some(before) = before {
+            let read_to = wanted.info().await?.revision;
+            if read_to == 0 || before.info().await?.revision > read_to {
+                indexes = Indexes { current: before, next: Some(wanted) };
             }
-            _ => Indexes { current: wanted, next: None },
-        };
+        }
         Ok(Self { indexes: RwLock::new(indexes), fast: None })
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn is_end(event: &Value) -> bool {
 
 /// Whether a client may stop the answer to this question.
 fn may_stop(question: &str) -> bool {
-    matches!(question, "slow" | "long")
+    matches!(question, "slow" | "long" | "longest")
 }
 
 /// Checks that every question of the listed conversations has its complete answer.

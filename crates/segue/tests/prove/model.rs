@@ -21,6 +21,12 @@ pub(crate) type Script = &'static [(&'static str, &'static [(&'static str, &'sta
 const LONG: &str = "one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
     one two three four five six seven eight nine ten one two three four five six seven eight nine ten. ";
 
+/// Eighty words: the model still speaks when a long answer has come to its end.
+const LONGEST: &str = "one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
+    one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
+    one two three four five six seven eight nine ten one two three four five six seven eight nine ten \
+    one two three four five six seven eight nine ten one two three four five six seven eight nine ten. ";
+
 /// After the first word the model sends nothing for longer than any reader waits.
 const SILENT: &str = "One and then a silence. ";
 const SILENCE: Duration = Duration::from_secs(40);
@@ -54,6 +60,7 @@ const SCRIPTS: &[(&str, Script)] = &[
     // The first call is the user's decision, not the model's.
     ("Allow", &[("", &[("othermcp__add_task", "outside")]), ("It is outside. ", &[])]),
     ("long", &[(LONG, &[])]),
+    ("longest", &[(LONGEST, &[])]),
     ("silent", &[(SILENT, &[])]),
     ("slow", &[("This takes a while and then some more and a little more after that, word by word by word. ", &[])]),
 ];
@@ -125,7 +132,7 @@ async fn answer(Json(request): Json<Value>) -> axum::response::Response {
         asked => asked,
     };
     let rest = text.strip_prefix(said.as_str()).unwrap_or_else(|| panic!("'{text}' does not begin with '{said}'"));
-    let pace = Duration::from_millis(if text == LONG { 150 } else { 12 });
+    let pace = Duration::from_millis(if [LONG, LONGEST].contains(&text) { 150 } else { 12 });
     // Every second reply is divided into other pieces. This shows whether a reader saw text that the log does not
     // contain.
     let is_in_letters = N_ASKED.fetch_add(1, Ordering::Relaxed) % 2 == 1;

@@ -68,7 +68,7 @@ fn markdown(message: &StoredMessage) -> String {
     let mut text = format!("## {who}, {} UTC\n", message.created_at.format("%Y-%m-%d %H:%M"));
     let parts = message.content.iter().filter_map(|block| match block {
         Block::Text { text } => Some(text.trim().to_owned()),
-        Block::ToolUse { .. } => None,
+        Block::Reasoning { .. } | Block::ToolUse { .. } => None,
         Block::ToolResult { content, is_error: true, .. } => {
             Some(format!("*{}*", escaped(content["error"].as_str().unwrap_or("Failed"))))
         }

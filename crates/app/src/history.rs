@@ -51,6 +51,7 @@ fn estimated_tokens(message: &Message) -> usize {
         .iter()
         .map(|block| match block {
             Block::Text { text } => text.len(),
+            Block::Reasoning { .. } => 0,
             Block::ToolUse { input, name, .. } => name.len() + input.to_string().len(),
             Block::ToolResult { content, .. } => content.to_string().len(),
         })

@@ -172,6 +172,7 @@ fn n_bytes(prompt: &Prompt) -> u64 {
     let blocks = prompt.messages.iter().flat_map(|message| &message.content);
     let messages = blocks.map(|block| match block {
         Block::Text { text } => text.len(),
+        Block::Reasoning { .. } => 0,
         Block::ToolUse { input, .. } => input.to_string().len(),
         Block::ToolResult { content, .. } => content.to_string().len(),
     });

@@ -27,11 +27,11 @@ pub(crate) fn from_found(content: &[Block]) -> Option<String> {
         Block::ToolResult { tool_use_id, content: output, is_error: false } => {
             let uses = content.iter().find_map(|block| match block {
                 Block::ToolUse { id, name, input } if id == tool_use_id => Some((name.as_str(), input)),
-                Block::ToolUse { .. } | Block::Text { .. } | Block::ToolResult { .. } => None,
+                Block::ToolUse { .. } | Block::Text { .. } | Block::Reasoning { .. } | Block::ToolResult { .. } => None,
             });
             uses.map(|(name, input)| (name, input, output))
         }
-        Block::ToolResult { .. } | Block::Text { .. } | Block::ToolUse { .. } => None,
+        Block::ToolResult { .. } | Block::Text { .. } | Block::Reasoning { .. } | Block::ToolUse { .. } => None,
     });
     let titles: Vec<_> = results.filter_map(|(name, input, output)| title_of(name, input, output)).collect();
     // A created item is a better title than a search.

@@ -208,7 +208,7 @@ fn result_lengths(messages: &[Message]) -> Vec<usize> {
     let blocks = messages.iter().flat_map(|message| &message.content);
     let lengths = blocks.filter_map(|block| match block {
         Block::ToolResult { content, .. } => Some(value_chars(content)),
-        Block::Text { .. } | Block::ToolUse { .. } => None,
+        Block::Text { .. } | Block::Reasoning { .. } | Block::ToolUse { .. } => None,
     });
     lengths.collect()
 }
@@ -263,13 +263,11 @@ fn messages_chars(messages: &[Message]) -> usize {
 }
 
 fn message_chars(message: &Message) -> usize {
-    let blocks = message.content.iter().map(|block| {
-        OVERHEAD_CHARS
-            + match block {
-                Block::Text { text } => text.chars().count(),
-                Block::ToolUse { name, input, .. } => name.chars().count() + value_chars(input),
-                Block::ToolResult { content, .. } => value_chars(content),
-            }
+    let blocks = message.content.iter().map(|block| match block {
+        Block::Text { text } => OVERHEAD_CHARS + text.chars().count(),
+        Block::ToolUse { name, input, .. } => OVERHEAD_CHARS + name.chars().count() + value_chars(input),
+        Block::ToolResult { content, .. } => OVERHEAD_CHARS + value_chars(content),
+        Block::Reasoning { .. } => 0,
     });
     OVERHEAD_CHARS + blocks.sum::<usize>()
 }

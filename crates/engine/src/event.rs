@@ -49,7 +49,7 @@ pub enum Kind {
         text: String,
     },
     /// A piece of the model's reasoning before its answer. It needs no start and no end, so nothing is left open when its
-    /// node dies. It is no part of the answer or of a later prompt, and it is not stored with the message.
+    /// node dies. Consecutive pieces are one block of the message. No model reads it again.
     Reasoned {
         text: String,
     },

@@ -30,6 +30,11 @@ pub enum Block {
     Text {
         text: String,
     },
+    /// What the model wrote before its answer or a call. Users can read it; it is no part of the answer's text, and no model
+    /// reads it again.
+    Reasoning {
+        text: String,
+    },
     ToolUse {
         id: CallId,
         name: String,
@@ -53,17 +58,17 @@ impl Message {
         Self { role: Role::Assistant, content }
     }
 
-    /// The text of the message, without its tool calls.
+    /// The text of the message, without reasoning and tool calls.
     pub fn text(&self) -> String {
         text_of(&self.content)
     }
 }
 
-/// The text of these blocks, without tool calls.
+/// The text of these blocks, without reasoning and tool calls.
 pub fn text_of(content: &[Block]) -> String {
     let texts = content.iter().filter_map(|block| match block {
         Block::Text { text } => Some(text.as_str()),
-        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+        Block::Reasoning { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
     texts.collect::<Vec<_>>().join("\n\n")
 }

@@ -36,7 +36,7 @@ pub struct ToolSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     Text(String),
-    /// The model's reasoning before its answer. It is never part of the answer or of a later prompt.
+    /// The model's reasoning before its answer. It is never part of the answer's text or of a later prompt.
     Reasoning(String),
     /// How much of the prompt the server has read. Only some local servers report it.
     Reading {

@@ -47,6 +47,7 @@ pub struct Progress {
     usage: Usage,
     n_texts: u32,
     n_takeovers: u32,
+    n_reasoning_chars: usize,
     place: Place,
     /// The position of the first result of the current step. The calls of one reply come directly before it.
     first_result: Option<usize>,
@@ -138,11 +139,16 @@ impl Progress {
             Kind::ToolFailed { call, failure, .. } => self.closed(*call, &Outcome::Failed(failure.clone())),
             Kind::StepDone { step, usage, is_cut } => self.step_done(*step, *usage, *is_cut),
             Kind::TakenOver { takeover, .. } => self.n_takeovers = *takeover,
-            Kind::Reasoned { .. }
-            | Kind::Reading { .. }
-            | Kind::Started { .. }
-            | Kind::Ended { .. }
-            | Kind::Failed { .. } => {}
+            Kind::Reasoned { text } => self.reasoned(text),
+            Kind::Reading { .. } | Kind::Started { .. } | Kind::Ended { .. } | Kind::Failed { .. } => {}
+        }
+    }
+
+    fn reasoned(&mut self, text: &str) {
+        self.n_reasoning_chars += text.chars().count();
+        match self.content.last_mut() {
+            Some(Block::Reasoning { text: so_far }) => so_far.push_str(text),
+            _ => self.content.push(Block::Reasoning { text: text.to_owned() }),
         }
     }
 
@@ -280,6 +286,15 @@ impl Progress {
 
     pub(crate) fn n_texts(&self) -> u32 {
         self.n_texts
+    }
+
+    pub(crate) fn n_reasoning_chars(&self) -> usize {
+        self.n_reasoning_chars
+    }
+
+    /// Whether further reasoning is added to the last block of the answer.
+    pub(crate) fn ends_with_reasoning(&self) -> bool {
+        self.open_text.is_none() && matches!(self.content.last(), Some(Block::Reasoning { .. }))
     }
 
     /// The events that close a turn that no node continues. Every open call gets the outcome from the journal, or

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    AskedCall, CallId, Delta, Kind, Usage, repair,
+    AskedCall, CallId, Delta, Kind, Progress, Usage, repair,
     untrusted::{storable, without_nul},
 };
 
@@ -21,17 +21,29 @@ pub(crate) struct Reply {
     next_text_block: u32,
     /// Reasoning that is not emitted yet.
     thought: String,
+    /// Number of characters of reasoning in the answer so far.
+    n_thought_chars: usize,
 }
 
 /// Reasoning is emitted by lines, and by pieces of this length where a line is longer: an event for every word would
 /// double the log of a turn.
 const MAX_THOUGHT_BYTES: usize = 400;
+/// Maximum length of the reasoning of one answer, which is stored with it. Models that reason long write 100,000 characters
+/// and more.
+const MAX_REASONING_CHARS: usize = 32_000;
 
 impl Reply {
-    /// `open_text`: the text of this reply that an earlier node has streamed. `next_text_block`: the number of text
-    /// blocks in the message.
-    pub(crate) fn new(open_text: Option<(u32, String)>, next_text_block: u32) -> Self {
-        Self { open_text, next_text_block, ..Self::default() }
+    /// The next reply of a turn. An earlier node may have streamed a part of it.
+    pub(crate) fn after(progress: &Progress) -> Self {
+        // The model reasons again from the start.
+        let thought = if progress.ends_with_reasoning() { "\n\n".to_owned() } else { String::new() };
+        Self {
+            open_text: progress.open_text(),
+            next_text_block: progress.n_texts(),
+            thought,
+            n_thought_chars: progress.n_reasoning_chars(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn push(&mut self, delta: Delta, emit: &mut (dyn FnMut(Kind) + Send)) {
@@ -72,9 +84,21 @@ impl Reply {
     }
 
     fn emit_thought(&mut self, emit: &mut (dyn FnMut(Kind) + Send)) {
-        if !self.thought.trim().is_empty() {
-            emit(Kind::Reasoned { text: std::mem::take(&mut self.thought) });
+        if self.thought.trim().is_empty() {
+            return;
         }
+        let mut text = std::mem::take(&mut self.thought);
+        if self.n_thought_chars > MAX_REASONING_CHARS {
+            return;
+        }
+        // Limited here and not where it is stored, so that the stored reasoning equals the streamed reasoning.
+        let n_left = MAX_REASONING_CHARS - self.n_thought_chars;
+        if let Some((end, _)) = text.char_indices().nth(n_left) {
+            text.truncate(end);
+            text.push_str(&format!(" … [cut: the model reasoned for more than {MAX_REASONING_CHARS} characters]"));
+        }
+        self.n_thought_chars += text.chars().count();
+        emit(Kind::Reasoned { text });
     }
 
     fn push_text(&mut self, text: String, emit: &mut (dyn FnMut(Kind) + Send)) {

@@ -182,18 +182,59 @@ async fn input_from_programs_is_not_repaired() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reasoning_is_not_part_of_the_answer_or_of_the_next_prompt() {
+async fn reasoning_is_stored_apart_from_the_answer_and_not_sent_again() {
     let thinking = Reply::default().thinks("The user wants rain.");
     let model = ScriptedModel::new([
         thinking.clone().calls("semanticSearch", json!({"query": "rain"})),
         thinking.says("Here."),
     ]);
     let (finished, asked, events) = turn_of(&model, vec![Message::user("Find it")]).await;
-    let everything = format!("{:?} {:?}", finished.content, asked.last().unwrap().messages);
-    assert!(!everything.contains("wants rain"), "{everything}");
+    let sent = format!("{:?}", asked.last().unwrap().messages);
+    assert!(!sent.contains("wants rain"), "{sent}");
+    let thought = Block::Reasoning { text: "The user wants rain.".into() };
+    let [first, Block::ToolUse { .. }, Block::ToolResult { .. }, second, Block::Text { text }] =
+        finished.content.as_slice()
+    else {
+        panic!("{:?}", finished.content)
+    };
+    assert_eq!((first, second, text.as_str()), (&thought, &thought, "Here."));
+    assert_eq!(engine::text_of(&finished.content), "Here.");
     let reasoned = |event: &&Kind| matches!(event, Kind::Reasoned { text } if text == "The user wants rain.");
-    assert_eq!(events.iter().filter(reasoned).count(), 2, "it is only told, once for each reply: {events:?}");
+    assert_eq!(events.iter().filter(reasoned).count(), 2, "once for each reply: {events:?}");
     assert_eq!(finished.end, End::Answered(StopReason::Complete));
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_reasoning_is_cut_where_it_is_streamed_and_says_so() {
+    let thinks = |n_lines| {
+        let line = format!("{}\n", "ü".repeat(999));
+        (0..n_lines).fold(Reply::default(), |reply, _| reply.thinks(&line))
+    };
+    // The second reply exceeds the limit of the whole answer; the third line of it is the first that is cut.
+    let search = ("semanticSearch", json!({"query": "rain"}));
+    for (n_first, n_second, is_cut) in [(30, 2, false), (30, 4, true), (32, 1, true), (40, 1, true)] {
+        let model =
+            ScriptedModel::new([thinks(n_first).calls(search.0, search.1.clone()), thinks(n_second).says("Here.")]);
+        let (finished, _, events) = turn_of(&model, vec![Message::user("Find it")]).await;
+        let stored: String = finished.content.iter().filter_map(thought).collect();
+        let shown = events.iter().filter_map(|event| match event {
+            Kind::Reasoned { text } => Some(text.as_str()),
+            _ => None,
+        });
+        assert_eq!(stored, shown.collect::<String>(), "stored as streamed");
+        let note = " … [cut: the model reasoned for more than 32000 characters]";
+        assert_eq!(stored.ends_with(note), is_cut, "{n_first} and {n_second} lines");
+        let n_chars = stored.trim_end_matches(note).chars().count();
+        assert_eq!(n_chars, 1_000 * (n_first + n_second).min(32), "{n_first} and {n_second} lines");
+        assert_eq!(engine::text_of(&finished.content), "Here.");
+    }
+}
+
+fn thought(block: &Block) -> Option<&str> {
+    match block {
+        Block::Reasoning { text } => Some(text),
+        _ => None,
+    }
 }
 
 #[tokio::test(start_paused = true)]

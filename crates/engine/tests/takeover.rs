@@ -172,7 +172,9 @@ impl Model for Reader {
         let (text, calls) = self.script[n_steps.count()];
         let rest =
             text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("the cut text is a prefix of the reply");
-        let words = rest.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())).collect::<Vec<_>>();
+        let thoughts = ["I think ", "of it.\n", "So be it."].map(|thought| Delta::Reasoning(thought.to_owned()));
+        let words = rest.split_inclusive(' ').map(|word| Delta::Text(word.to_owned()));
+        let words = thoughts.into_iter().chain(words).collect::<Vec<_>>();
         let calls = calls.iter().map(|(name, input)| Delta::ToolCall {
             name: (*name).to_owned(),
             input: json!({"name": input}).to_string(),
@@ -252,14 +254,32 @@ async fn every_state() -> (Finished, Vec<Disk>) {
     (finished, states)
 }
 
-/// The blocks without ids and durations, which differ from run to run.
+/// The blocks without ids and durations, which differ from run to run. A model whose reply was cut reasons again.
 fn essence(content: &[Block]) -> Vec<String> {
-    let named = content.iter().map(|block| match block {
-        Block::Text { text } => format!("text {text}"),
-        Block::ToolUse { name, input, .. } => format!("use {name} {input}"),
-        Block::ToolResult { content, is_error, .. } => format!("result {} {is_error}", content["name"]),
+    let named = content.iter().filter_map(|block| match block {
+        Block::Text { text } => Some(format!("text {text}")),
+        Block::Reasoning { .. } => None,
+        Block::ToolUse { name, input, .. } => Some(format!("use {name} {input}")),
+        Block::ToolResult { content, is_error, .. } => Some(format!("result {} {is_error}", content["name"])),
     });
     named.collect()
+}
+
+fn stored_reasoning(content: &[Block]) -> Vec<&str> {
+    let thoughts = content.iter().filter_map(|block| match block {
+        Block::Reasoning { text } => Some(text.as_str()),
+        _ => None,
+    });
+    thoughts.collect()
+}
+
+/// The reasoning that a client has seen.
+fn shown_reasoning(events: &[Kind]) -> String {
+    let pieces = events.iter().filter_map(|kind| match kind {
+        Kind::Reasoned { text } => Some(text.as_str()),
+        _ => None,
+    });
+    pieces.collect()
 }
 
 fn outcome_is_unknown(block: &Block) -> bool {
@@ -303,6 +323,11 @@ async fn a_turn_that_is_cut_at_any_position_ends_like_one_that_is_not_cut() {
             })
             .collect();
         assert_eq!(shown_text(&disk.events), stored, "state {n}: the deltas add up to the stored text");
+        let thoughts = stored_reasoning(&finished.content);
+        assert_eq!(thoughts.concat(), shown_reasoning(&disk.events), "state {n}: reasoning that was shown is stored");
+        assert!(thoughts.concat().matches("I think of it.\nSo be it.").count() >= 3, "state {n}: {thoughts:?}");
+        let joined = thoughts.iter().any(|thought| thought.contains("of it.\nI") || thought.contains("be it.I"));
+        assert!(!joined, "state {n}: reasoning that begins again is a new paragraph: {thoughts:?}");
         let is_unknown = finished.content.iter().any(outcome_is_unknown);
         assert!(disk.n_foreign <= 1, "state {n}: a call to another server is not made twice");
         if !is_unknown {
@@ -329,7 +354,7 @@ async fn tokens_are_counted_across_a_takeover() {
 #[tokio::test(start_paused = true)]
 async fn a_model_is_asked_to_continue_after_its_own_text() {
     let (_, states) = every_state().await;
-    let cut = |disk: &&Disk| found(disk).content() == [Block::Text { text: "Let me look ".into() }];
+    let cut = |disk: &&Disk| found(disk).content().last() == Some(&Block::Text { text: "Let me look ".into() });
     let state = states.iter().find(cut).unwrap();
     let (_, asked) = turn(&World::at(state.clone()), Given::progress(found(state))).await;
     let [question, answer, instruction] = asked[0].messages.as_slice() else { panic!("{:?}", asked[0].messages) };

@@ -47,8 +47,9 @@ impl Model for Claims {
         let text = if was_questioned(prompt) { self.then } else { CLAIM };
         let rest = text.strip_prefix(prompt.cut_text().unwrap_or_default()).expect("its own words");
         let words = rest.split_inclusive(' ').map(|word| Delta::Text(word.to_owned()));
+        let thought = Delta::Reasoning("Is it done?\n".into());
         let end = Delta::End { usage: Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() } };
-        futures::stream::iter(words.chain([end]).map(Ok).collect::<Vec<_>>()).boxed()
+        futures::stream::iter([thought].into_iter().chain(words).chain([end]).map(Ok).collect::<Vec<_>>()).boxed()
     }
 }
 
@@ -80,10 +81,11 @@ async fn go_on(log: &mut Vec<Kind>, then: &'static str) -> (Finished, Vec<Prompt
 
 fn texts(content: &[Block]) -> Vec<String> {
     let text = |block: &Block| match block {
-        Block::Text { text } => text.clone(),
+        Block::Text { text } => Some(text.clone()),
+        Block::Reasoning { .. } => None,
         Block::ToolUse { .. } | Block::ToolResult { .. } => panic!("no calls"),
     };
-    content.iter().map(text).collect()
+    content.iter().filter_map(text).collect()
 }
 
 async fn cut_everywhere(then: &'static str, expected: &[&str], n_notices: usize) {
@@ -104,6 +106,8 @@ async fn cut_everywhere(then: &'static str, expected: &[&str], n_notices: usize)
         assert_eq!(asked.len(), 2 - n_replies, "cut at {n}: a complete reply is not asked for again");
         if let Some(last) = asked.last() {
             assert!(was_questioned(last), "cut at {n}: the model reads the question that it answers");
+            let claim = Message::assistant(vec![Block::Text { text: CLAIM.into() }]);
+            assert_eq!(last.messages[1], claim, "cut at {n}: the question follows the claim");
         }
         let folded: Vec<_> = log.into_iter().map(|kind| Event { seq: 0, at_ms: 0, kind }).collect();
         assert_eq!(Progress::of(&folded, HashMap::new()).content(), finished.content, "cut at {n}: stored as streamed");

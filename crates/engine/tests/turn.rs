@@ -243,7 +243,7 @@ async fn a_silent_model_and_an_endless_turn_time_out() {
     let (n_uses, n_results) = finished.content.iter().fold((0, 0), |(uses, results), block| match block {
         engine::Block::ToolUse { .. } => (uses + 1, results),
         engine::Block::ToolResult { .. } => (uses, results + 1),
-        engine::Block::Text { .. } => (uses, results),
+        engine::Block::Text { .. } | engine::Block::Reasoning { .. } => (uses, results),
     });
     assert_eq!(n_uses, n_results, "every call that was made has its result");
 }

@@ -66,7 +66,7 @@ impl<'a> Scene<'a> {
 impl<'a> Exchange<'a> {
     fn read(&mut self, block: &'a Block) {
         match block {
-            Block::Text { .. } => {}
+            Block::Text { .. } | Block::Reasoning { .. } => {}
             Block::ToolUse { id, name, input } => self.calls.push(Called { id: *id, name, input, result: None }),
             Block::ToolResult { tool_use_id, content, is_error } => {
                 let Some(called) = self.calls.iter_mut().find(|called| called.id == *tool_use_id) else { return };

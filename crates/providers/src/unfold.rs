@@ -82,7 +82,7 @@ impl<'a> List<'a> {
                     _ => self.entries.push(Entry::User(vec![text])),
                 },
                 // Results are looked up with their calls; user messages contain no calls.
-                Block::ToolUse { .. } | Block::ToolResult { .. } => {}
+                Block::Reasoning { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => {}
             }
         }
     }
@@ -103,7 +103,7 @@ impl<'a> List<'a> {
                 Block::ToolUse { id, name, input } if self.seen.insert(*id) => {
                     new_calls.push(call_with_result(*id, name, input, self.results.get(id)));
                 }
-                Block::ToolUse { .. } | Block::ToolResult { .. } => {}
+                Block::Reasoning { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => {}
             }
         }
         if new_texts.is_empty() && new_calls.is_empty() {

@@ -18,6 +18,10 @@ export type Block =
       type: 'text';
     }
   | {
+      text: string;
+      type: 'reasoning';
+    }
+  | {
       id: CallId;
       input: unknown;
       name: string;

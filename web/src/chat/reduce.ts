@@ -23,8 +23,10 @@ export interface ChatMessage {
   /** In US dollars, where the price of the model is known. */
   costUsd?: number;
   error?: Failure;
-  /** The model's reasoning, where this page has seen it: the server does not store it. */
+  /** The model's reasoning. A blank line separates what it thought before different parts of the answer. */
   thought?: string;
+  /** Nothing has come since the last piece of reasoning: the next piece is the same thought. */
+  thinking?: boolean;
   /** How much of the prompt the model's server has read, from 0 to 1, while it says so. */
   reading?: number;
   /** When it was written, where that is known. */
@@ -156,7 +158,9 @@ export function reduce(state: ChatState, action: Action): ChatState {
 /** A stored message in the same shape the live one had when it ended. */
 export function fromStored(stored: StoredMessage): ChatMessage {
   let parts: Part[] = [];
+  const thoughts: string[] = [];
   for (const block of stored.content) {
+    if (block.type === 'reasoning') thoughts.push(block.text);
     if (block.type === 'text') parts = appendText(parts, block.text);
     if (block.type === 'tool_use') parts = [...parts, startedCall(block.id, block.name, block.input)];
     if (block.type === 'tool_result') {
@@ -168,6 +172,7 @@ export function fromStored(stored: StoredMessage): ChatMessage {
     role: stored.role,
     parts,
     status: stored.status,
+    ...(thoughts.length > 0 && { thought: thoughts.join('\n\n') }),
     ...(stored.role === 'user' && { stored: true }),
     ...(stored.siblings && { siblings: stored.siblings }),
     ...usageOf(stored),
@@ -203,8 +208,8 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   if (state.turn) return base;
   const known = new Map(state.messages.map((message) => [message.id, message]));
   const kept = (message: ChatMessage): ChatMessage => {
-    const { key, thought } = known.get(message.id) ?? {};
-    return { ...message, ...(key && { key }), ...(thought && { thought }) };
+    const { key } = known.get(message.id) ?? {};
+    return { ...message, ...(key && { key }) };
   };
   return { ...base, messages: conversation.messages.map(fromStored).map(kept) };
 }
@@ -270,17 +275,17 @@ function startMessage(messages: ChatMessage[], id: string, at?: string): ChatMes
     : [...messages, fresh];
 }
 
-/** Whatever comes after `reading`: the prompt is read. */
-function applyFrame({ reading: _read, ...message }: ChatMessage, frame: Frame): ChatMessage {
+/** Whatever comes after `reading`: the prompt is read. Whatever comes after `reasoning`: the thought is over. */
+function applyFrame({ reading: _read, thinking, ...message }: ChatMessage, frame: Frame): ChatMessage {
   switch (frame.type) {
     case 'reading':
-      return { ...message, reading: frame.tokensRead / Math.max(frame.tokensTotal, 1) };
+      return { ...message, ...(thinking && { thinking }), reading: frame.tokensRead / Math.max(frame.tokensTotal, 1) };
     case 'message_start':
       return message;
     case 'text_delta':
       return { ...message, parts: appendText(message.parts, frame.content) };
     case 'reasoning':
-      return { ...message, thought: (message.thought ?? '') + frame.content };
+      return { ...message, thinking: true, thought: withThought(message.thought, frame.content, thinking) };
     case 'tool_call_start':
       return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input)] };
     case 'tool_call_end': {
@@ -299,6 +304,11 @@ function applyFrame({ reading: _read, ...message }: ChatMessage, frame: Frame): 
         parts: message.parts.map(interrupted),
       };
   }
+}
+
+/** The server stores a thought as one block, and the page separates blocks by a blank line. */
+function withThought(earlier: string | undefined, piece: string, goesOn = false): string {
+  return earlier === undefined ? piece : earlier + (goesOn ? '' : '\n\n') + piece;
 }
 
 function userMessage({ clientMessageId, text }: QueuedMessage): ChatMessage {

@@ -24,10 +24,31 @@ test('reasoning is folded above the answer and is no part of it', async () => {
   expect(summary.parentElement?.textContent).toContain('The user wants rain.\nSo I look.');
 });
 
-test('what the page has seen of it stays when the stored conversation is read again', () => {
-  const live = [...frames, { type: 'message_end', seq: 5, usage: { inputTokens: 1, outputTokens: 1 }, stopReason: 'complete' } as Frame];
-  const messages = [{ id: 'm', role: 'assistant', content: [{ type: 'text', text: 'Here.' }], status: 'complete' }];
-  const conversation = { id: 'c', agent: 'discover', title: 'x', messages } as never;
-  const state = reduce(live.reduce(take, emptyChat('discover')), { type: 'loaded', conversation });
-  expect(state.messages[0]?.thought).toBe('The user wants rain.\nSo I look.');
+const read: Frame = { type: 'reading', seq: 6, tokensRead: 1, tokensTotal: 2 };
+const end: Frame = { type: 'message_end', seq: 8, usage: { inputTokens: 1, outputTokens: 1 }, stopReason: 'complete' };
+const live: Frame[] = [
+  ...frames,
+  { type: 'reasoning', seq: 5, content: 'Was that ' },
+  read,
+  { type: 'reasoning', seq: 7, content: 'all?' },
+  end,
+];
+const content = [
+  { type: 'reasoning', text: 'The user wants rain.\nSo I look.' },
+  { type: 'text', text: 'Here.' },
+  { type: 'reasoning', text: 'Was that all?' },
+];
+const stored = { id: 'c', agent: 'discover', title: 'x', messages: [{ id: 'm', role: 'assistant', content, status: 'complete' }] };
+
+test('a reopened conversation shows the same reasoning as the live one', async () => {
+  const [seen] = live.reduce(take, emptyChat('discover')).messages;
+  const [reopened] = reduce(emptyChat('discover'), { type: 'loaded', conversation: stored as never }).messages;
+  expect(seen?.thought).toBe('The user wants rain.\nSo I look.\n\nWas that all?');
+  expect(reopened?.thought).toBe(seen?.thought);
+  expect(reopened?.parts).toEqual(seen?.parts);
+  expect(seen && 'thinking' in seen).toBe(false);
+  render(<Message message={reopened!} />);
+  const summary = await screen.findByText('Thinking', { selector: 'summary' });
+  expect(summary.parentElement?.hasAttribute('open')).toBe(false);
+  expect(summary.parentElement?.textContent).toContain('Was that all?');
 });

@@ -38,7 +38,7 @@ impl Claims {
                     Block::Text { text } if is_user => names::fold_into(&mut known, text),
                     Block::ToolResult { content, .. } => names::fold_into(&mut known, &as_text(content)),
                     Block::ToolUse { name, .. } => has_written |= writers.contains(&name.as_str()),
-                    Block::Text { .. } => {}
+                    Block::Text { .. } | Block::Reasoning { .. } => {}
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Reviewer for Claims {
     fn doubt(&self, answer: &[Block], from: usize) -> Option<Doubt> {
         let words = answer.get(from..).into_iter().flatten().filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),
-            Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+            Block::Reasoning { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => None,
         });
         let text = words.collect::<Vec<_>>().join("\n");
         self.change(answer, &text).or_else(|| self.unknown_tracks(answer, &text))

@@ -105,6 +105,7 @@ fn chat_messages(message: &Message) -> Vec<Value> {
     for block in &message.content {
         match block {
             Block::Text { text } => out.push(json!({"role": role, "content": text})),
+            Block::Reasoning { .. } => {}
             Block::ToolUse { id, name, input } => {
                 let function = json!({"name": name, "arguments": input.to_string()});
                 let call = json!({"id": id.to_string(), "type": "function", "function": function});

@@ -101,28 +101,27 @@ impl Toolbox {
         self.spec(name).map_or(name, |spec| spec.title).to_owned()
     }
 
-    /// An answer in the form for models: tool results are compact, and identical in later turns and in the turn that
-    /// produced them.
+    /// An answer in the form for models: without reasoning, and with compact tool results, which are identical in later turns
+    /// and in the turn that produced them.
     pub fn answer_for_model(&self, content: &[Block]) -> Vec<Block> {
         let mut names = HashMap::new();
-        let blocks = content.iter().map(|block| match block {
+        let blocks = content.iter().filter_map(|block| match block {
             Block::ToolUse { id, name, .. } => {
                 names.insert(*id, name.as_str());
-                block.clone()
+                Some(block.clone())
             }
             Block::ToolResult { tool_use_id, content, is_error: false } => {
                 let name = names.get(tool_use_id).copied().unwrap_or_default();
-                Block::ToolResult {
-                    tool_use_id: *tool_use_id,
-                    content: self.for_model(name, content).into(),
-                    is_error: false,
-                }
+                let content = self.for_model(name, content).into();
+                Some(Block::ToolResult { tool_use_id: *tool_use_id, content, is_error: false })
             }
             Block::ToolResult { tool_use_id, content, is_error: true } => {
                 let error = untrusted::clean(content.get("error").and_then(Value::as_str).unwrap_or("failed"));
-                Block::ToolResult { tool_use_id: *tool_use_id, content: Value::String(error).into(), is_error: true }
+                let content = Value::String(error).into();
+                Some(Block::ToolResult { tool_use_id: *tool_use_id, content, is_error: true })
             }
-            Block::Text { .. } => block.clone(),
+            Block::Text { .. } => Some(block.clone()),
+            Block::Reasoning { .. } => None,
         });
         blocks.collect()
     }

@@ -58,7 +58,7 @@ impl Run<'_, '_> {
 
     /// One reply, possibly incomplete, to the whole prompt or a trimmed one.
     async fn ask_with(&mut self, trimmed: Option<&Prompt>) -> (Reply, Option<Halt>) {
-        let mut reply = Reply::new(self.progress.open_text(), self.progress.n_texts());
+        let mut reply = Reply::after(&self.progress);
         let prompt = trimmed.unwrap_or(&self.turn.prompt);
         if self.turn.model.window().is_some() {
             self.n_sent_chars = budget::prompt_chars(prompt);
@@ -128,7 +128,8 @@ impl Run<'_, '_> {
     fn write_answer_so_far(&mut self) {
         let messages = &mut self.turn.prompt.messages;
         messages.truncate(self.n_before);
-        let mut content = self.turn.toolbox.answer_for_model(&self.progress.content());
+        let answer = self.progress.content();
+        let mut content = self.turn.toolbox.answer_for_model(&answer);
         for block in &mut content {
             if let Block::ToolResult { tool_use_id, content, .. } = block {
                 let notes = self.notes.get(tool_use_id).map(Vec::as_slice).unwrap_or_default();
@@ -136,7 +137,9 @@ impl Run<'_, '_> {
             }
         }
         if let Some((n_blocks, question)) = &self.question {
-            let rest = content.split_off(*n_blocks);
+            // The model does not read reasoning.
+            let is_read = |block: &&Block| !matches!(block, Block::Reasoning { .. });
+            let rest = content.split_off(answer[..*n_blocks].iter().filter(is_read).count());
             messages.extend([Message::assistant(content), question.clone()]);
             content = rest;
         }

@@ -107,9 +107,12 @@ fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-/// Every text and every call reaches the provider, each call once.
+const THOUGHT: &str = "what the model thought";
+
+/// Every text and every call reaches the provider, each call once. Reasoning does not.
 fn check_nothing_is_lost(messages: &[Message], request: &Value) -> Result<(), String> {
     let sent = request["messages"].to_string();
+    ensure(!sent.contains(THOUGHT), || "reasoning is sent".into())?;
     let mut calls = HashSet::new();
     for (role, block) in messages.iter().flat_map(|message| message.content.iter().map(|block| (message.role, block))) {
         match (role, block) {
@@ -131,6 +134,7 @@ fn any_block() -> impl Strategy<Value = Block> {
         prop::sample::select(vec![json!({"a": 1}), json!({}), json!("{broken"), json!(""), json!(null), json!([1])]);
     prop_oneof![
         2 => words.prop_map(|text| Block::Text { text }),
+        1 => Just(Block::Reasoning { text: THOUGHT.into() }),
         2 => (id.clone(), name, value.clone()).prop_map(|(id, name, input)| Block::ToolUse { id, name, input }),
         2 => (id, value, any::<bool>())
             .prop_map(|(id, content, is_error)| Block::ToolResult { tool_use_id: id, content: content.into(), is_error }),
@@ -229,6 +233,7 @@ fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
     let running = messages.iter().rposition(|message| message.role == Role::User).expect("a question");
     let least: usize = messages[running..].iter().flat_map(|message| &message.content).map(|block| match block {
         Block::Text { text } => text.len().min(240),
+        Block::Reasoning { .. } => 0,
         Block::ToolUse { .. } => 30,
         Block::ToolResult { content, .. } => content.to_string().len().min(240),
     } + 32).sum();
@@ -238,7 +243,7 @@ fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
             message.content.iter().any(|block| match block {
                 Block::ToolUse { id: known, .. } => !in_results && known == id,
                 Block::ToolResult { tool_use_id, .. } => in_results && tool_use_id == id,
-                Block::Text { .. } => false,
+                Block::Text { .. } | Block::Reasoning { .. } => false,
             })
         };
         for block in &message.content {
@@ -247,7 +252,7 @@ fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
                 Block::ToolResult { tool_use_id, .. } => {
                     ensure(has(tool_use_id, false), || "a result without its call".into())?
                 }
-                Block::Text { .. } => {}
+                Block::Text { .. } | Block::Reasoning { .. } => {}
             }
         }
     }

@@ -209,8 +209,8 @@ pub enum Frame<'a> {
         seq: u32,
         content: &'a str,
     },
-    /// A piece of the model's reasoning. Pieces are joined as they are. It is no part of the answer, and it is not stored:
-    /// a conversation that is read again does not have it.
+    /// A piece of the model's reasoning. Consecutive pieces are joined as they are; the message contains them as one block
+    /// `reasoning`. It is no part of the answer's text.
     Reasoning {
         seq: u32,
         content: &'a str,

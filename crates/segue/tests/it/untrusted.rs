@@ -23,7 +23,7 @@ fn results(app: &TestApp) -> Vec<String> {
     let blocks = prompt.messages.iter().flat_map(|message| &message.content);
     let results = blocks.filter_map(|block| match block {
         Block::ToolResult { content, .. } => Some(content.as_str().expect("text").to_owned()),
-        Block::Text { .. } | Block::ToolUse { .. } => None,
+        _ => None,
     });
     results.collect()
 }

@@ -32,7 +32,7 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
             ),
             json!({"type": "thread.item.done", "item": answer_text(thread, message, *block, Some(text))}),
         ],
-        // Not an item: an item must be there when the thread is opened again, and reasoning is not stored.
+        // Not an item: an item would need its end, and an event of reasoning is only a piece.
         Kind::Reasoned { .. } => vec![json!({"type": "progress_update", "text": "Thinking", "icon": "sparkle"})],
         Kind::Reading { n_read, n_total } => {
             let percent = u64::from(*n_read) * 100 / u64::from(*n_total).max(1);

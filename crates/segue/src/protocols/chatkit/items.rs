@@ -52,7 +52,8 @@ fn of_answer(thread: ConversationId, message: &StoredMessage, consents: &Consent
                 n_texts += 1;
                 items.push(answer_text(thread, message.id, n_texts - 1, Some(text)));
             }
-            Block::ToolUse { .. } => {}
+            // ChatKit shows only that the model thinks, and only while it does.
+            Block::Reasoning { .. } | Block::ToolUse { .. } => {}
             Block::ToolResult { tool_use_id, content, is_error } => {
                 let name = name_of(&message.content, *tool_use_id);
                 let error = content["error"].as_str().unwrap_or("failed");
@@ -96,7 +97,7 @@ fn end_id(message: MessageId) -> String {
 fn name_of(content: &[Block], call: CallId) -> &str {
     let mut uses = content.iter().filter_map(|block| match block {
         Block::ToolUse { id, name, .. } if *id == call => Some(name.as_str()),
-        Block::ToolUse { .. } | Block::Text { .. } | Block::ToolResult { .. } => None,
+        Block::ToolUse { .. } | Block::Text { .. } | Block::Reasoning { .. } | Block::ToolResult { .. } => None,
     });
     uses.next().unwrap_or("tool")
 }

@@ -1,17 +1,19 @@
-//! Reasoning: every protocol shows it in a place of its own, and it is no part of the answer.
+//! Reasoning: every protocol shows it in a place of its own, it is stored, and it is no part of the answer.
 
+use doubles::model::{Family, Step};
 use engine::script::{Reply, says};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, frames};
+use super::Server;
+use crate::support::{TestApp, World, command, frames};
 
 fn thinking() -> Reply {
     Reply::default().thinks("The user ").thinks("wants rain.\n").thinks("So I look.").says("Here.")
 }
 
 #[tokio::test]
-async fn reasoning_is_streamed_by_lines_and_neither_stored_nor_sent_to_the_model_again() {
+async fn reasoning_is_streamed_by_lines_and_stored_and_not_sent_to_the_model_again() {
     let app = TestApp::scripted([thinking(), says("Again.")]).await;
     let first = app.chat(json!({"message": "go", "agent": "tasks"})).await;
     let thoughts: Vec<_> =
@@ -22,10 +24,34 @@ async fn reasoning_is_streamed_by_lines_and_neither_stored_nor_sent_to_the_model
 
     let conversation = first[0]["conversationId"].as_str().unwrap();
     let stored = app.get(&format!("/api/conversations/{conversation}")).await;
-    assert_eq!(stored["messages"][1]["content"], json!([{"type": "text", "text": "Here."}]));
+    let thought = json!({"type": "reasoning", "text": "The user wants rain.\nSo I look."});
+    assert_eq!(stored["messages"][1]["content"], json!([thought, {"type": "text", "text": "Here."}]));
     app.chat(json!({"message": "again", "conversationId": conversation})).await;
     let sent = format!("{:?}", app.model.asked()[1].messages);
     assert!(sent.contains("Here.") && !sent.contains("wants rain"), "{sent}");
+}
+
+#[tokio::test]
+async fn stored_reasoning_is_in_no_text_of_the_conversation() {
+    let app = TestApp::scripted([thinking()]).await;
+    let turn = app.chat(json!({"message": "go", "agent": "tasks"})).await;
+    let conversation = turn[0]["conversationId"].as_str().unwrap();
+    let found = |list: &Value| list["conversations"].as_array().unwrap().len();
+    assert_eq!(found(&app.get("/api/conversations?q=wants%20rain").await), 0, "it is not searched");
+    let listed = app.get("/api/conversations?q=here").await;
+    assert_eq!(found(&listed), 1);
+    assert!(!listed.to_string().contains("wants rain"), "{listed}");
+
+    let export = |format: &str| format!("/api/conversations/{conversation}/export?format={format}");
+    let text = async |path: String| app.request(Method::GET, &path, None).await.text().await.unwrap();
+    let markdown = text(export("markdown")).await;
+    assert!(markdown.contains("Here.") && !markdown.contains("wants rain"), "{markdown}");
+    let whole = text(export("json")).await;
+    assert!(whole.contains(r#"{"type":"reasoning","text":"The user wants rain.\nSo I look."}"#), "{whole}");
+
+    let read = json!({"type": "threads.get_by_id", "params": {"thread_id": conversation}});
+    let thread = app.post("/chatkit", read).await.text().await.unwrap();
+    assert!(thread.contains("Here.") && !thread.contains("wants rain"), "ChatKit does not show it live: {thread}");
 }
 
 #[tokio::test]
@@ -63,8 +89,31 @@ async fn every_protocol_has_a_place_for_reasoning() {
     let events = parsed(&app.post("/chatkit?agent=tasks", create).await.text().await.unwrap());
     let is_told = |event: &Value| event["type"] == "progress_update" && event["text"] == "Thinking";
     assert!(events.iter().any(is_told), "{events:?}");
-    assert!(!format!("{events:?}").contains("wants rain"), "an item that is not stored is not shown: {events:?}");
+    assert!(!format!("{events:?}").contains("wants rain"), "only that the model thinks: {events:?}");
 
     let (status, answer) = app.answer(Method::POST, "/api/local/chat", Some(json!({"message": "go"}))).await;
     assert_eq!((status, &answer["response"]), (200, &json!("Here.")), "{answer}");
+}
+
+#[tokio::test]
+async fn a_command_prints_reasoning_as_events_of_its_own_and_never_with_the_answer() {
+    let (server, world) = (Server::start(Family::Vllm).await, World::new().await);
+    let settings = [("OPENAI_BASE_URL", server.url())];
+    let chat = async |args: &[&str]| {
+        server.double.play([Step::says("Here.").thinking("The user wants rain.")]);
+        command(&world, &settings, &[["chat", "--agent", "tasks", "go"].as_slice(), args].concat()).await
+    };
+    let (code, out, said) = chat(&[]).await;
+    assert_eq!((code, out.as_str(), said.as_str()), (0, "Here.\n", ""), "neither output is a terminal");
+
+    let (_, out, said) = chat(&["--json"]).await;
+    let events: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect();
+    let of_type = |kind: &str| -> String {
+        events.iter().filter(|event| event["type"] == kind).filter_map(|event| event["content"].as_str()).collect()
+    };
+    assert_eq!(
+        (of_type("reasoning"), of_type("text_delta")),
+        ("The user wants rain.".into(), "Here.".into()),
+        "{said}"
+    );
 }

@@ -1,7 +1,7 @@
 //! `segue chat`: the agents in the terminal, with streamed answers and one line per tool call.
 
 use std::{
-    io::{IsTerminal, Read, Write},
+    io::{IsTerminal, Read},
     process::ExitCode,
     sync::Arc,
 };
@@ -13,13 +13,13 @@ use app::{
     services::{consents::Decision, turns::StartedTurn},
 };
 use clap::builder::PossibleValuesParser;
-use engine::{ConversationId, Event, Kind, StopReason, UserId};
+use engine::{ConversationId, Kind, UserId};
 use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use uuid::Uuid;
 
-use super::{choose_model, terminal::shown, user_arg::UserArg};
-use crate::{protocols::native, telemetry};
+use super::{choose_model, screen::Screen, user_arg::UserArg};
+use crate::telemetry;
 
 /// Talk to an agent in the terminal
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
         app,
         agent: args.agent,
         conversation: None,
-        screen: if args.json { Screen::Json } else { Screen::new() },
+        screen: Screen::new(args.json),
     };
     let all_well = match message {
         Some(message) => session.say(message).await?,
@@ -169,59 +169,4 @@ fn ask_person() -> anyhow::Result<Decision> {
         "c" | "conversation" => Decision::Conversation,
         _ => Decision::Refuse,
     })
-}
-
-/// Where events are printed.
-enum Screen {
-    Json,
-    Plain { colour: bool },
-}
-
-impl Screen {
-    fn new() -> Self {
-        Self::Plain { colour: std::io::stderr().is_terminal() }
-    }
-
-    fn show(&self, event: &Event) -> anyhow::Result<()> {
-        let mut out = std::io::stdout().lock();
-        match self {
-            Screen::Json => {
-                if let Some(frame) = native::encode(event) {
-                    writeln!(out, "{}", serde_json::to_string(&frame)?)?;
-                }
-            }
-            Screen::Plain { colour } => draw(&mut out, event, *colour)?,
-        }
-        Ok(out.flush()?)
-    }
-}
-
-/// Prints the answer to stdout and everything else to stderr.
-fn draw(out: &mut impl Write, event: &Event, colour: bool) -> std::io::Result<()> {
-    let (dim, red, green, plain) =
-        if colour { ("\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m") } else { ("", "", "", "") };
-    match &event.kind {
-        Kind::TextDelta { text, .. } => out.write_all(shown(text).as_bytes())?,
-        Kind::TextDone { .. } => out.write_all(b"\n")?,
-        Kind::ToolStarted { title, input, .. } => {
-            eprintln!("{dim}· {} {}{plain}", shown(title), shown(&input.to_string()))
-        }
-        Kind::ToolDone { done, .. } => {
-            eprintln!("{green}✓{plain} {dim}{} ({} ms){plain}", shown(&done.summary), done.duration_ms);
-        }
-        Kind::ToolFailed { failure, .. } => eprintln!("{red}✗ {}{plain}", shown(&failure.error)),
-        Kind::Ended { stop: StopReason::Complete, .. } => {}
-        Kind::Ended { stop: StopReason::Stopped, .. } => eprintln!("{dim}(stopped){plain}"),
-        Kind::Ended { stop: StopReason::MaxSteps, .. } => eprintln!("{dim}(step limit reached){plain}"),
-        Kind::Failed { message, .. } => eprintln!("{red}{}{plain}", shown(message)),
-        Kind::Started { .. }
-        | Kind::StepStarted { .. }
-        | Kind::TextStarted { .. }
-        | Kind::Reasoned { .. }
-        | Kind::Reading { .. }
-        | Kind::Replied { .. }
-        | Kind::TakenOver { .. }
-        | Kind::StepDone { .. } => {}
-    }
-    Ok(())
 }

@@ -10,6 +10,7 @@ mod ingest;
 mod library;
 mod mcp;
 mod sample;
+mod screen;
 mod search;
 mod serve;
 mod terminal;

@@ -7,6 +7,7 @@ mod seal;
 
 use std::{collections::BTreeMap, sync::Mutex, sync::PoisonError};
 
+use anyhow::Context;
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -131,6 +132,18 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
         in_use.set(service, Some(Used { since: stored.updated_at, problem }));
     }
     Ok((config, with_model, in_use))
+}
+
+/// The settings with the connected model, if no setting takes precedence.
+pub(crate) async fn with_model(config: &Config, store: &Store) -> anyhow::Result<Option<Config>> {
+    let Some(stored) = stored(config, store).await?.remove(&Service::Model) else { return Ok(None) };
+    if !names_set(config, Service::Model).is_empty() {
+        return Ok(None);
+    }
+    let connection = stored.connection.context(
+        "the model of the settings page cannot be read, because it was stored with another key; connect it again",
+    )?;
+    Ok(Some(connection.over(config.clone())))
 }
 
 async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<Service, Stored>> {

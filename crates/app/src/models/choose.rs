@@ -7,7 +7,7 @@ use engine::{Model, ModelError};
 use offline::OfflineModel;
 use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, list_models, probe};
 
-use super::{kept::Kept, late::LateModel};
+use super::{ChosenBy, Selected, kept::Kept, late::LateModel};
 use crate::config::{Config, Endpoint, ModelChoice};
 
 /// A model with its concrete type, so that it can be probed.
@@ -73,6 +73,32 @@ pub async fn choose_probed(config: &Config) -> anyhow::Result<Chosen> {
         }
         choice => build(choice, &config.anthropic, &config.openai, &kept),
     }
+}
+
+/// The model that answers with these settings, as the server chooses it, and who chose it. `connected`: the settings with
+/// the model of the settings page, if one is connected.
+pub(crate) async fn in_use(config: &Config, connected: Option<&Config>) -> anyhow::Result<(Chosen, ChosenBy)> {
+    if config.is_model_set {
+        return Ok((choose_probed(config).await?, ChosenBy::Settings));
+    }
+    let kept = Kept::open(&config.data_dir);
+    if let Some(Selected { server, model }) = kept.selected() {
+        let endpoint = Endpoint { url: server.clone(), key: None };
+        let model = open_ai(Http::new()?, &endpoint, &model, &kept)?;
+        return Ok((Chosen::OpenAi { model, server }, ChosenBy::Operator));
+    }
+    match connected {
+        Some(connected) => Ok((choose_probed(connected).await?, ChosenBy::Connection)),
+        None => Ok((choose_probed(config).await?, ChosenBy::Default)),
+    }
+}
+
+/// The other models of the settings, each with the name of its entry or its setting.
+pub fn others(config: &Config) -> Vec<(String, anyhow::Result<Chosen>)> {
+    let kept = Kept::open(&config.data_dir);
+    let named = config.models.iter().map(|named| (named.name.clone(), &named.choice));
+    let small = config.small_model.iter().map(|choice| ("SEGUE_SMALL_MODEL".to_owned(), choice));
+    named.chain(small).map(|(name, choice)| (name, build(choice, &config.anthropic, &config.openai, &kept))).collect()
 }
 
 /// A model of a configured provider. Without a name: the provider's current one.

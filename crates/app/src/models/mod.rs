@@ -15,9 +15,10 @@ use engine::{Model, Usage};
 use providers::{Found, Http, discover};
 use tracing::{info, warn};
 
+pub(crate) use self::choose::in_use;
 use self::choose::{build, open_ai};
 pub use self::{
-    choose::{Chosen, choose, choose_probed},
+    choose::{Chosen, choose, choose_probed, others},
     kept::{Kept, Selected},
     list::{NamedModel, Price, parse_choice, parse_list},
 };

@@ -3,7 +3,14 @@
 use engine::UserId;
 
 use super::accounts::Accounts;
-use crate::{Error, config::Config, export::Export, index_sync};
+use crate::{
+    Error,
+    config::Config,
+    connections,
+    export::Export,
+    index_sync,
+    models::{self, Chosen, ChosenBy},
+};
 use store::Store;
 
 pub struct Admin {
@@ -37,6 +44,12 @@ impl Admin {
     /// The state of the index of these settings.
     pub async fn index_status(&self, config: &Config) -> anyhow::Result<index_sync::IndexOf> {
         index_sync::index_of(config, &self.store).await
+    }
+
+    /// The model that answers with these settings, and who chose it.
+    pub async fn model_in_use(&self, config: &Config) -> anyhow::Result<(Chosen, ChosenBy)> {
+        let connected = connections::with_model(config, &self.store).await?;
+        models::in_use(config, connected.as_ref()).await
     }
 
     pub async fn close(&self) {

@@ -7,7 +7,7 @@ use app::Tidal;
 use app::{
     config::Config,
     mcp_client::{self, McpServer},
-    models::{Kept, Selected},
+    models::{Chosen, ChosenBy, Kept},
     services::admin::Admin,
 };
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     telemetry::init("off");
     let mut findings = vec![data_dir(&config), database(&config).await];
     findings.extend(index(&config).await);
-    findings.extend(model(&config).await);
+    findings.extend(models(&config).await);
     findings.extend([tidal(&config).await, tracing(&config).await]);
     for server in &config.mcp {
         findings.push(outside_server(server).await);
@@ -190,33 +190,58 @@ async fn tracing(config: &Config) -> Finding {
     }
 }
 
-/// Sends a request to the model, and lists the model servers on this machine.
-async fn model(config: &Config) -> Vec<Finding> {
-    let chosen = match app::models::choose_probed(config).await {
-        Ok(chosen) => chosen,
-        Err(error) => return vec![bad("model", format!("{error:#}"))],
-    };
-    let kept = Kept::open(&config.data_dir);
-    let first = match chosen.probe().await {
-        None => {
-            let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
-            match kept.selected().filter(|_| !config.is_model_set) {
-                Some(Selected { server, model }) => {
-                    good("model", format!("{model} of {server}, chosen by the operator"))
-                }
-                None => good("model", format!("offline (built in, no network; {hint})")),
-            }
-        }
-        Some(Ok(found)) => match chosen.server().map_or(Ok(()), |server| kept.keep(server, &found)) {
-            Ok(()) => good("model", found.to_string()),
-            Err(error) => bad("model", format!("{found}; but the result cannot be saved: {error}")),
-        },
-        Some(Err(error)) => bad("model", format!("{} {error}", error.for_user())),
-    };
-    let mut findings = vec![first];
+/// Sends a request to every model of the settings, and lists the model servers on this machine.
+async fn models(config: &Config) -> Vec<Finding> {
+    let mut findings = vec![model_in_use(config).await];
+    for (name, chosen) in app::models::others(config) {
+        findings.push(match chosen {
+            Ok(chosen) => probed(config, &chosen, &format!("{name}: "), "").await,
+            Err(error) => bad("model", format!("{name}: {error:#}")),
+        });
+    }
     if !config.is_model_set {
         findings
             .extend(app::models::servers(config).await.iter().map(|found| good("server", app::models::said_of(found))));
     }
     findings
+}
+
+/// The model that answers: of a setting, of the operator's choice, or of the settings page.
+async fn model_in_use(config: &Config) -> Finding {
+    let chosen = async {
+        if config.is_model_set {
+            return Ok((app::models::choose_probed(config).await?, ChosenBy::Settings));
+        }
+        let admin = Admin::open(config).await.context("not checked, because the database cannot be opened")?;
+        let chosen = admin.model_in_use(config).await;
+        admin.close().await;
+        chosen
+    };
+    let (chosen, by) = match chosen.await {
+        Ok(found) => found,
+        Err(error) => return bad("model", format!("{error:#}")),
+    };
+    let by = match by {
+        ChosenBy::Operator => " (chosen by the operator)",
+        ChosenBy::Connection => " (connected on the settings page)",
+        ChosenBy::Settings | ChosenBy::Default => "",
+    };
+    probed(config, &chosen, "", by).await
+}
+
+/// Sends one small request and saves what it shows.
+async fn probed(config: &Config, chosen: &Chosen, name: &str, by: &str) -> Finding {
+    let found = match chosen.probe().await {
+        None => {
+            let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
+            return good("model", format!("{name}offline (built in, no network; {hint})"));
+        }
+        Some(Ok(found)) => found,
+        Some(Err(error)) => return bad("model", format!("{name}{} {error}{by}", error.for_user())),
+    };
+    let kept = Kept::open(&config.data_dir);
+    match chosen.server().map_or(Ok(()), |server| kept.keep(server, &found)) {
+        Ok(()) => good("model", format!("{name}{found}{by}")),
+        Err(error) => bad("model", format!("{name}{found}{by}; but the result cannot be saved: {error}")),
+    }
 }

@@ -1,6 +1,6 @@
 //! Words: converts text in any script into the terms for BM25.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
@@ -17,26 +17,12 @@ pub struct Word {
 /// Every word of a text, folded (`Björk` → `bjork`) and stemmed by script. Chinese and Japanese text becomes overlapping
 /// pairs of characters.
 pub fn words(text: &str) -> Vec<Word> {
-    words_where(text, |_| true)
-}
-
-/// The words of a text that are in `terms`. Folding and stemming keep the first letter, so words with another first
-/// letter are skipped without folding and stemming, which saves most of the work.
-pub fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Word> {
-    // A list: it has a few letters, and is asked for every word of the lyrics of every candidate of a search.
-    let initials: Vec<char> = terms.iter().filter_map(|term| term.chars().next()).collect();
-    let mut words = words_where(text, |initial| initials.contains(&initial));
-    words.retain(|word| terms.contains(word.term.as_str()));
-    words
-}
-
-fn words_where(text: &str, wanted: impl Fn(char) -> bool) -> Vec<Word> {
     let mut found = Vec::new();
     for (start, run) in runs(text) {
         let Some(first) = run.chars().next() else { continue };
         if is_unspaced(first) {
             pairs(start, run, &mut found);
-        } else if folded_initial(first).is_some_and(&wanted) {
+        } else if folded_initial(first).is_some() {
             found.push(Word { term: term(run), start, end: start + run.len() });
         }
     }
@@ -183,16 +169,6 @@ mod tests {
         ] {
             assert_eq!(terms(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn words_among_terms_equal_the_filtered_words_of_the_text() {
-        let text = "Running through Ýmir's rain, Übermut und Ёлка, 宇多田 ran; ＡＢＣ runs";
-        let terms = HashSet::from(["run", "ymir", "ubermut", "елк", "多田", "abc", "nothing"]);
-        let mut all = words(text);
-        all.retain(|word| terms.contains(word.term.as_str()));
-        assert_eq!(all.len(), 7);
-        assert_eq!(words_among(text, &terms), all);
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Converts candidates to hits, for both engines: judges the best candidates, merges the wordings, and applies the limits
 //! of the whole list.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use super::{
     Filter, Found, Hit,
     fuse::{Evidence, Scored, Yardstick, places, score},
     judge::Judge,
+    read_track::ReadTrack,
     why::Asked,
 };
 use music::Track;
@@ -47,7 +51,11 @@ impl<K: Ord + Clone> Candidates<K> {
         self.ranked.iter().take(n_judged(limit)).map(|(key, ..)| key)
     }
 
-    fn scored<'c>(&'c self, tracks: &'c BTreeMap<K, Track>, limit: usize) -> impl Iterator<Item = Scored<&'c K>> {
+    fn scored<'c>(
+        &'c self,
+        tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
+        limit: usize,
+    ) -> impl Iterator<Item = Scored<&'c K>> {
         let best_sum = self.ranked.first().map_or(0.0, |(_, _, sum)| *sum);
         self.ranked.iter().take(n_judged(limit)).filter_map(move |(key, evidence, sum)| {
             let spreads = self.yardstick.spreads(evidence.similarity);
@@ -61,7 +69,7 @@ impl<K: Ord + Clone> Candidates<K> {
 /// Merges the judged candidates of all wordings into one order.
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],
-    tracks: &'c BTreeMap<K, Track>,
+    tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
     limit: usize,
 ) -> Vec<Scored<&'c K>> {
     let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
@@ -80,7 +88,7 @@ pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
 /// The hits with their explanations, and their number.
 pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     wordings: &[Candidates<K>],
-    tracks: &BTreeMap<K, Track>,
+    tracks: &BTreeMap<K, Arc<ReadTrack>>,
     filter: &Filter,
     limit: usize,
     asked: &Asked,
@@ -92,9 +100,9 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     let mut capped = PerArtist::new(filter);
     let mut hits = Vec::new();
     for place in places(scored, n_listed) {
-        let Some(track) = tracks.get(place.key) else { continue };
-        if hits.len() < limit && capped.admits(track) {
-            hits.push(Hit { track: track.clone(), score: place.score, why: asked.why(track) });
+        let Some(read) = tracks.get(place.key) else { continue };
+        if hits.len() < limit && capped.admits(&read.track) {
+            hits.push(Hit { track: read.track.clone(), score: place.score, why: asked.why(read) });
         }
     }
     Found { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }

@@ -1,15 +1,19 @@
 //! Judges how well one track answers a query, from the text of the track. The result does not depend on the engine or on
 //! the size of the library.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
-use music::Track;
 use query::{
     stop::{content_words, is_errand, is_plain_question},
-    words::{Word, words, words_among},
+    words::words,
 };
 
-use super::{document, topic::daily_life};
+use super::{
+    document,
+    read_track::ReadTrack,
+    topic::daily_life,
+    track_words::{SharedTerms, SharedWord, TrackWords},
+};
 
 /// A query, prepared once for all candidates.
 pub(crate) struct Judge {
@@ -18,7 +22,7 @@ pub(crate) struct Judge {
     /// A query of only function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
     /// A general question, or an errand.
-    is_off_topic: bool,
+    pub(crate) is_off_topic: bool,
     /// 0 to 1: how surely the message is about daily life rather than about music.
     errand: f32,
     /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
@@ -61,68 +65,73 @@ impl Judge {
         Self { terms, all_terms, is_off_topic, errand: errand(query), is_across }
     }
 
-    pub(crate) fn compare(&self, track: &Track) -> Match {
+    pub(crate) fn compare(&self, read: &ReadTrack) -> Match {
+        let words = &read.words;
         if self.terms.is_empty() {
-            let is_name = self.is_whole_name(track);
+            let is_name = self.is_whole_name(words);
             return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name };
         }
-        let wanted: HashSet<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
-        let meaning = document::meaning(track);
-        let lyrics = track.lyrics.as_deref().unwrap_or_default();
-        let (told, sung) = (words_among(&meaning, &wanted), words_among(lyrics, &wanted));
-        let in_meaning: HashSet<&str> = told.iter().map(|word| word.term.as_str()).collect();
-        let in_lyrics: HashSet<&str> = sung.iter().map(|word| word.term.as_str()).collect();
-        let in_line = best_place(lyrics, &sung);
-        let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
-        let labelled: HashSet<String> = words_among(&labels, &wanted).into_iter().map(|word| word.term).collect();
-        let share = |term: &str| match term {
-            term if labelled.contains(term) => 1.0,
-            term if in_meaning.contains(term) => IN_TEXT,
-            term if in_line.len() > 1 && in_line.contains(term) => IN_LINE,
-            term if in_lyrics.contains(term) => SCATTERED,
+        let shared = words.shared(self.terms.iter().map(|(term, _)| term.as_str()));
+        if shared.is_empty() {
+            return Match::default();
+        }
+        let (told, sung) = (shared.in_meaning(), shared.in_lyrics());
+        let in_place = best_place(&sung);
+        let has = |found: &[SharedWord], term: usize| found.iter().any(|word| word.term == term);
+        let share = |term: usize| match term {
+            term if shared.is_label(term) => 1.0,
+            term if has(&told, term) => IN_TEXT,
+            term if in_place.len() > 1 && in_place.contains(&term) => IN_LINE,
+            term if has(&sung, term) => SCATTERED,
             _ => 0.0,
         };
         let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
-        let has: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
+        let found: f32 = self.terms.iter().enumerate().map(|(term, (_, weight))| weight * share(term)).sum();
         Match {
-            coverage: has / full.max(0.4),
-            is_phrase: self.is_phrase_of(track, &meaning, &told, lyrics, &sung),
-            is_quoted: self.is_off_topic && (self.is_whole_name(track) || self.is_line_of(lyrics)),
+            coverage: found / full.max(0.4),
+            is_phrase: self.is_phrase_of(read, &shared, &told, &sung),
+            is_quoted: self.is_off_topic && (self.is_whole_name(words) || self.is_line_of(words)),
         }
     }
 
     /// Whether the words of the query occur consecutively, including function words. One or two words are not a line.
-    fn is_line_of(&self, lyrics: &str) -> bool {
+    fn is_line_of(&self, words: &TrackWords) -> bool {
         const SHORTEST: usize = 4;
-        let sung: Vec<String> = words(lyrics).into_iter().map(|word| word.term).collect();
-        self.all_terms.len() >= SHORTEST && sung.windows(self.all_terms.len()).any(|line| *line == self.all_terms)
+        self.all_terms.len() >= SHORTEST && words.is_sung(&self.all_terms)
     }
 
     /// Whether the whole query is a name of the track.
-    fn is_whole_name(&self, track: &Track) -> bool {
-        let is = |name: &str| words(name).into_iter().map(|word| word.term).eq(self.all_terms.iter().cloned());
-        !self.all_terms.is_empty() && (is(&track.title) || is(&track.artist) || is(&track.album))
+    fn is_whole_name(&self, words: &TrackWords) -> bool {
+        !self.all_terms.is_empty() && words.is_name(&self.all_terms)
     }
 
-    fn is_phrase_of(&self, track: &Track, meaning: &str, told: &[Word], lyrics: &str, sung: &[Word]) -> bool {
+    fn is_phrase_of(
+        &self,
+        read: &ReadTrack,
+        shared: &SharedTerms<'_>,
+        told: &[SharedWord],
+        sung: &[SharedWord],
+    ) -> bool {
         if self.terms.len() < 2 {
-            let tag =
-                |tag: &String| words(tag).iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
-            return track.tags.iter().chain(&track.genres).any(tag) || self.is_whole_name(track);
+            return shared.is_tag() || self.is_whole_name(&read.words);
         }
-        self.is_in_order(meaning, told) || self.is_in_order(lyrics, sung)
+        self.is_in_order(told, || document::meaning(&read.track).into())
+            || self.is_in_order(sung, || read.lyrics().into())
     }
 
     /// Whether all terms occur in order, with at most a few letters of other words between them.
-    fn is_in_order(&self, text: &str, found: &[Word]) -> bool {
+    fn is_in_order<'t>(&self, found: &[SharedWord], text: impl FnOnce() -> Cow<'t, str>) -> bool {
         const BETWEEN: usize = 6;
-        found.windows(self.terms.len()).any(|run| {
-            let in_order = run.iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term));
-            let gap = |pair: &[Word]| {
-                text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count())
-            };
-            in_order && run.windows(2).all(|pair| gap(pair) <= BETWEEN)
-        })
+        let in_order = |run: &&[SharedWord]| run.iter().map(|word| word.term).eq(0..self.terms.len());
+        let runs: Vec<&[SharedWord]> = found.windows(self.terms.len()).filter(in_order).collect();
+        if runs.is_empty() {
+            return false;
+        }
+        let text = text();
+        let gap = |pair: &[SharedWord]| {
+            text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count())
+        };
+        runs.iter().any(|run| run.windows(2).all(|pair| gap(pair) <= BETWEEN))
     }
 
     /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
@@ -164,12 +173,16 @@ const ERRAND: f32 = 0.7;
 const SOUND: f32 = 0.15;
 
 /// The terms that occur together in the lyrics: those in the two neighbouring lines with most of them.
-fn best_place<'w>(lyrics: &str, sung: &'w [Word]) -> HashSet<&'w str> {
+fn best_place(sung: &[SharedWord]) -> HashSet<usize> {
     const TWO_LINES: usize = 90;
-    let mut best: HashSet<&str> = HashSet::new();
+    let mut best = HashSet::new();
     for (at, first) in sung.iter().enumerate() {
-        let near = sung[at..].iter().take_while(|word| word.end <= first.start + TWO_LINES && word.end <= lyrics.len());
-        let terms: HashSet<&str> = near.map(|word| word.term.as_str()).collect();
+        let near = sung[at..].iter().take_while(|word| word.end <= first.start + TWO_LINES);
+        // Most words have no other near them, which needs no set.
+        if near.clone().count() <= best.len() {
+            continue;
+        }
+        let terms: HashSet<usize> = near.map(|word| word.term).collect();
         if terms.len() > best.len() {
             best = terms;
         }
@@ -179,15 +192,17 @@ fn best_place<'w>(lyrics: &str, sung: &'w [Word]) -> HashSet<&'w str> {
 
 #[cfg(test)]
 mod tests {
+    use music::Track;
+
     use super::*;
 
-    fn track(tags: &[&str], text: &str, lyrics: &str) -> Track {
+    fn track(tags: &[&str], text: &str, lyrics: &str) -> ReadTrack {
         let isrc = "ZZSEG2600001".parse().expect("a code");
         let mut track = Track::named(isrc, "Number One".into(), "Someone".into(), String::new());
         track.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         track.interpretation = Some(text.into());
         track.lyrics = Some(lyrics.into());
-        track
+        ReadTrack::new(track)
     }
 
     #[test]

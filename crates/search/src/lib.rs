@@ -9,9 +9,14 @@ pub mod fuse;
 mod judge;
 pub mod live;
 pub mod qdrant;
+mod read_track;
+mod recent;
+#[cfg(test)]
+mod reference;
 mod simd;
 mod tokenizers;
 mod topic;
+mod track_words;
 pub mod vectors;
 pub mod why;
 

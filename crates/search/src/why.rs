@@ -6,12 +6,12 @@ use std::{collections::HashSet, sync::LazyLock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Filter, embed::StaticTable, fuse::dot};
+use crate::{Filter, embed::StaticTable, fuse::dot, read_track::ReadTrack, track_words::SharedWord};
 use music::Track;
 use query::{
     features::{SoundPreference, fitting_features},
     stop::content_words,
-    words::{Word, words, words_among},
+    words::{Word, words},
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,40 +64,28 @@ impl Asked {
         Self { words, preferences, filter: filter.clone(), vector }
     }
 
-    pub fn why(&self, track: &Track) -> Why {
-        let terms: HashSet<&str> = self.words.iter().map(|(term, _)| term.as_str()).collect();
-        let lyrics = track.lyrics.as_deref().unwrap_or_default();
-        let told = words_among(&super::document::meaning(track), &terms);
-        let sung = words_among(lyrics, &terms);
-        let has: HashSet<&str> = told.iter().chain(&sung).map(|word| word.term.as_str()).collect();
-        let shared: Vec<String> =
-            self.words.iter().filter(|(term, _)| has.contains(term.as_str())).map(|(_, said)| said.clone()).collect();
+    pub(crate) fn why(&self, read: &ReadTrack) -> Why {
+        let track = &read.track;
+        let shared = read.words.shared(self.words.iter().map(|(term, _)| term.as_str()));
+        let sung = shared.in_lyrics();
+        let has: HashSet<usize> = shared.in_meaning().iter().chain(&sung).map(|word| word.term).collect();
+        let has = |(term, (_, said)): (usize, &(String, String))| has.contains(&term).then(|| said.clone());
+        let words: Vec<String> = self.words.iter().enumerate().filter_map(has).collect();
         // Words explain the hit if they are most of the query; otherwise the meaning decided.
-        let is_by_words = 2 * shared.len() > self.words.len();
+        let is_by_words = 2 * words.len() > self.words.len();
+        let tags = track.tags.iter().zip(shared.named_tags()).filter(|(_, is_named)| *is_named);
         Why {
-            lyric: best_line(lyrics, &sung),
-            words: shared,
-            tags: self.named_tags(track, &terms),
+            lyric: best_line(read.lyrics(), &sung),
+            words,
+            tags: tags.map(|(tag, _)| tag.clone()).collect(),
             features: fitting_features(&self.preferences, track.audio_features.as_ref()),
             limits: met(&self.filter, track),
-            close_to: if is_by_words { None } else { self.closest_sentence(track) },
+            close_to: if is_by_words { None } else { self.closest_sentence(read) },
         }
     }
 
-    fn named_tags(&self, track: &Track, terms: &HashSet<&str>) -> Vec<String> {
-        let is_named = |tag: &&String| {
-            let said = words(tag);
-            !said.is_empty() && said.iter().all(|word| terms.contains(word.term.as_str()))
-        };
-        track.tags.iter().filter(is_named).cloned().collect()
-    }
-
-    fn closest_sentence(&self, track: &Track) -> Option<String> {
-        let table = table()?;
+    fn closest_sentence(&self, read: &ReadTrack) -> Option<String> {
         let denied = self.filter.denied_terms();
-        let text = track.interpretation.as_deref().or(track.short_description.as_deref())?;
-        let sentences =
-            text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
         let says_denied = |sentence: &str| {
             if denied.is_empty() {
                 return false;
@@ -105,11 +93,10 @@ impl Asked {
             let has: HashSet<String> = words(sentence).into_iter().map(|word| word.term).collect();
             denied.iter().any(|terms| terms.iter().all(|term| has.contains(term)))
         };
-        let rated = sentences
-            .filter(|sentence| !says_denied(sentence))
-            .map(|sentence| (dot(&self.vector, &table.vector(sentence)), sentence));
-        let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (closeness >= CLOSE_FROM).then(|| sentence.to_owned())
+        let rated = read.sentences().iter().map(|sentence| (dot(&self.vector, &sentence.vector), sentence));
+        let allowed = rated.filter(|(_, sentence)| !says_denied(read.text_of(sentence)));
+        let (closeness, sentence) = allowed.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (closeness >= CLOSE_FROM).then(|| read.text_of(sentence).to_owned())
     }
 }
 
@@ -132,11 +119,14 @@ fn met(filter: &Filter, track: &Track) -> Vec<String> {
 }
 
 /// The line with most of the found words; the first one if several have the same number.
-fn best_line(lyrics: &str, sung: &[Word]) -> Option<String> {
+fn best_line(lyrics: &str, sung: &[SharedWord]) -> Option<String> {
+    if sung.is_empty() {
+        return None;
+    }
     let start_of = |line: &str| line.as_ptr() as usize - lyrics.as_ptr() as usize;
     let shared = |line: &str| {
         let places = start_of(line)..start_of(line) + line.len();
-        sung.iter().filter(|word| places.contains(&word.start)).map(|word| &word.term).collect::<HashSet<_>>().len()
+        sung.iter().filter(|word| places.contains(&word.start)).map(|word| word.term).collect::<HashSet<_>>().len()
     };
     let lines = lyrics.lines().map(|line| (shared(line), line));
     let (n_shared, line) = lines.reduce(|best, next| if next.0 > best.0 { next } else { best })?;

@@ -30,6 +30,8 @@ use super::{
     Change, Found, Hit, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex,
     finish::{self, Candidates},
     fuse::Ranking,
+    read_track::ReadTrack,
+    recent::Recent,
     vectors::Vectors,
     why::Asked,
 };
@@ -38,7 +40,7 @@ use music::{DocumentId, Isrc, Track};
 use narrow::{Narrowed, narrow};
 use schema::{Fields, Note};
 use search::{Search, Wording};
-use snapshot::Snapshot;
+use snapshot::{DocumentKey, Snapshot};
 use write::Owned;
 
 /// Clones are cheap and share one index.
@@ -56,6 +58,7 @@ struct Shared {
     vectors: Vectors,
     /// Locked only to take or to replace it, so that no search waits for a commit.
     snapshot: RwLock<Arc<Snapshot>>,
+    recent: Recent<DocumentKey>,
     /// Held while a newer snapshot is loaded.
     loading: Mutex<()>,
     /// `None` while another process owns the folder. Held while a batch is committed.
@@ -240,6 +243,7 @@ impl Shared {
             reader,
             vectors,
             snapshot,
+            recent: Recent::default(),
             loading: Mutex::default(),
             owned: Mutex::default(),
             is_owner: AtomicBool::new(false),
@@ -263,9 +267,9 @@ impl Shared {
             .map(|wording| search.candidates(wording, narrowed.as_ref(), plan.limit))
             .collect::<Result<_, _>>()?;
         let keys: BTreeSet<DocAddress> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
-        let tracks: BTreeMap<DocAddress, Track> = keys
+        let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> = keys
             .into_iter()
-            .map(|key| Ok((key, snapshot.track(&self.fields, key)?)))
+            .map(|key| Ok((key, snapshot.read(&self.fields, &self.recent, key)?)))
             .collect::<Result<_, IndexError>>()?;
         let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
         Ok(Found { undecided, ..found })
@@ -287,9 +291,9 @@ impl Shared {
             if hits.len() == plan.limit {
                 break;
             }
-            let track = snapshot.track(&self.fields, scored.key)?;
-            if capped.admits(&track) {
-                hits.push(Hit { why: asked.why(&track), score: scored.score, track });
+            let read = snapshot.read(&self.fields, &self.recent, scored.key)?;
+            if capped.admits(&read.track) {
+                hits.push(Hit { why: asked.why(&read), score: scored.score, track: read.track.clone() });
             }
         }
         Ok(Found { hits, total, is_total_exact: true, undecided: narrowed.map_or(0, |narrowed| narrowed.undecided) })

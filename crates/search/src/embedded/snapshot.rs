@@ -6,16 +6,24 @@ use std::{
 };
 
 use anyhow::Context;
-use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, columnar::Column, schema::IndexRecordOption};
+use tantivy::{
+    DocAddress, DocId, DocSet, Searcher, TERMINATED, TantivyDocument, columnar::Column, index::SegmentId,
+    schema::IndexRecordOption,
+};
 
 use super::{
     super::{
         IndexError, Scope,
+        read_track::ReadTrack,
+        recent::Recent,
         vectors::{Bits, Slot, Vectors},
     },
     schema::{FIRST_SLOT, Fields, N_SLOTS, Note, Slots},
 };
 use music::{DocumentId, Track};
+
+/// A document in every commit: a segment is never changed, and its id is never used again.
+pub(super) type DocumentKey = (SegmentId, DocId);
 
 pub(super) struct Snapshot {
     pub(super) searcher: Searcher,
@@ -123,6 +131,17 @@ impl Snapshot {
     pub(super) fn track(&self, fields: &Fields, address: DocAddress) -> Result<Track, IndexError> {
         let document: TantivyDocument = self.searcher.doc(address)?;
         Ok(fields.track(&document)?)
+    }
+
+    /// The track and its words.
+    pub(super) fn read(
+        &self,
+        fields: &Fields,
+        recent: &Recent<DocumentKey>,
+        address: DocAddress,
+    ) -> Result<Arc<ReadTrack>, IndexError> {
+        let segment = self.searcher.segment_reader(address.segment_ord).segment_id();
+        recent.read((segment, address.doc_id), || self.track(fields, address))
     }
 
     /// The vectors of a track whose chunks have not changed.

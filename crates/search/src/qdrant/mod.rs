@@ -25,7 +25,7 @@ use qdrant_client::qdrant::{
 };
 use tracing::info;
 
-use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document};
+use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document, recent::Recent};
 use crate::embed::{Embedder, Kind};
 use client::Client;
 pub use client::QdrantSettings;
@@ -42,6 +42,7 @@ pub struct QdrantIndex {
     sample: RwLock<Option<Arc<Vec<Vec<f32>>>>>,
     /// The revision that the collection had when it was last looked at.
     seen_revision: AtomicI64,
+    recent: Recent<DocumentId>,
 }
 
 const VERSION: u32 = 6;
@@ -72,7 +73,8 @@ impl QdrantIndex {
         let collection = format!("{}-v{VERSION}-{model}-{}-{hash}", settings.prefix, id.dims);
         let client = Client::new(&settings)?;
         let (is_prepared, sample, seen_revision) = (AtomicBool::new(false), RwLock::default(), AtomicI64::new(0));
-        Ok(Self { client, collection, embedder, is_prepared, sample, seen_revision })
+        let recent = Recent::default();
+        Ok(Self { client, collection, embedder, is_prepared, sample, seen_revision, recent })
     }
 
     pub fn collection(&self) -> &str {

@@ -1,6 +1,9 @@
 //! Hybrid search over Qdrant: the candidates of both sides, the evidence each lacks, then our own scoring.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures::future::try_join_all;
 use qdrant_client::qdrant::{
@@ -18,6 +21,7 @@ use super::{
         Found as Answer, Hit, IndexError, SearchPlan,
         finish::{self, Candidates, PerArtist},
         fuse::{Evidence, Yardstick, dot},
+        read_track::ReadTrack,
     },
     QdrantIndex,
     narrow::Narrowed,
@@ -46,8 +50,9 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
     let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
     let ids: BTreeSet<DocumentId> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
     // A track deleted since the first request is simply not there.
-    let tracks = index.fetch_tracks(&ids.into_iter().collect::<Vec<_>>()).await?;
-    let tracks: BTreeMap<DocumentId, Track> = tracks.into_iter().collect();
+    let tracks = index.fetch_tracks(&ids.into_iter().collect::<Vec<_>>()).await?.into_iter();
+    let tracks: BTreeMap<DocumentId, Arc<ReadTrack>> =
+        tracks.map(|(id, track)| (id, index.recent.with_words(id, track))).collect();
     let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
     Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
 }
@@ -100,7 +105,11 @@ async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Re
     let ids: Vec<DocumentId> = listed.iter().map(|(_, id)| *id).collect();
     let (mut capped, asked) = (PerArtist::new(&plan.filter), plan.asked());
     let tracks = index.fetch_tracks(&ids).await?.into_iter().filter(|(_, track)| capped.admits(track)).take(plan.limit);
-    let hits = tracks.map(|(id, track)| Hit { score: scores[&id], why: asked.why(&track), track }).collect();
+    let hit = |(id, track): (DocumentId, Track)| {
+        let read = index.recent.with_words(id, track);
+        Hit { score: scores[&id], why: asked.why(&read), track: read.track.clone() }
+    };
+    let hits = tracks.map(hit).collect();
     Ok(Answer { hits, total, is_total_exact, undecided: undecided(index, plan, narrowed).await? })
 }
 

@@ -255,13 +255,20 @@ pub(crate) async fn tracks_are_fetched_by_code_in_the_order_asked(index: &dyn Tr
 
 pub(crate) async fn a_change_replaces_and_a_deletion_removes(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
+    // The words of a track that was searched for are kept in memory.
+    let boats = index.search(&SearchPlan::new("folding boats", 3)).await.unwrap();
+    assert_eq!(index.search(&SearchPlan::new("folding boats", 3)).await.unwrap(), boats);
+    assert_eq!((boats[0].track.title.as_str(), boats[0].why.words.len()), ("Paper Boats", 2));
     let rewritten = with_lyrics(track(8, "Paper Boats", "Mira Voss", "Now about volcanoes."), "Lava, lava");
     index.apply(&upserts(std::slice::from_ref(&rewritten), 20)).await.unwrap();
     index.apply(&[deletion(1, 21), deletion(404, 22)]).await.unwrap();
     let info = index.info().await.unwrap();
     assert_eq!((info.n_tracks, info.revision), (7, 22));
     assert_eq!(index.get(&[document(8), document(1)]).await.unwrap(), [rewritten]);
-    assert_eq!(found(index, SearchPlan::new("volcanoes lava", 1)).await, ["Paper Boats"]);
+    let volcanoes = index.search(&SearchPlan::new("volcanoes lava", 1)).await.unwrap().remove(0);
+    assert_eq!((volcanoes.track.title.as_str(), volcanoes.score > 0.5), ("Paper Boats", true));
+    assert_eq!(volcanoes.why.words, ["volcanoes", "lava"], "by its new words");
+    assert_eq!(volcanoes.why.lyric.as_deref(), Some("Lava, lava"));
     assert!(!found(index, SearchPlan::new("lullaby ships harbour", 10)).await.contains(&"Harbour Lights".into()));
     index.apply(&[deletion(8, 23), upserts(&small_library()[7..], 24).remove(0)]).await.unwrap();
     assert_eq!(index.get(&[document(8)]).await.unwrap(), small_library()[7..], "the last change of a batch counts");

@@ -1,0 +1,197 @@
+//! What a match and an explanation are, read from the texts of a track for every query. It is slow and short; the words
+//! that are read once must give the same results.
+
+use std::{collections::HashSet, fs, path::Path};
+
+use music::Track;
+use query::{
+    stop::content_words,
+    words::{Word, words},
+};
+
+use super::{
+    Filter, Why, document,
+    fuse::dot,
+    judge::{Judge, Match},
+    read_track::ReadTrack,
+    why::{Asked, table},
+};
+
+/// The query as its distinct content terms with their weights, and all its terms.
+struct Query {
+    terms: Vec<(String, f32)>,
+    all_terms: Vec<String>,
+}
+
+fn terms_of(text: &str) -> Vec<String> {
+    words(text).into_iter().map(|word| word.term).collect()
+}
+
+fn words_among(text: &str, terms: &[(String, f32)]) -> Vec<Word> {
+    let is_wanted = |word: &Word| terms.iter().any(|(term, _)| *term == word.term);
+    words(text).into_iter().filter(is_wanted).collect()
+}
+
+impl Query {
+    fn new(text: &str) -> Self {
+        let mut seen = HashSet::new();
+        let content = content_words(text).into_iter().map(|content| (content.word.term, content.weight));
+        Self { terms: content.filter(|(term, _)| seen.insert(term.clone())).collect(), all_terms: terms_of(text) }
+    }
+
+    fn is_name(&self, track: &Track) -> bool {
+        let names = [&track.title, &track.artist, &track.album];
+        !self.all_terms.is_empty() && names.into_iter().any(|name| terms_of(name) == self.all_terms)
+    }
+
+    fn compare(&self, track: &Track, is_off_topic: bool) -> Match {
+        let is_name = self.is_name(track);
+        if self.terms.is_empty() {
+            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name };
+        }
+        let (meaning, lyrics) = (document::meaning(track), track.lyrics.clone().unwrap_or_default());
+        let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
+        let (told, sung) = (words_among(&meaning, &self.terms), words_among(&lyrics, &self.terms));
+        let (labels, place) = (words_among(&labels, &self.terms), best_place(&sung));
+        let has = |words: &[Word], term: &str| words.iter().any(|word| word.term == term);
+        let share = |term: &str| match term {
+            _ if has(&labels, term) => 1.0,
+            _ if has(&told, term) => 0.85,
+            _ if place.len() > 1 && place.contains(term) => 0.75,
+            _ if has(&sung, term) => 0.25,
+            _ => 0.0,
+        };
+        let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
+        let found: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
+        let is_phrase = match self.terms.as_slice() {
+            [(only, _)] => is_name || track.tags.iter().chain(&track.genres).any(|tag| terms_of(tag) == [only.clone()]),
+            _ => self.is_in_order(&meaning, &told) || self.is_in_order(&lyrics, &sung),
+        };
+        let n = self.all_terms.len();
+        let is_line = || n >= 4 && terms_of(&lyrics).windows(n).any(|line| line == self.all_terms);
+        let is_quoted = is_off_topic && (is_name || is_line());
+        Match { coverage: found / full.max(0.4), is_phrase, is_quoted }
+    }
+
+    fn is_in_order(&self, text: &str, found: &[Word]) -> bool {
+        found.windows(self.terms.len()).any(|run| {
+            let gap = |pair: &[Word]| text.get(pair[0].end..pair[1].start).map(|gap| gap.trim().chars().count());
+            run.iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term))
+                && run.windows(2).all(|pair| gap(pair).is_some_and(|gap| gap <= 6))
+        })
+    }
+
+    /// The words, tags and line of an explanation.
+    fn why(&self, text: &str, track: &Track) -> Why {
+        let lyrics = track.lyrics.clone().unwrap_or_default();
+        let (told, sung) = (words_among(&document::meaning(track), &self.terms), words_among(&lyrics, &self.terms));
+        let is_shared = |term: &str| told.iter().chain(&sung).any(|word| word.term == term);
+        let mut seen = HashSet::new();
+        let content = content_words(text).into_iter().map(|content| content.word);
+        let shared = content.filter(|word| is_shared(&word.term) && seen.insert(word.term.clone()));
+        let is_asked = |term: &String| self.terms.iter().any(|(asked, _)| asked == term);
+        let is_named = |tag: &&String| !terms_of(tag).is_empty() && terms_of(tag).iter().all(is_asked);
+        let words: Vec<String> = shared.map(|word| text[word.start..word.end].to_lowercase()).collect();
+        Why {
+            lyric: best_line(&lyrics, &self.terms),
+            close_to: if 2 * words.len() > self.terms.len() { None } else { closest_sentence(text, track) },
+            words,
+            tags: track.tags.iter().filter(is_named).cloned().collect(),
+            ..Why::default()
+        }
+    }
+}
+
+fn best_place(sung: &[Word]) -> HashSet<&str> {
+    let mut best = HashSet::new();
+    for (at, first) in sung.iter().enumerate() {
+        let near = sung[at..].iter().take_while(|word| word.end <= first.start + 90);
+        let terms: HashSet<&str> = near.map(|word| word.term.as_str()).collect();
+        if terms.len() > best.len() {
+            best = terms;
+        }
+    }
+    best
+}
+
+fn best_line(lyrics: &str, terms: &[(String, f32)]) -> Option<String> {
+    let shared = |line: &str| words_among(line, terms).into_iter().map(|word| word.term).collect::<HashSet<_>>().len();
+    let lines = lyrics.lines().map(|line| (shared(line), line));
+    let (n_shared, line) = lines.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    (n_shared > 0).then(|| line.trim().to_string())
+}
+
+fn closest_sentence(query: &str, track: &Track) -> Option<String> {
+    let (table, text) = (table()?, track.interpretation.as_deref().or(track.short_description.as_deref())?);
+    let sentences = text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
+    let query = table.vector(query);
+    let rated = sentences.map(|sentence| (dot(&query, &table.vector(sentence)), sentence));
+    let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (closeness >= 0.25).then(|| sentence.to_owned())
+}
+
+fn sample() -> Vec<Track> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/assets/sample");
+    let files = ["a.jsonl", "b.jsonl", "c.jsonl"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
+    files.iter().flat_map(|file| file.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Themes, errands, questions, names and lines of the tracks, other scripts, and queries of function words.
+fn queries(tracks: &[Track]) -> Vec<String> {
+    let typed = [
+        "leaving home on the first boat",
+        "rain",
+        "lullaby",
+        "first snow",
+        "The The",
+        "what is the capital of the sea",
+        "renew my passport before the holidays",
+        "Lieder über das Meer und die Liebe",
+        "夜の海",
+        "песни о доме",
+        "",
+        "&&&",
+    ];
+    let of_track = |track: &Track| {
+        let line = track.lyrics.as_deref().and_then(|lyrics| lyrics.lines().nth(2)).unwrap_or_default().to_owned();
+        // A line that is also a question is judged as a quotation.
+        let asked =
+            format!("how to {}", track.lyrics.as_deref().unwrap_or_default().lines().next().unwrap_or_default());
+        let description = track.short_description.clone().unwrap_or_default();
+        [track.title.clone(), track.artist.clone(), track.tags.join(" "), line, asked, description]
+    };
+    let of_tracks = tracks.iter().step_by(47).flat_map(of_track);
+    typed.into_iter().map(String::from).chain(of_tracks).collect()
+}
+
+#[test]
+fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts() {
+    let mut tracks = sample();
+    let queries = queries(&tracks);
+    // Beside the tracks of the queries, every fifth one.
+    tracks =
+        tracks.into_iter().enumerate().filter(|(n, _)| n % 5 == 0 || n % 47 == 0).map(|(_, track)| track).collect();
+    tracks[0].lyrics = Some("how to renew my passport before the holidays\nLa la".into());
+    tracks[1].title = "The The".into();
+    tracks[2].lyrics = Some("夜の海を見ていた 夜の海".into());
+    tracks[4].lyrics = Some("the first winters snow".into());
+    (tracks[3].tags, tracks[3].genres) = (vec![], vec!["Lullaby".into()]);
+    let (mut n_phrases, mut n_quoted, mut n_lines, mut n_close) = (0, 0, 0, 0);
+    let read: Vec<ReadTrack> = tracks.into_iter().map(ReadTrack::new).collect();
+    for text in &queries {
+        let (judge, query) = (Judge::new(text, false), Query::new(text));
+        let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());
+        for read in &read {
+            let (found, expected) = (judge.compare(read), query.compare(&read.track, judge.is_off_topic));
+            assert_eq!(found, expected, "'{text}' in {}", read.track.title);
+            let why = asked.why(read);
+            assert_eq!(why, query.why(text, &read.track), "'{text}' in {}", read.track.title);
+            n_phrases += usize::from(found.is_phrase);
+            n_quoted += usize::from(found.is_quoted);
+            n_lines += usize::from(why.lyric.is_some());
+            n_close += usize::from(why.close_to.is_some());
+        }
+    }
+    let counts = [n_phrases, n_quoted, n_lines, n_close];
+    assert!(n_phrases > 20 && n_quoted > 0 && n_lines > 100 && n_close > 100, "{counts:?}");
+}

@@ -1,5 +1,6 @@
 //! Embedders: turn text into vectors. They are built in, on disk, or on another server.
 
+mod batches;
 pub mod blend;
 pub mod bridge;
 pub mod cached;

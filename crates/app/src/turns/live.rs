@@ -136,6 +136,10 @@ impl LiveTurn {
         self.is_ending.load(Ordering::SeqCst)
     }
 
+    pub(super) fn has_left(&self) -> bool {
+        self.left.is_cancelled()
+    }
+
     /// Returns when this node has released the turn.
     pub(crate) async fn left(&self) {
         self.left.cancelled().await;

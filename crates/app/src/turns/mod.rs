@@ -160,17 +160,22 @@ impl Turns {
 
     /// Follows a turn that the caller has just started, from its beginning.
     pub async fn follow_started(&self, owner: &UserId, started: &StartedTurn) -> Result<Events, Error> {
-        match self.live_turn(started.turn) {
+        match self.held_turn(started.turn) {
             Some(live) => Ok(live.follow(0).boxed()),
             None => self.follow(owner, started.turn, 0).await,
         }
     }
 
     fn follow_known(&self, turn: TurnId, row: TurnRow, after: u32) -> Events {
-        match self.live_turn(turn) {
+        match self.held_turn(turn) {
             Some(live) => live.follow(after).boxed(),
             None => follow_saved(self.store.clone(), turn, row.is_running(), after, self.leaving.clone()).boxed(),
         }
+    }
+
+    /// A turn of this node that it has not released. The rest of a released one comes from the database.
+    fn held_turn(&self, turn: TurnId) -> Option<Arc<LiveTurn>> {
+        self.live_turn(turn).filter(|live| !live.has_left())
     }
 
     pub(crate) fn live_turn(&self, turn: TurnId) -> Option<Arc<LiveTurn>> {
@@ -311,5 +316,56 @@ pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool 
         biased;
         () = tokio::time::sleep(time) => true,
         () = shutdown.cancelled() => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Kind;
+    use store::{MemoryTurnStore, NewTurn, Start, Takeover, TurnLimits};
+
+    use super::*;
+
+    /// Between releasing a turn and forgetting it a node may wait for the database. A reader that comes back meanwhile gets
+    /// what another node has saved.
+    #[tokio::test]
+    async fn a_reader_of_a_released_turn_gets_the_rest_from_the_database() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let node = |name: &str| Turns::new(store.clone(), name.to_owned(), CancellationToken::new());
+        let (here, there, owner) = (node("here"), node("there"), UserId::new("ann"));
+        let new = NewTurn {
+            conversation: None,
+            new_conversation_id: None,
+            again: None,
+            agent: "tasks",
+            text: "hello",
+            client_message_id: None,
+            model: None,
+            decides: None,
+            node: "here",
+            limits: TurnLimits::default(),
+        };
+        let Start::New(started) = store.start_turn(&owner, &new).await.unwrap() else { panic!("it is new") };
+        let says = |text: &str| Kind::TextDelta { block: 0, text: text.to_owned() };
+        let live = here.begin(started.clone());
+        live.publish(says("one "));
+        live.save(&*store).await.unwrap();
+        live.leave();
+        store.release(started.turn, live.token).await.unwrap();
+        let dead = store.dead_turns(None).await.unwrap().remove(0);
+        let token = store.take_over(&dead, "there", Takeover::Continue).await.unwrap().unwrap();
+        let taken = there.resume(started.clone(), token, live.events(), 0);
+        taken.publish(says("two"));
+        taken.save(&*store).await.unwrap();
+
+        let mut stream = here.follow(&owner, started.turn, 0).await.unwrap();
+        let mut read = Vec::new();
+        while let Some(new) = stream.next().await {
+            read.extend(new.iter().map(|event| event.kind.clone()));
+            if read.len() == 2 {
+                break;
+            }
+        }
+        assert_eq!(read, [says("one "), says("two")]);
     }
 }

@@ -211,6 +211,10 @@ impl Tx {
         })
     }
 
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.open, OpenTx::Postgres(_))
+    }
+
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self.open {
             OpenTx::Sqlite(_) => sqlite,

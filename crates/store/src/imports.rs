@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{
     ItemId, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
     db::Tx,
+    documents::project,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
 };
@@ -67,8 +68,8 @@ const INSERT_OPEN: &str = "INSERT INTO open_entries
 
 const CLOSE_SQLITE: &str = "DELETE FROM open_entries
     WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
-const CLOSE_POSTGRES: &str = "DELETE FROM open_entries
-    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
+const CLOSE_POSTGRES: &str = "DELETE FROM open_entries WHERE id IN (SELECT id FROM open_entries
+    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2)) ORDER BY id FOR UPDATE)";
 /// How many recordings one statement closes entries for.
 const CLOSED_AT_ONCE: usize = 500;
 
@@ -99,7 +100,10 @@ impl Store {
             tx.commit().await?;
         }
         self.close_entries(owner, import).await?;
-        let mut rest = import.open.as_slice();
+        // All imports lock the entries in the same order, so that they cannot deadlock.
+        let mut open: Vec<&NewOpenEntry<'_>> = import.open.iter().collect();
+        open.sort_by_key(|open| open.id);
+        let mut rest = open.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.entries.part(rest);
             let mut tx = self.begin_short().await?;
@@ -123,7 +127,9 @@ impl Store {
         for (from, to) in import.moves {
             let Some(to) = by_id.get(to) else { continue };
             let mut tx = self.begin_short().await?;
-            move_recording(&mut tx, owner, &from.to_string(), to).await?;
+            let from = from.to_string();
+            move_recording(&mut tx, owner, &from, to).await?;
+            project(&mut tx, &[from, to.id.to_string()]).await?;
             tx.commit().await?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::{
     Claimed, Ending, Step, Store, StoreError,
     db::Tx,
     documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
-    schedule::lock,
+    locks::lock_documents_by_id,
 };
 use music::DocumentId;
 
@@ -82,14 +82,14 @@ impl Store {
         &self,
         step: Step,
         node: &str,
-        mut endings: Vec<(DocumentId, Ending)>,
+        endings: Vec<(DocumentId, Ending)>,
     ) -> Result<(), StoreError> {
-        // All nodes lock the rows in the same order, so that they cannot deadlock.
-        endings.sort_by_key(|(id, _)| *id);
         let mut rest = endings.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.steps.part(rest);
             let mut tx = self.begin_short().await?;
+            let ids: Vec<String> = part.iter().map(|(id, _)| id.to_string()).collect();
+            lock_documents_by_id(&mut tx, &ids).await?;
             for (id, ending) in part {
                 settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
             }
@@ -101,8 +101,7 @@ impl Store {
 
     /// The last step: writes the documents of the tracks, which the index reads.
     pub async fn put_in_index(&self, node: &str, ids: &[DocumentId]) -> Result<(), StoreError> {
-        let mut ids: Vec<String> = ids.iter().map(DocumentId::to_string).collect();
-        ids.sort_unstable();
+        let ids: Vec<String> = ids.iter().map(DocumentId::to_string).collect();
         let mut rest = ids.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.documents.part(rest);
@@ -144,9 +143,7 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
     const DONE: &str = "UPDATE ingest_steps SET state = 'done', error = NULL, settled_at = $3, node = NULL,
             lease_until = NULL
         WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
-    for id in ids {
-        lock(tx, id).await?;
-    }
+    lock_documents_by_id(tx, ids).await?;
     let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
     let rows: Vec<KnownRow> = tx.query(sql).bind(Json(ids)).fetch_all().await?;
     for id in ids {
@@ -162,7 +159,6 @@ async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &End
             result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
             node = NULL, lease_until = NULL
         WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'";
-    lock(tx, id).await?;
     let row = SettledRow::of(ending);
     let n_settled = tx
         .query(SETTLE)

@@ -35,6 +35,7 @@ mod library_files;
 mod library_insert;
 mod limits;
 mod listing;
+mod locks;
 mod matching_line;
 #[cfg(feature = "test-util")]
 mod memory;

@@ -9,6 +9,7 @@ use super::{
     Priority, Store, StoreError,
     documents::project,
     library_insert::{Removed, insert_tracks},
+    locks::lock_library,
     schedule::{park, wake},
 };
 use music::{Track, TrackRef};
@@ -129,6 +130,7 @@ impl Store {
             " AND removed_at IS NULL RETURNING recording_id"
         );
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind(self.clock.now());
         let removed: Vec<(String,)> = query.fetch_all().await?;
         if removed.is_empty() {
@@ -150,6 +152,7 @@ impl Store {
             columns!()
         );
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string());
         let mut restored: Vec<LibraryTrack> = query.fetch_all().await?;
         let recordings: Vec<String> = restored.iter().map(|track| track.track_id.clone()).collect();

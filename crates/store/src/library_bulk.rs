@@ -7,6 +7,7 @@ use super::{
     Store, StoreError, UndoId,
     db::Tx,
     documents::project,
+    locks::lock_library,
     schedule::{park, wake},
     undo::{Change, remember},
 };
@@ -27,6 +28,7 @@ impl Store {
             AND (recording_id IN (SELECT jsonb_array_elements_text($2)) OR isrc IN (SELECT jsonb_array_elements_text($2)))
             RETURNING recording_id";
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let sql = tx.in_dialect(SQLITE, POSTGRES);
         let query = tx.query(sql).bind(owner.as_str()).bind(Json(names)).bind(self.clock.now());
         let removed: Vec<(String,)> = query.fetch_all().await?;
@@ -43,7 +45,7 @@ impl Store {
     }
 }
 
-/// Restores removed tracks. A track that is already in the library is not changed.
+/// Restores removed tracks. A track that is already in the library is not changed. The caller has locked the library.
 pub(crate) async fn bring_back(tx: &mut Tx, owner: &UserId, ids: &[String]) -> Result<(), StoreError> {
     const SQLITE: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
         WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL

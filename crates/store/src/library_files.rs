@@ -10,6 +10,7 @@ use super::{
     Store, StoreError,
     db::Tx,
     documents::project,
+    locks::lock_library,
     schedule::{park, wake},
 };
 
@@ -123,6 +124,7 @@ impl Store {
     /// restored when its file is back.
     pub async fn keep_files(&self, owner: &UserId, source: Uuid, changes: &FileChanges) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let mut touched = BTreeSet::new();
         for moved in &changes.moved {
             touched.extend(forget_parts(&mut tx, owner, &moved.to).await?);

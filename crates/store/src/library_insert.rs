@@ -12,6 +12,7 @@ use super::{
     documents::project,
     found::differs,
     library::searchable,
+    locks::{lock_documents, lock_library},
     plan::{Key, Known, NewDocument},
     schedule::{known_of, schedule},
 };
@@ -117,6 +118,8 @@ pub(crate) async fn insert_tracks(
     priority: Priority,
 ) -> Result<u64, StoreError> {
     let ids: Vec<String> = tracks.iter().map(|new| new.track.id.to_string()).collect();
+    lock_library(tx, owner.as_str()).await?;
+    lock_documents(tx, &ids).await?;
     let sql = tx.in_dialect(EXISTING_SQLITE, EXISTING_POSTGRES);
     let existing: Vec<(String, Option<DateTime<Utc>>, bool)> =
         tx.query(sql).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;

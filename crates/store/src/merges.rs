@@ -13,6 +13,7 @@ use super::{
     db::Tx,
     documents::project,
     library_insert::{Removed, insert_tracks},
+    locks::lock_library,
     schedule::{park, wake},
 };
 use music::TrackId;
@@ -98,6 +99,7 @@ impl Store {
     ) -> Result<Uuid, StoreError> {
         let (user, from, into) = (owner.as_str(), from.to_string(), new.track.id.to_string());
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, user).await?;
         plays_of(&mut tx, user, &from).await?;
         insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::ComesBack, Priority::ByHand).await?;
         take_file(&mut tx, user, file, &into, true).await?;
@@ -114,6 +116,7 @@ impl Store {
             RETURNING recording_id, into_id, kind, before";
         let user = owner.as_str();
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, user).await?;
         let row: Option<(String, String, String, Json<Before>)> =
             tx.query(TAKE).bind(id).bind(user).bind_now().fetch_optional().await?;
         let (from, into, kind, Json(before)) = row.ok_or(StoreError::NotFound)?;
@@ -139,6 +142,7 @@ impl Store {
 async fn merge(tx: &mut Tx, user: &str, (from, into): (String, String), cause: &str) -> Result<Uuid, StoreError> {
     const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
         RETURNING path, part";
+    lock_library(tx, user).await?;
     let plays = plays_of(tx, user, &from).await?;
     let old = plays_of(tx, user, &into).await?;
     let files: Vec<FilePart> = tx.query(FILES).bind(user).bind(&from).bind(&into).fetch_all().await?;

@@ -4,10 +4,16 @@ use engine::UserId;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{PlaylistTrack, StoreError, db::Tx, documents::project, imports::listed};
+use super::{
+    PlaylistTrack, StoreError,
+    db::Tx,
+    imports::listed,
+    locks::{lock_documents, lock_library},
+};
 use music::Track;
 
-/// Moves a track of one user from one recording to another. Other users are not affected.
+/// Moves a track of one user from one recording to another. Other users are not affected. The caller projects both
+/// recordings at the end of its transaction.
 pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
     const MERGE: &str = "UPDATE library_tracks SET
             n_plays = n_plays + COALESCE((SELECT n_plays FROM library_tracks o
@@ -25,6 +31,8 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
     if from == into {
         return Ok(());
     }
+    lock_library(tx, owner.as_str()).await?;
+    lock_documents(tx, &[from.to_owned(), into.clone()]).await?;
     let merged = tx.query(MERGE).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
     if merged > 0 {
         tx.query(DROP).bind(owner.as_str()).bind(from).execute().await?;
@@ -36,8 +44,7 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
         tx.query(sql).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
     }
     tx.query(FORGET).bind(owner.as_str()).bind(from).execute().await?;
-    replace_in_playlists(tx, owner, from, to).await?;
-    project(tx, &[from.to_owned(), into]).await
+    replace_in_playlists(tx, owner, from, to).await
 }
 
 async fn replace_in_playlists(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{
     LEASE, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
     db::Tx,
+    documents::project,
     imports::{listed, playlist_id, put_playlist},
     library_insert::{Removed, insert_tracks},
     merge_log::merged_into,
@@ -249,16 +250,15 @@ async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack
     if merged.as_ref().is_some_and(|into| into.parse::<TrackId>().is_ok_and(|id| id.isrc().is_some())) {
         return Ok(());
     }
-    let removed = match merged.or(meanwhile) {
-        // A track that a code refers to is an independent track. Only the track that represented the entry is moved.
-        Some(meanwhile) if meanwhile.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()) => {
-            move_recording(tx, owner, &meanwhile, &new.track).await?;
-            // The owner may have removed it since.
-            Removed::StaysAway
-        }
-        Some(_) | None => Removed::ComesBack,
-    };
+    // A track that a code refers to is an independent track. Only the track that represented the entry is moved.
+    let moved = merged.or(meanwhile).filter(|id| id.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()));
+    if let Some(moved) = &moved {
+        move_recording(tx, owner, moved, &new.track).await?;
+    }
+    // The owner may have removed it since.
+    let removed = if moved.is_some() { Removed::StaysAway } else { Removed::ComesBack };
     insert_tracks(tx, owner, std::slice::from_ref(new), removed, Priority::Import).await?;
+    project(tx, &moved.into_iter().chain([new.track.id.to_string()]).collect::<Vec<_>>()).await?;
     add_to_playlists(tx, owner, &kind, &playlists, &new.track).await
 }
 

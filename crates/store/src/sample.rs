@@ -5,6 +5,7 @@ use engine::UserId;
 use super::{
     Store, StoreError,
     documents::project,
+    locks::lock_library,
     schedule::{park, wake},
 };
 
@@ -27,6 +28,7 @@ impl Store {
             WHERE user_id = $1 AND is_sample AND own IS NULL AND removed_at IS NULL RETURNING recording_id";
         // Uses the clock of all removals, because the trash compares the times.
         let (mut tx, at) = (self.begin().await?, self.clock.now());
+        lock_library(&mut tx, owner.as_str()).await?;
         tx.query(MARK).bind(owner.as_str()).bind(at).execute().await?;
         let removed: Vec<(String,)> = tx.query(TRACKS).bind(owner.as_str()).bind(at).fetch_all().await?;
         let recordings: Vec<String> = removed.into_iter().map(|(id,)| id).collect();
@@ -42,6 +44,7 @@ impl Store {
         const TRACKS: &str = "UPDATE library_tracks SET removed_at = NULL
             WHERE user_id = $1 AND is_sample AND removed_at >= $2 RETURNING recording_id";
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let removed: Option<(chrono::DateTime<chrono::Utc>,)> =
             tx.query(UNMARK).bind(owner.as_str()).fetch_optional().await?;
         let Some((removed_at,)) = removed else { return Ok(()) };

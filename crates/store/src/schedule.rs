@@ -8,6 +8,7 @@ use sqlx::types::Json;
 use super::{
     StoreError,
     db::Tx,
+    locks::lock_documents,
     plan::{Change, Key, Known, NewDocument, Steps, plan},
     step::Priority,
 };
@@ -24,7 +25,6 @@ const KNOWN_POSTGRES: &str = "SELECT recording_id, owner, is_overlay, track FROM
     UNION ALL SELECT d.recording_id, d.owner, FALSE, NULL::jsonb FROM documents d
         WHERE d.track IS NOT NULL AND d.owner = '' AND d.recording_id IN (SELECT jsonb_array_elements_text($1))
         AND NOT EXISTS (SELECT 1 FROM ingested_tracks i WHERE i.recording_id = d.recording_id AND i.owner = '')";
-const LOCK: &str = "UPDATE ingested_tracks SET updated_at = $2 WHERE id = $1";
 const INSERT_TRACK: &str = "INSERT INTO ingested_tracks (id, recording_id, owner, is_overlay, name, track, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (recording_id, owner) DO UPDATE SET name = excluded.name,
         track = excluded.track, is_overlay = excluded.is_overlay, updated_at = excluded.updated_at
@@ -79,7 +79,10 @@ pub(crate) async fn schedule(
     priority: Priority,
     for_user: &str,
 ) -> Result<(), StoreError> {
-    let known = known(tx, documents).await?;
+    let recordings: BTreeSet<String> = documents.iter().map(|document| document.track.id.to_string()).collect();
+    let recordings: Vec<String> = recordings.into_iter().collect();
+    lock_documents(tx, &recordings).await?;
+    let known = known_of(tx, &recordings).await?;
     let now = tx.now();
     for change in plan(&known, documents) {
         match change {
@@ -97,11 +100,6 @@ pub(crate) async fn schedule(
         }
     }
     Ok(())
-}
-
-pub(crate) async fn known(tx: &mut Tx, documents: &[NewDocument]) -> Result<HashMap<Key, Known>, StoreError> {
-    let ids: BTreeSet<String> = documents.iter().map(|document| document.track.id.to_string()).collect();
-    known_of(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
 /// The known data of these recordings, for every owner.
@@ -175,14 +173,9 @@ async fn put_steps(
     Ok(())
 }
 
-/// Locks a document until the end of the transaction, so that two nodes change it one after the other.
-pub(crate) async fn lock(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
-    tx.query(LOCK).bind(id).bind_now().execute().await?;
-    Ok(())
-}
-
 /// Parks the enrichment of recordings, in the transaction that removes them from a library.
 pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
+    lock_documents(tx, recordings).await?;
     for recording in recordings {
         tx.query(PARK).bind(recording).bind_now().execute().await?;
     }
@@ -191,6 +184,7 @@ pub(crate) async fn park(tx: &mut Tx, recordings: &[String]) -> Result<(), Store
 
 /// Resumes the enrichment of recordings, in the transaction that adds them to a library again.
 pub(crate) async fn wake(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
+    lock_documents(tx, recordings).await?;
     for recording in recordings {
         tx.query(WAKE).bind(recording).bind_now().execute().await?;
     }

@@ -4,7 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Tx, documents::project};
+use super::{
+    Store, StoreError,
+    db::Tx,
+    documents::project,
+    locks::{lock_documents, lock_library},
+};
 
 /// How long a deleted item can be restored.
 pub const KEPT: TimeDelta = TimeDelta::days(30);
@@ -117,7 +122,7 @@ impl Store {
     /// Erases one item of the trash.
     pub async fn erase(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        let n_erased = erase(&mut tx, owner, id, self.clock.now()).await?;
+        let n_erased = erase(&mut tx, owner, &[id], self.clock.now()).await?;
         if n_erased == 0 {
             return Err(StoreError::NotFound);
         }
@@ -132,10 +137,9 @@ impl Store {
             if items.is_empty() {
                 return Ok(n_erased);
             }
-            let (mut tx, mut n_now) = (self.begin().await?, 0);
-            for item in &items {
-                n_now += erase(&mut tx, owner, item.id, self.clock.now()).await?;
-            }
+            let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
+            let mut tx = self.begin().await?;
+            let n_now = erase(&mut tx, owner, &ids, self.clock.now()).await?;
             tx.commit().await?;
             n_erased += n_now;
             // Another request restored the item meanwhile.
@@ -163,9 +167,27 @@ impl Store {
 /// How many items are erased in one transaction.
 const AT_ONCE: u32 = 100;
 
-/// Erases the deleted item with this id, and the undo data that contains its content. Returns how many items had the
-/// id.
-async fn erase(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Result<u64, StoreError> {
+/// Erases deleted items, and the undo data that contains their content. Returns how many there were.
+async fn erase(tx: &mut Tx, owner: &UserId, ids: &[Uuid], at: DateTime<Utc>) -> Result<u64, StoreError> {
+    let recordings: Vec<String> = ids.iter().map(Uuid::to_string).collect();
+    lock_library(tx, owner.as_str()).await?;
+    lock_documents(tx, &recordings).await?;
+    let (mut n_erased, mut tracks) = (0, vec![]);
+    for (id, recording) in ids.iter().zip(recordings) {
+        let n_others = erase_other(tx, owner, *id, at).await?;
+        let n_tracks = if n_others == 0 { erase_track(tx, owner, &recording, at).await? } else { 0 };
+        if n_tracks > 0 {
+            tracks.push(recording);
+        }
+        n_erased += n_others + n_tracks;
+    }
+    // Takes the revision counter, so it comes after everything that waits for a row.
+    project(tx, &tracks).await?;
+    Ok(n_erased)
+}
+
+/// Erases a conversation, a task or a playlist.
+async fn erase_other(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Result<u64, StoreError> {
     const CONVERSATION: &str = "DELETE FROM conversations WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
     const TASK: &str = "DELETE FROM tasks WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
     const PLAYLIST: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $3
@@ -176,9 +198,8 @@ async fn erase(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Resu
     n_erased += tx.query(PLAYLIST).bind(id).bind(owner.as_str()).bind(at).execute().await?;
     if n_erased > 0 {
         tx.query(UNDOS).bind(owner.as_str()).bind(id.to_string()).execute().await?;
-        return Ok(n_erased);
     }
-    erase_track(tx, owner, &id.to_string(), at).await
+    Ok(n_erased)
 }
 
 /// Erases the data of the owner's files about a removed track. The removal itself stays stored.
@@ -192,7 +213,6 @@ async fn erase_track(tx: &mut Tx, owner: &UserId, recording: &str, at: DateTime<
     if n_erased > 0 {
         tx.query(NAMES).bind(recording).bind(owner.as_str()).execute().await?;
         tx.query(WORDS).bind(recording).bind(owner.as_str()).execute().await?;
-        project(tx, &[recording.to_owned()]).await?;
     }
     Ok(n_erased)
 }

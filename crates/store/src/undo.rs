@@ -12,6 +12,7 @@ use super::{
     PlaylistId, Store, StoreError, Task, TaskId,
     db::Tx,
     library_bulk::bring_back,
+    locks::lock_library,
     playlist_diff::PlaylistDiff,
     playlist_edits::{locked, put},
     tasks::{self, TaskState},
@@ -72,6 +73,8 @@ impl Store {
             RETURNING change";
         const KNOWN: &str = "SELECT id FROM undos WHERE id = $1 AND user_id = $2";
         let mut tx = self.begin().await?;
+        // Before the row of the undo: who erases the trash locks the library first, too.
+        lock_library(&mut tx, owner.as_str()).await?;
         let claim = tx.query(CLAIM).bind(id.0).bind(owner.as_str()).bind_now();
         let Some((Json(change),)) = claim.fetch_optional::<(Json<Change>,)>().await? else {
             let known: Option<(Uuid,)> = tx.query(KNOWN).bind(id.0).bind(owner.as_str()).fetch_optional().await?;

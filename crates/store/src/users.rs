@@ -7,7 +7,12 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use super::{Store, StoreError, documents::project, schedule::park};
+use super::{
+    Store, StoreError,
+    documents::project,
+    locks::{lock_documents, lock_library},
+    schedule::park,
+};
 
 /// The hash of a secret. The secret itself is never stored.
 pub type Hash = [u8; 32];
@@ -147,14 +152,16 @@ impl Store {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let recordings: Vec<(String,)> = tx.query(OWNED_RECORDINGS).bind(owner.as_str()).fetch_all().await?;
+        let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
+        lock_documents(&mut tx, &recordings).await?;
         for sql in DELETE_OWNED {
             tx.query(sql).bind(owner.as_str()).execute().await?;
         }
         tx.query(FORGET_WORDS).bind(owner.as_str()).execute().await?;
         tx.query(FORGET_QUEUE).bind(owner.as_str()).execute().await?;
         // Recordings that only this user had are removed from the search of other users too.
-        let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
         park(&mut tx, &recordings).await?;
         project(&mut tx, &recordings).await?;
         tx.query(SQL).bind(account.id).execute().await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::UserId;
 use music::{Track, TrackRef};
 use serde_json::json;
-use store::{LibrarySort, LibraryTrack, Listing, Store};
+use store::{LibrarySort, LibraryTrack, Listing, Store, StoreError};
 
 fn track(n: usize, artist: &str, album: &str, genre: &str, year: i32) -> Track {
     let json = json!({
@@ -116,6 +116,45 @@ async fn live(store: &Store) {
     check(store, &bob).await;
 }
 
+/// Adds, removes and adds again, many times, as fast as the database allows.
+async fn change(store: &Store, owner: &UserId, tracks: &[Track]) {
+    let names: Vec<TrackRef> = tracks.iter().map(|track| TrackRef::Id(track.id)).collect();
+    for _ in 0..5 {
+        store.add_to_library(owner, tracks).await.expect("added");
+        let removed = store.remove_all_from_library(owner, &names[..30]).await;
+        // The other task of the same user may have removed them all.
+        assert!(matches!(removed, Ok(_) | Err(StoreError::NotFound)), "{removed:?}");
+        store.add_to_library(owner, &tracks[10..20]).await.expect("added again");
+    }
+}
+
+async fn at_once(store: &Store) {
+    let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+    let tracks = tracks();
+    let mut reversed = tracks.clone();
+    reversed.reverse();
+    tokio::join!(
+        change(store, &ann, &tracks),
+        change(store, &bob, &reversed),
+        change(store, &ann, &reversed),
+        change(store, &bob, &tracks),
+    );
+    for owner in [&ann, &bob] {
+        assert!(!all(store, owner).await.is_empty());
+        check(store, owner).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn groups_are_those_of_the_tracks_when_users_change_their_libraries_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("groups.db").display());
+    at_once(&Store::open(&url, 4).await.expect("the database opens")).await;
+    if let Ok(cluster) = std::env::var("SEGUE_TEST_POSTGRES") {
+        at_once(&on_postgres(&cluster).await).await;
+    }
+}
+
 #[tokio::test]
 async fn groups_are_those_of_the_tracks() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -133,5 +172,5 @@ async fn on_postgres(cluster: &str) -> Store {
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
     connection.execute(create).await.expect("a schema can be made");
     let separator = if cluster.contains('?') { '&' } else { '?' };
-    Store::open(&format!("{cluster}{separator}options=-csearch_path%3D{name}"), 2).await.expect("the database opens")
+    Store::open(&format!("{cluster}{separator}options=-csearch_path%3D{name}"), 4).await.expect("the database opens")
 }

@@ -69,10 +69,11 @@ pub(crate) const NEXT_UNCOMPARED: &str = concat!(
 macro_rules! similar {
     ($keys:literal) => {
         concat!(
-            "SELECT f.recording_id, p.seconds, p.words FROM (SELECT fingerprint_id, COUNT(*) AS n_shared
-                FROM fingerprint_keys WHERE key IN (",
+            "SELECT f.recording_id, p.seconds, p.words FROM (SELECT k.fingerprint_id, COUNT(*) AS n_shared
+                FROM fingerprint_keys k WHERE k.key IN (",
             $keys,
-            ") GROUP BY fingerprint_id HAVING COUNT(*) > 1) found
+            ") AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
+                GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
             JOIN fingerprints p ON p.id = found.fingerprint_id
             JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
             WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND f.part = 0 AND f.missing_at IS NULL

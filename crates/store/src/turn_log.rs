@@ -171,3 +171,19 @@ async fn save_together(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, Store
         .await?;
     Ok(saved.into_iter().map(|(id,)| id).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_user_has_seen_waits_for_the_disk_on_sqlite() {
+        const FULL: i64 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        let synchronous = async || store.write("PRAGMA synchronous").fetch_one::<(i64,)>().await.unwrap().0;
+        assert_eq!(synchronous().await, FULL);
+        store.save_events(&[], Durability::Process).await.unwrap();
+        assert_eq!(synchronous().await, FULL, "only the text of a running turn does not wait");
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
 use serde_json::{Value, json};
-use store::{Ended, FIRST_TOKEN, StoreError};
+use store::{Ended, FIRST_TOKEN, NewTask, StoreError};
 
 use crate::subject::{LEASE, SECOND_TOKEN, Subject, message, on_every_store, user};
 
@@ -117,6 +117,31 @@ async fn a_node_that_lost_the_turn_commits_no_effect_and_no_outcome() {
         let report = done(json!({"id": 2}));
         assert_eq!(subject.store.finish_call(call, SECOND_TOKEN, report.clone()).await.unwrap(), report);
         assert_eq!(journal(subject, message).await, [(call, Some(report))]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_late_outcome_under_an_old_lease_does_not_release_the_call_that_was_begun_again() {
+    on_every_store(async |subject| {
+        let (message, call) = begun(subject).await;
+        subject.advance(LEASE * 2);
+        let dead = subject.dead(None).await;
+        // The same process takes the turn over, and begins the call under the next lease.
+        assert_eq!(subject.take_over(&dead[0], "n1").await, Some(SECOND_TOKEN));
+        let (name, input) = ("add_task".into(), Arc::new(json!({"title": "Water the plants"})));
+        let again = Call { id: call, owner: user("ana"), message: Some(message), name, input };
+        subject.store.begin_call(&again, "Add a task", SECOND_TOKEN).await.expect("the call begins");
+        subject.store.finish_call(call, FIRST_TOKEN, failed("too late")).await.expect("the store answers");
+        assert_eq!(journal(subject, message).await, [(call, None)], "on {}", subject.name);
+        match &subject.database {
+            Some(database) => {
+                let task = NewTask { title: "Water the plants", ..NewTask::default() };
+                let added = database.add_task(&user("ana"), task, Some(call)).await;
+                assert!(added.is_ok(), "{added:?} on {}", subject.name);
+            }
+            None => _ = subject.store.settle_call(call, SECOND_TOKEN, json!({"id": 1})).await.expect("settled"),
+        }
     })
     .await;
 }

@@ -15,6 +15,8 @@ pub(crate) const POOL_SIZE: u32 = 2;
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
     pub(crate) store: Arc<dyn TurnStore>,
+    /// The same store, for effects that only a database has.
+    pub(crate) database: Option<Store>,
     advance: Box<dyn Fn(TimeDelta) + Send + Sync>,
     _folder: Option<tempfile::TempDir>,
 }
@@ -30,7 +32,8 @@ pub(crate) async fn on_every_store(test: impl AsyncFn(&Subject)) {
 fn in_memory() -> Subject {
     let store = Arc::new(MemoryTurnStore::default());
     let clock = store.clone();
-    Subject { name: "memory", store, advance: Box::new(move |by| clock.advance_clock(by)), _folder: None }
+    let advance = Box::new(move |by| clock.advance_clock(by));
+    Subject { name: "memory", store, database: None, advance, _folder: None }
 }
 
 async fn on_sqlite() -> Subject {
@@ -67,7 +70,8 @@ async fn postgres_url() -> Option<String> {
 async fn on_database(name: &'static str, url: &str) -> Subject {
     let store = Store::open(url, POOL_SIZE).await.expect("the database opens");
     let clock = store.clone();
-    Subject { name, store: Arc::new(store), advance: Box::new(move |by| clock.advance_clock(by)), _folder: None }
+    let (database, advance) = (Some(store.clone()), Box::new(move |by| clock.advance_clock(by)));
+    Subject { name, store: Arc::new(store), database, advance, _folder: None }
 }
 
 /// The length of a lease.

@@ -160,6 +160,7 @@ mod tests {
             ("宇多田ヒカル", "宇多 多田 田ヒ ヒカ カル"),
             ("海", "海"),
             ("夜に駆けるfeat.YOASOBI2", "夜に に駆 駆け ける feat yoasobi2"),
+            ("東京é 東京é東 東京e\u{301}tude 海Ærø", "東京 e 東京 e 東 東京 etud 海 aero"),
             ("소녀시대 노래", "소녀시대 노래"),
             ("Sigur Rós – Ágætis byrjun", "sigur ros agaeti byrjun"),
             ("cosy cosies così happy happiness taxi taxis", "cosy cosy cosi happy happy taxi taxi"),

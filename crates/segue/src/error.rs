@@ -16,6 +16,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::error;
 
+use crate::query_error::query_error;
+
 #[derive(Debug)]
 pub struct ApiError {
     pub status: StatusCode,
@@ -221,7 +223,7 @@ impl From<JsonRejection> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::invalid(rejection.body_text())
+        query_error(&rejection.body_text())
     }
 }
 

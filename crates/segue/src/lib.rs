@@ -11,6 +11,7 @@ mod import_queue;
 mod open_requests;
 mod openapi;
 pub mod protocols;
+mod query_error;
 mod recent;
 mod request_body;
 mod request_metrics;

@@ -1,19 +1,8 @@
 //! What the caller's answers have used and cost today.
 
-use std::sync::Arc;
-
-use aide::axum::routing::get_with;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    auth::Caller,
-    error::ApiError,
-    extract::Json,
-    router::{AppState, Routes},
-};
+use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
     Routes::new().api_route(
@@ -38,7 +27,7 @@ struct UsageToday {
     resets_at: DateTime<Utc>,
 }
 
-async fn today(State(state): State<Arc<AppState>>, caller: Caller) -> Result<Json<UsageToday>, ApiError> {
+async fn today(State(state): Shared, caller: Caller) -> Result<Json<UsageToday>> {
     let today = state.app.usage_today(&caller.id).await?;
     Ok(Json(UsageToday {
         tokens: today.n_tokens,

@@ -53,6 +53,26 @@ async fn invalid_requests_get_errors_in_one_format() {
 }
 
 #[tokio::test]
+async fn an_error_in_a_query_names_its_parameter_and_no_type_of_the_program() {
+    let app = TestApp::scripted([]).await;
+    let no_page = "is not the `next` of a page";
+    for (path, field, message) in [
+        ("/api/tracks/merges?cursor=x", "cursor", no_page),
+        ("/api/tasks?cursor=x", "cursor", no_page),
+        ("/api/playlists?cursor=x", "cursor", no_page),
+        ("/api/library/imports?cursor=x", "cursor", no_page),
+        ("/api/library/tracks?cursor=x", "cursor", no_page),
+        ("/api/trash?cursor=x", "cursor", no_page),
+        ("/api/conversations?limit=many", "limit", "is not a whole number"),
+    ] {
+        let (status, answer) = app.answer(Method::GET, path, None).await;
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!("VALIDATION_ERROR")), "{path}: {answer}");
+        assert_eq!(answer["error"]["details"], json!([{"field": field, "message": message}]), "{path}");
+        assert_eq!(answer["error"]["message"], message, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_in_json_names_its_position() {
     let app = TestApp::scripted([]).await;
     let client = reqwest::Client::new();

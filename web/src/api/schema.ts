@@ -1503,6 +1503,10 @@ export interface SemanticSearchOutput {
   }[];
   durationMs: number;
   /**
+   * True while the index is being filled: tracks of yours cannot be found yet.
+   */
+  isIncomplete?: boolean;
+  /**
    * The nearest tracks, if nothing matches.
    */
   nearest?: IndexedTrackResult[];

@@ -67,6 +67,15 @@ impl Library {
         })
     }
 
+    /// Whether the index has not read documents that this user may see: it is being filled, or a change is new.
+    pub(crate) async fn is_filling(&self, owner: &UserId) -> Result<bool, Error> {
+        let read_to = self.index.info().await?.revision;
+        if self.store.n_changes_after(read_to).await? == 0 {
+            return Ok(false);
+        }
+        Ok(self.store.n_visible(&self.scope(owner).await?, read_to).await? > 0)
+    }
+
     /// The tracks that this user can find now, and those that are being indexed.
     async fn status_of(&self, owner: &UserId, steps: &Progress) -> Result<IndexStatus, Error> {
         let info = self.index.info().await?;

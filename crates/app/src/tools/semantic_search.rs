@@ -126,6 +126,9 @@ pub struct Output {
     /// The nearest tracks, if nothing matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nearest: Vec<IndexedTrackResult>,
+    /// True while the index is being filled: tracks of yours cannot be found yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_incomplete: bool,
 }
 
 impl Report for Output {
@@ -163,7 +166,9 @@ impl Tool for SemanticSearch {
         let limit = plan.limits.at_most.map_or(input.limit as usize, |most| most.clamp(1, input.limit as usize));
         // Fetches a few more results, because the same recording with two codes is one result.
         let request = self.library.search_request(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
-        let found = self.search(cx, request.search.timed(&cx.timings), request.is_like).await?;
+        let is_filling = async { self.library.is_filling(&cx.owner).await.map_err(tool_error) };
+        let search = self.search(cx, request.search.timed(&cx.timings), request.is_like);
+        let (found, is_incomplete) = futures::try_join!(search, is_filling)?;
         let n_hits = found.hits.len();
         let hits = distinct(found.hits);
         let n_repeated = n_hits - hits.len();
@@ -177,7 +182,7 @@ impl Tool for SemanticSearch {
         tracks.truncate(limit);
         nearest.truncate(if tracks.is_empty() { NEAREST.min(limit) } else { 0 });
         let undecided = Some(found.undecided).filter(|n| *n > 0);
-        Ok(Output { tracks, query, total_found, applied: request.plan.applied, undecided, nearest })
+        Ok(Output { tracks, query, total_found, applied: request.plan.applied, undecided, nearest, is_incomplete })
     }
 
     fn for_model(output: &Value) -> Value {

@@ -18,7 +18,8 @@ pub struct QdrantSettings {
 }
 
 impl QdrantSettings {
-    /// A listener waits three seconds for a search, which takes three requests; a second each leaves none to spare.
+    /// A healthy server answers within milliseconds. A tool asks a second time after one second, so a user waits 6 s for
+    /// a server that never answers, and a start 2.5 s.
     pub const TIMEOUT: Duration = Duration::from_millis(2500);
 
     pub fn new(url: impl Into<String>, api_key: Option<String>) -> Self {
@@ -32,6 +33,7 @@ const PATIENCE: u32 = 12;
 pub(super) struct Client {
     pub(super) qdrant: Qdrant,
     timeout: Duration,
+    is_tls: bool,
 }
 
 impl Client {
@@ -46,7 +48,7 @@ impl Client {
             .connect_timeout(settings.timeout)
             .skip_compatibility_check();
         let qdrant = building.build().map_err(|error| IndexError::Bug(error.into()))?;
-        Ok(Self { qdrant, timeout: settings.timeout })
+        Ok(Self { qdrant, timeout: settings.timeout, is_tls: address.starts_with("https:") })
     }
 
     pub(super) fn ask<'a, T>(
@@ -100,12 +102,17 @@ impl Client {
                 IndexError::WrongSchema(format!("Qdrant refused our key ({said}); set QDRANT_API_KEY"))
             }
             Code::NotFound => IndexError::WrongSchema(format!("Qdrant does not have our collection: {said}")),
-            _ if is_no_grpc(&status) => IndexError::WrongSchema(NOT_QDRANT.into()),
+            _ if is_no_grpc(&status) => IndexError::WrongSchema(format!("{NOT_QDRANT}{}", self.scheme_hint())),
             Code::Unavailable | Code::ResourceExhausted | Code::Aborted | Code::Internal | Code::Unknown => {
                 IndexError::Away(no_connection(said).unwrap_or_else(|| format!("Qdrant: {said}")))
             }
             code => IndexError::Bug(anyhow::anyhow!("Qdrant answered {code}: {said}")),
         }
+    }
+
+    /// A server with TLS answers a request without it in bytes that are no HTTP.
+    fn scheme_hint(&self) -> &'static str {
+        if self.is_tls { "" } else { "; if it uses TLS, write https:// in QDRANT_URL" }
     }
 }
 
@@ -129,9 +136,12 @@ fn is_http_1(status: &Status) -> bool {
 fn no_connection(said: &str) -> Option<String> {
     let (address, cause) = said.strip_prefix("Failed to connect to ")?.split_once(": ")?;
     let between = |from: &str, to: &str| Some(cause.split_once(from)?.1.split_once(to)?.0.to_owned());
+    // What the TLS library says of an answer that is not TLS.
+    let is_plain = ["InvalidContentType", "InvalidMessage"].iter().any(|word| cause.contains(word));
     let reason = between("message: \"", "\"")
         .or_else(|| between("error: \"", "\""))
         .or_else(|| Some(format!("its certificate is refused: {}", between("InvalidCertificate(", ")")?)))
+        .or_else(|| is_plain.then(|| "it does not use TLS; write http:// in QDRANT_URL".to_owned()))
         .unwrap_or_else(|| cause.to_owned());
     Some(format!("no connection to {address} ({reason})"))
 }

@@ -163,25 +163,37 @@ async fn every_outage_is_an_error_that_names_its_cause() {
 #[tokio::test]
 async fn a_server_without_grpc_is_reported_as_not_qdrant() {
     let page = doubles::serve(Router::new().fallback(async || "hello")).await.unwrap();
-    for address in [page.addr, http_1_server().await] {
+    let http_1 = server_that_answers(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
+    for address in [page.addr, http_1] {
         let error = connect(QdrantSettings::new(format!("http://{address}"), None)).await.err().unwrap();
         assert!(matches!(&error, IndexError::WrongSchema(said) if said.contains("6334")), "{error}");
     }
 }
 
-async fn http_1_server() -> SocketAddr {
+async fn server_that_answers(bytes: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             stream.read_exact(&mut [0; 24]).await.ok();
-            stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.ok();
+            stream.write_all(bytes).await.ok();
             // Reads the rest of the request, because a reset would discard the response.
             stream.shutdown().await.ok();
             while stream.read(&mut [0; 1024]).await.is_ok_and(|n| n > 0) {}
         }
     });
     address
+}
+
+#[tokio::test]
+async fn an_address_with_the_wrong_scheme_is_reported_with_the_right_one() {
+    let double = double().await;
+    let secure = double.url.replace("http://", "https://");
+    let error = connect(QdrantSettings::new(secure, None)).await.err().unwrap().to_string();
+    assert!(error.contains("write http:// in QDRANT_URL") && !error.contains("Error("), "{error}");
+    let with_tls = server_that_answers(b"\x15\x03\x03\x00\x02\x02\x46").await;
+    let error = connect(QdrantSettings::new(format!("http://{with_tls}"), None)).await.err().unwrap().to_string();
+    assert!(error.contains("write https:// in QDRANT_URL"), "{error}");
 }
 
 #[tokio::test]

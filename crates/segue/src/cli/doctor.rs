@@ -135,9 +135,9 @@ async fn index(config: &Config) -> [Finding; 2] {
     let status = match index_status(config).await {
         Ok(status) => status,
         Err(error) => {
-            let how = "check QDRANT_URL and SEGUE_EMBEDDINGS_URL, or unset them to use the built-in ones";
+            let error = format!("{error:#}");
             return [
-                bad("index", format!("{error:#}; {how}")),
+                bad("index", format!("{error}{}", index_hint(config, &error))),
                 bad("embedder", "not checked, because the index cannot be opened"),
             ];
         }
@@ -148,6 +148,17 @@ async fn index(config: &Config) -> [Finding; 2] {
         format!("{} (in the binary; `make models` fetches a better one)", status.embedder)
     };
     [good("index", format!("{}, {} tracks", status.engine, status.tracks)), good("embedder", embedder)]
+}
+
+/// What to do about the index, unless the error says it. Settings that are not used are not named.
+fn index_hint(config: &Config, error: &str) -> &'static str {
+    if error.starts_with("SEGUE_EMBEDDINGS_URL") {
+        "; check it, or unset it to use the built-in embedder"
+    } else if config.qdrant.is_none() || error.contains("QDRANT_API_KEY") || error.contains("in QDRANT_URL") {
+        ""
+    } else {
+        "; check QDRANT_URL, or unset it to use the built-in index"
+    }
 }
 
 async fn index_status(config: &Config) -> anyhow::Result<app::IndexOf> {

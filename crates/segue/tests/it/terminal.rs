@@ -3,6 +3,7 @@
 
 use std::process::Stdio;
 
+use doubles::qdrant::{QdrantDouble, QdrantFault};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
@@ -160,4 +161,24 @@ async fn a_retry_of_a_tool_is_logged_as_a_warning() {
     let is_warning = |line: &String| line.contains("WARN") && line.contains("Tool tidalSearch will be retried");
     let warnings: Vec<_> = server.log().into_iter().filter(is_warning).collect();
     assert_eq!(warnings.len(), 1, "{:?}", server.log());
+}
+
+#[tokio::test]
+async fn doctor_names_only_the_setting_that_is_wrong() {
+    let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
+    qdrant.set_fault(Some(QdrantFault::KeyRejected));
+    let nowhere = "http://127.0.0.1:9";
+    let index_line = async |name: &'static str, value: &str| {
+        let settings = [offline(), [(name, value.to_owned())]].concat();
+        let (code, said, _) = command(&world, &settings, &["doctor"]).await;
+        assert_eq!(code, 1, "{said}");
+        said.lines().find(|line| line.contains("✗ index")).unwrap_or_default().to_owned()
+    };
+    let refused = index_line("QDRANT_URL", &qdrant.url).await;
+    assert!(refused.ends_with("set QDRANT_API_KEY"), "{refused}");
+    let absent = index_line("QDRANT_URL", nowhere).await;
+    assert!(absent.ends_with("; check QDRANT_URL, or unset it to use the built-in index"), "{absent}");
+    let embedder = index_line("SEGUE_EMBEDDINGS_URL", nowhere).await;
+    assert!(embedder.ends_with("; check it, or unset it to use the built-in embedder"), "{embedder}");
+    assert!(!embedder.contains("QDRANT_URL") && !absent.contains("SEGUE_EMBEDDINGS_URL"), "{embedder} {absent}");
 }

@@ -198,6 +198,71 @@ async fn a_user_may_have_two_imports_and_another_user_does_not_wait() {
     assert_eq!(bob.status(), 201);
 }
 
+/// A catalogue that takes requests and never answers, and how many it has.
+async fn silent_catalogue() -> (String, tokio::sync::watch::Receiver<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (count, asked) = tokio::sync::watch::channel(0);
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            open.push(stream);
+            count.send_replace(open.len());
+        }
+    });
+    (url, asked)
+}
+
+#[tokio::test]
+async fn an_import_keeps_its_place_when_its_client_disconnects() {
+    let (url, mut asked) = silent_catalogue().await;
+    let app = TestApp::shared([], &[("DEEZER_URL", &url)]).await;
+    let (token, table) = (signed(&claims("ann")), "Title,Artist\nRain,Ivy Marlow\n");
+    let head = format!(
+        "POST /api/library/import?name=a.csv HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         content-length: {}\r\n",
+        table.len()
+    );
+    let running = raw(address_of(&app), &format!("{head}\r\n{table}")).await;
+    asked.wait_for(|n| *n > 0).await.unwrap();
+    let expects = format!("{head}expect: 100-continue\r\n\r\n");
+    let mut uploading = raw(address_of(&app), &expects).await;
+    assert_eq!(status_of(&mut uploading).await, "HTTP/1.1 100", "the second place");
+    drop(running);
+    for _ in 0..50 {
+        assert_eq!(app.person("bob").answer(Method::GET, "/api/tasks", None).await.0, 200);
+    }
+    let mut third = raw(address_of(&app), &expects).await;
+    assert_eq!(status_of(&mut third).await, "HTTP/1.1 429");
+}
+
+#[tokio::test]
+async fn eight_requests_of_a_user_are_worked_on_at_once_and_another_user_does_not_wait() {
+    let app = TestApp::shared([], &[]).await;
+    let (token, body) = (signed(&claims("ann")), r#"{"title": "Rain"}"#);
+    let request = format!(
+        "POST /api/tasks HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    let mut working = Vec::new();
+    for _ in 0..8 {
+        let mut stream = raw(address_of(&app), &request).await;
+        // Sent when the handler begins to read the body.
+        assert_eq!(status_of(&mut stream).await, "HTTP/1.1 100");
+        working.push(stream);
+    }
+    let mut ninth = raw(address_of(&app), &request).await;
+    let bob = app.person("bob");
+    for _ in 0..50 {
+        assert_eq!(bob.answer(Method::GET, "/api/tasks", None).await.0, 200, "another user does not wait");
+    }
+    let early = ninth.try_read(&mut [0; 12]);
+    assert!(early.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "{early:?}");
+    working[0].write_all(body.as_bytes()).await.unwrap();
+    assert_eq!(status_of(&mut ninth).await, "HTTP/1.1 100", "it is served when another has ended");
+}
+
 #[tokio::test]
 async fn a_user_over_the_request_rate_is_limited_and_other_users_are_not() {
     let app = TestApp::shared([], &[("SEGUE_REQUESTS_PER_SECOND", "1")]).await;

@@ -21,6 +21,7 @@ mod connections;
 mod conversations;
 mod discover;
 mod errors;
+mod findings;
 mod fingerprints;
 mod folders;
 #[path = "../prove/history/mod.rs"]

@@ -148,6 +148,74 @@ async fn no_secret_is_written_to_a_response_a_log_or_a_file() {
     println!("searched {} bytes that the server wrote; no secret found", written.len());
 }
 
+/// The value of the cookie that a response sets.
+fn cookie_of(response: &reqwest::Response) -> String {
+    let set = response.headers()["set-cookie"].to_str().unwrap();
+    set.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn no_secret_of_an_account_is_written_to_a_log_a_table_or_a_file() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("segue.toml");
+    std::fs::write(&config, "[mcp.house]\nurl = 'http://127.0.0.1:9/mcp'\ntoken_env = 'HOUSE_TOKEN'\n").unwrap();
+    let mut settings: Vec<(&str, String)> = world.settings().into_iter().collect();
+    settings.extend([
+        ("SEGUE_LISTEN", "127.0.0.1:0".to_owned()),
+        ("SEGUE_LOG", "trace".to_owned()),
+        ("SEGUE_AUTH", "accounts".to_owned()),
+        ("SEGUE_CONFIG", config.display().to_string()),
+        ("HOUSE_TOKEN", format!("{CANARY}-mcp")),
+    ]);
+    let written = Written::default();
+    let mut server = segue("serve", &settings).spawn().unwrap();
+    written.follow("stdout", server.stdout.take().unwrap());
+    written.follow("stderr", server.stderr.take().unwrap());
+    let url = written.until("ready on ").await.trim_end_matches('"').to_owned();
+    let printed = async |command: &str| {
+        let output = segue(command, &settings).output().await.unwrap();
+        written.add(command, &String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let client = reqwest::Client::new();
+    let post = async |path: &str, cookie: &str, body: serde_json::Value, expected: u16| {
+        let request = client.post(format!("{url}/api/auth/{path}")).header("origin", &url).header("cookie", cookie);
+        let response = request.json(&body).send().await.unwrap();
+        assert_eq!(response.status(), expected, "{path}");
+        response
+    };
+    let invitation = printed("user invite").await;
+    let (password, next) = (format!("{CANARY}-password"), format!("{CANARY}-next"));
+    let form = json!({"invitation": invitation, "name": "Ann", "password": password});
+    let first = cookie_of(&post("sign-up", "", form, 201).await);
+    let refused = post("sign-in", "", json!({"name": "Ann", "password": format!("{CANARY}-wrong")}), 401).await;
+    written.add("answer", &refused.text().await.unwrap());
+    let second = cookie_of(&post("sign-in", "", json!({"name": "Ann", "password": password}), 200).await);
+    post("password", &second, json!({"current": password, "next": next}), 204).await;
+    let token = printed("token Ann").await;
+    for bearer in [&token, &format!("{token}x")] {
+        let me = client.get(format!("{url}/api/me")).bearer_auth(bearer).send().await.unwrap();
+        written.add("answer", &me.text().await.unwrap());
+    }
+    printed("doctor").await;
+    server.kill().await.unwrap();
+    for (name, bytes) in files_in(Path::new(&world.settings()["SEGUE_DATA_DIR"])) {
+        written.add(&name, &String::from_utf8_lossy(&bytes));
+    }
+    for (table, row) in world.dump().await {
+        written.add(&table, &row);
+    }
+    let written = written.0.lock().unwrap();
+    assert!(written.contains("[stderr]") && written.contains("$argon2id$"), "the log and the tables are searched");
+    let value = |cookie: &str| cookie.split_once('=').unwrap().1.to_owned();
+    for secret in [CANARY.to_owned(), invitation, token, value(&first), value(&second)] {
+        assert!(secret.len() > 10, "{secret}");
+        let leaks: Vec<_> = written.lines().filter(|line| line.contains(&secret)).collect();
+        assert!(leaks.is_empty(), "{secret}: {leaks:#?}");
+    }
+}
+
 fn files_in(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -45,7 +45,7 @@ fn track(n: usize, title: &str) -> Track {
 fn rows(title: &str) -> Vec<NewLibraryTrack> {
     let row = |n: usize| {
         let own = NewLibraryTrack { is_own: true, ..NewLibraryTrack::catalogued(track(n, title)) };
-        NewLibraryTrack { public: own.public.filter(|_| n % 2 == 0).map(|_| track(n, "public")), ..own }
+        NewLibraryTrack { public: own.public.filter(|_| n.is_multiple_of(2)).map(|_| track(n, "public")), ..own }
     };
     (0..N_ROWS).map(row).collect()
 }
@@ -113,7 +113,7 @@ async fn an_import_while_the_trash_is_emptied_keeps_every_row() {
         let names: Vec<TrackRef> = rows("Title").iter().map(|new| TrackRef::Id(new.track.id)).collect();
         for round in 0..ROUNDS {
             store.remove_all_from_library(&ann, &names).await.expect("all are removed");
-            let rows = if round % 2 == 0 { rows("Title") } else { reversed(rows("Title")) };
+            let rows = if round.is_multiple_of(2) { rows("Title") } else { reversed(rows("Title")) };
             let node = format!("node {round}");
             let (kept, emptied, claimed) =
                 tokio::join!(import(&store, &ann, &rows, vec![]), store.empty_trash(&ann), enrich(&store, &node),);

@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults prove bench bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
+.PHONY: run test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
 # Always the whole workspace: building a part of it would rebuild shared dependencies with other features.
@@ -54,6 +54,16 @@ siege: setup web/dist/index.html
 ## Measure turns per second, CPU per turn and memory per open stream, compared with a bare relay in the same run.
 bench: setup-test web/dist/index.html
 	tools/bench
+
+## Count the instructions of hot paths under callgrind; it fails if one takes over 5 % more than tools/bench-baseline.json says.
+bench-check: setup
+	$(CARGO) build --release --quiet --workspace --bin hot-paths
+	RELEASE=$(RELEASE) tools/bench-check
+
+## Measure how many tracks a second the embedder and the index take, with the fetched models.
+bench-embed: setup models
+	$(CARGO) build --release --quiet --workspace --bin bench-embed
+	$(RELEASE)/bench-embed $(or $(SEGUE_DATA_DIR),segue-data)/models
 
 ## Measure search quality on real data: BM25, dense and hybrid with a paired bootstrap.
 eval: setup

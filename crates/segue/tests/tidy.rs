@@ -33,7 +33,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("segue", &["app", "engine", "music"]),
     ("doubles", &[]),
-    ("bench", &["doubles"]),
+    ("bench", &["doubles", "engine", "music", "providers", "search", "store"]),
 ];
 
 fn crates_dir() -> PathBuf {

@@ -202,7 +202,7 @@ mod tests {
         track.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         track.interpretation = Some(text.into());
         track.lyrics = Some(lyrics.into());
-        ReadTrack::new(track)
+        ReadTrack::of(track)
     }
 
     #[test]

@@ -25,8 +25,13 @@ const SHORTEST_SENTENCE: usize = 13;
 const SENTENCE_BYTES: usize = 1 << 10;
 
 impl ReadTrack {
-    pub(crate) fn new(track: Track) -> Self {
-        Self { words: TrackWords::of(&track), sentences: OnceLock::new(), track }
+    pub(crate) fn new(track: Track, words: TrackWords) -> Self {
+        Self { track, words, sentences: OnceLock::new() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(track: Track) -> Self {
+        Self::new(track.clone(), TrackWords::of(&track))
     }
 
     pub(crate) fn lyrics(&self) -> &str {

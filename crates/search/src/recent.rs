@@ -9,7 +9,7 @@ use std::{
 
 use music::Track;
 
-use super::read_track::ReadTrack;
+use super::{read_track::ReadTrack, track_words::TrackWords};
 
 /// The memory of both generations: about fifteen hundred tracks with lyrics and a description.
 const MOST_BYTES: usize = 16 << 20;
@@ -42,23 +42,28 @@ impl<K> Recent<K> {
 
 impl<K: Eq + Hash> Recent<K> {
     /// The track of a key that never stands for another content.
-    pub(crate) fn read<E>(&self, key: K, load: impl FnOnce() -> Result<Track, E>) -> Result<Arc<ReadTrack>, E> {
+    pub(crate) fn read<E>(&self, key: K, load: impl FnOnce() -> Result<ReadTrack, E>) -> Result<Arc<ReadTrack>, E> {
         if let Some(read) = self.get(&key) {
             return Ok(read);
         }
-        let read = Arc::new(ReadTrack::new(load()?));
+        let read = Arc::new(load()?);
         self.put(key, read.clone());
         Ok(read)
     }
 
-    /// A track that was loaded anyway: its words are read again only if it has changed.
-    pub(crate) fn with_words(&self, key: K, track: Track) -> Arc<ReadTrack> {
+    /// A track that was loaded anyway: its words are loaded only if it is new or has changed.
+    pub(crate) fn with_words<E>(
+        &self,
+        key: K,
+        track: Track,
+        words: impl FnOnce() -> Result<TrackWords, E>,
+    ) -> Result<Arc<ReadTrack>, E> {
         if let Some(read) = self.get(&key).filter(|read| read.track == track) {
-            return read;
+            return Ok(read);
         }
-        let read = Arc::new(ReadTrack::new(track));
+        let read = Arc::new(ReadTrack::new(track, words()?));
         self.put(key, read.clone());
-        read
+        Ok(read)
     }
 
     fn get(&self, key: &K) -> Option<Arc<ReadTrack>> {
@@ -99,12 +104,12 @@ mod tests {
 
     #[test]
     fn a_key_is_loaded_once_until_newer_tracks_take_its_memory() {
-        let recent = Recent::with_bytes(16 * ReadTrack::new(track("a")).n_bytes());
+        let recent = Recent::with_bytes(16 * ReadTrack::of(track("a")).n_bytes());
         let load = |key: u32| {
             let mut is_loaded = false;
             let read = recent.read(key, || {
                 is_loaded = true;
-                Ok::<_, ()>(track("a"))
+                Ok::<_, ()>(ReadTrack::of(track("a")))
             });
             assert!(read.is_ok());
             is_loaded
@@ -122,7 +127,11 @@ mod tests {
     #[test]
     fn a_changed_track_gets_its_new_words() {
         let recent = Recent::default();
-        let is_named = |name: &str, track: Track| recent.with_words(1, track).words.is_name(&[name.to_owned()]);
+        let is_named = |name: &str, track: Track| {
+            let words = TrackWords::of(&track);
+            let read = recent.with_words(1, track, || Ok::<_, ()>(words)).unwrap();
+            read.words.is_name(&[name.to_owned()])
+        };
         assert!(is_named("harbour", track("Harbour")));
         assert!(is_named("harbour", track("Harbour")));
         assert!(is_named("lantern", track("Lantern")));

@@ -177,7 +177,7 @@ fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts(
     tracks[4].lyrics = Some("the first winters snow".into());
     (tracks[3].tags, tracks[3].genres) = (vec![], vec!["Lullaby".into()]);
     let (mut n_phrases, mut n_quoted, mut n_lines, mut n_close) = (0, 0, 0, 0);
-    let read: Vec<ReadTrack> = tracks.into_iter().map(ReadTrack::new).collect();
+    let read: Vec<ReadTrack> = tracks.into_iter().map(ReadTrack::of).collect();
     for text in &queries {
         let (judge, query) = (Judge::new(text, false), Query::new(text));
         let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());

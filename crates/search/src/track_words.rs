@@ -1,6 +1,8 @@
 //! The words of a track, split, folded and stemmed once. A search compares a query with a hundred tracks, and reading
 //! their texts for each query took most of its time.
 
+mod stored;
+
 use std::collections::BTreeSet;
 
 use music::Track;
@@ -9,6 +11,7 @@ use query::words::{Word, words};
 use super::document;
 
 /// Each word is the number of its term among the distinct terms of the track.
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct TrackWords {
     terms: Terms,
     meaning: Box<[Place]>,
@@ -22,6 +25,7 @@ pub(crate) struct TrackWords {
 }
 
 #[derive(Clone, Copy)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Place {
     term: u32,
     start: u32,
@@ -143,6 +147,7 @@ impl SharedTerms<'_> {
 }
 
 /// Distinct terms in byte order, in one text.
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Terms {
     text: Box<str>,
     spans: Box<[(u32, u32)]>,

@@ -1,5 +1,6 @@
 //! The schema of a track in the text engine: its fields, and the note of each commit.
 
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use tantivy::{
     Index, TantivyDocument, Term,
@@ -10,14 +11,17 @@ use query::{Feature, latin::with_latin};
 
 use super::super::{
     document,
+    read_track::ReadTrack,
     tokenizers::{NameTokenizer, WordTokenizer},
+    track_words::TrackWords,
     vectors::Slot,
 };
 use crate::embed::EmbedderId;
 use music::{DocumentId, Track, TrackId};
 
-/// Must be raised when the written format changes. An index of another version is built again.
-pub(super) const VERSION: u32 = 5;
+/// Must be raised when the written format changes, or when texts are split into other words. An index of another version
+/// is built again.
+pub(super) const VERSION: u32 = 6;
 
 pub(super) struct Fields {
     pub(super) schema: Schema,
@@ -32,6 +36,8 @@ pub(super) struct Fields {
     pub(super) lyrics: Field,
     /// The whole track as JSON.
     body: Field,
+    /// The words of the track, as [`TrackWords::encode`] writes them.
+    words: Field,
     digest: Field,
     pub(super) year: Field,
     pub(super) duration: Field,
@@ -84,6 +90,7 @@ impl Fields {
             meaning: schema.add_text_field("meaning", counted("words")),
             lyrics: schema.add_text_field("lyrics", counted("words")),
             body: schema.add_bytes_field("body", STORED),
+            words: schema.add_bytes_field("words", STORED),
             digest: schema.add_text_field("digest", STORED),
             year: schema.add_i64_field(YEAR, FAST | INDEXED),
             duration: schema.add_f64_field(DURATION, FAST | INDEXED),
@@ -122,6 +129,7 @@ impl Fields {
         document.add_text(self.meaning, document::meaning(track));
         document.add_text(self.lyrics, track.lyrics.as_deref().unwrap_or_default());
         document.add_bytes(self.body, &serde_json::to_vec(track)?);
+        document.add_bytes(self.words, &TrackWords::of(track).encode());
         document.add_text(self.digest, digest);
         self.add_facts(&mut document, track);
         document.add_u64(self.first_slot, u64::from(slots.first));
@@ -156,6 +164,13 @@ impl Fields {
     pub(super) fn track(&self, document: &TantivyDocument) -> anyhow::Result<Track> {
         let body = document.get_first(self.body).and_then(|body| body.as_bytes()).unwrap_or_default();
         Ok(serde_json::from_slice(body)?)
+    }
+
+    /// The track with its words.
+    pub(super) fn read(&self, document: &TantivyDocument) -> anyhow::Result<ReadTrack> {
+        let words = document.get_first(self.words).and_then(|words| words.as_bytes()).unwrap_or_default();
+        let words = TrackWords::decode(words).context("the words of a track in the index cannot be read")?;
+        Ok(ReadTrack::new(self.track(document)?, words))
     }
 
     pub(super) fn digest<'a>(&self, document: &'a TantivyDocument) -> &'a str {

@@ -141,7 +141,10 @@ impl Snapshot {
         address: DocAddress,
     ) -> Result<Arc<ReadTrack>, IndexError> {
         let segment = self.searcher.segment_reader(address.segment_ord).segment_id();
-        recent.read((segment, address.doc_id), || self.track(fields, address))
+        recent.read((segment, address.doc_id), || {
+            let document: TantivyDocument = self.searcher.doc(address)?;
+            Ok(fields.read(&document)?)
+        })
     }
 
     /// The vectors of a track whose chunks have not changed.

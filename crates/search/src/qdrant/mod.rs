@@ -25,7 +25,10 @@ use qdrant_client::qdrant::{
 };
 use tracing::info;
 
-use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document, recent::Recent};
+use super::{
+    Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document, read_track::ReadTrack,
+    recent::Recent,
+};
 use crate::embed::{Embedder, Kind};
 use client::Client;
 pub use client::QdrantSettings;
@@ -45,7 +48,7 @@ pub struct QdrantIndex {
     recent: Recent<DocumentId>,
 }
 
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Points per request: about a megabyte at 640 dimensions.
 const BATCH: usize = 256;
 const SAMPLE: u32 = 256;
@@ -194,6 +197,17 @@ impl QdrantIndex {
             tracks.insert(points::document(&point.payload)?, points::track(&point.payload)?);
         }
         Ok(ids.iter().filter_map(|id| Some((*id, tracks.get(id)?.clone()))).collect())
+    }
+
+    /// The same with their words.
+    async fn fetch_read(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Arc<ReadTrack>)>, IndexError> {
+        let found = self.fetch(ids, &["document", "track", points::WORDS]).await?;
+        let mut tracks = BTreeMap::new();
+        for point in &found {
+            let (id, track) = (points::document(&point.payload)?, points::track(&point.payload)?);
+            tracks.insert(id, self.recent.with_words(id, track, || points::words_of(&point.payload))?);
+        }
+        Ok(ids.iter().filter_map(|id| Some((*id, tracks.remove(id)?))).collect())
     }
 
     async fn known(&self, ids: &[DocumentId]) -> Result<BTreeSet<DocumentId>, IndexError> {

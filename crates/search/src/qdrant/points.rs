@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context;
+use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use qdrant_client::{
     Payload,
     qdrant::{Condition, FieldType, NamedVectors, PointStruct, Range, Value, Vector},
@@ -17,7 +18,7 @@ use query::{
     words::{is_stop_word, telling_words, words},
 };
 
-use super::super::{IndexError, document};
+use super::super::{IndexError, document, track_words::TrackWords};
 use crate::embed::EmbedderId;
 use music::{DocumentId, Track};
 
@@ -31,6 +32,8 @@ pub(super) const INSTRUMENTAL: &str = "instrumental";
 pub(super) const EXPLICIT: &str = "explicit";
 /// Every word of the names and of what is written about a track.
 pub(super) const TERMS: &str = "terms";
+/// The words of the track as a text, for judging it.
+pub(super) const WORDS: &str = "words";
 /// Marks of those who may read it.
 pub(super) const READERS: &str = "readers";
 /// The id of the recording, which several documents may describe.
@@ -91,6 +94,7 @@ pub(super) fn of(
         let mut vectors = NamedVectors::default().add_vector("dense", dense);
         if chunk == 0 {
             payload.insert("track", serde_json::to_value(track).context("a track is JSON")?);
+            payload.insert(WORDS, BASE64.encode(TrackWords::of(track).encode()));
             let (indices, values): (Vec<u32>, Vec<f32>) = document_words(track).into_iter().unzip();
             vectors = vectors.add_vector("words", Vector::new_sparse(indices, values));
         }
@@ -120,6 +124,12 @@ pub(super) fn track(payload: &HashMap<String, Value>) -> Result<Track, IndexErro
     let track = payload.get("track").cloned().unwrap_or_default().into_json();
     serde_json::from_value(track)
         .map_err(|error| IndexError::WrongSchema(format!("a point without a track of ours: {error}")))
+}
+
+pub(super) fn words_of(payload: &HashMap<String, Value>) -> Result<TrackWords, IndexError> {
+    let words = payload.get(WORDS).and_then(|words| words.as_str()).map_or("", |words| words);
+    let words = BASE64.decode(words).ok().and_then(|bytes| TrackWords::decode(&bytes));
+    words.ok_or_else(|| IndexError::WrongSchema("a point without the words of its track".into()))
 }
 
 /// Each telling word of a query and how often it is there.

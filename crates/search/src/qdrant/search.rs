@@ -28,7 +28,7 @@ use super::{
     points,
 };
 use crate::embed;
-use music::{DocumentId, Track};
+use music::DocumentId;
 
 const CANDIDATES: usize = 200;
 
@@ -50,9 +50,8 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
     let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
     let ids: BTreeSet<DocumentId> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
     // A track deleted since the first request is simply not there.
-    let tracks = index.fetch_tracks(&ids.into_iter().collect::<Vec<_>>()).await?.into_iter();
-    let tracks: BTreeMap<DocumentId, Arc<ReadTrack>> =
-        tracks.map(|(id, track)| (id, index.recent.with_words(id, track))).collect();
+    let tracks = index.fetch_read(&ids.into_iter().collect::<Vec<_>>()).await?;
+    let tracks: BTreeMap<DocumentId, Arc<ReadTrack>> = tracks.into_iter().collect();
     let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
     Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
 }
@@ -104,12 +103,12 @@ async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Re
     let scores: BTreeMap<&DocumentId, f32> = listed.iter().map(|(score, id)| (id, *score)).collect();
     let ids: Vec<DocumentId> = listed.iter().map(|(_, id)| *id).collect();
     let (mut capped, asked) = (PerArtist::new(&plan.filter), plan.asked());
-    let tracks = index.fetch_tracks(&ids).await?.into_iter().filter(|(_, track)| capped.admits(track)).take(plan.limit);
-    let hit = |(id, track): (DocumentId, Track)| {
-        let read = index.recent.with_words(id, track);
-        Hit { score: scores[&id], why: asked.why(&read), track: read.track.clone() }
+    let tracks = index.fetch_read(&ids).await?.into_iter().filter(|(_, read)| capped.admits(&read.track));
+    let hit = |(id, read): (DocumentId, Arc<ReadTrack>)| {
+        let (score, why) = (scores[&id], asked.why(&read));
+        Hit { score, why, track: read.track.clone() }
     };
-    let hits = tracks.map(hit).collect();
+    let hits = tracks.take(plan.limit).map(hit).collect();
     Ok(Answer { hits, total, is_total_exact, undecided: undecided(index, plan, narrowed).await? })
 }
 

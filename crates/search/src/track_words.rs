@@ -16,7 +16,7 @@ pub(crate) struct TrackWords {
     terms: Terms,
     meaning: Box<[Place]>,
     lyrics: Box<[Place]>,
-    /// The terms of names, tags and genres, in no order.
+    /// The terms of names, tags and genres, in ascending order.
     labels: Box<[u32]>,
     /// Title, artist and album.
     names: [Box<[u32]>; 3],

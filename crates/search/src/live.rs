@@ -38,13 +38,12 @@ struct Indexes {
 }
 
 impl LiveIndex {
-    /// The wanted index serves, unless it is empty or a previous one has read more changes: then the previous one
-    /// serves until the wanted one has caught up.
+    /// The wanted index serves, unless a previous one has read more changes: then the previous one serves until the
+    /// wanted one has caught up.
     pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
         let mut indexes = Indexes { current: wanted.clone(), next: None };
         if let Some(before) = before {
-            let read_to = wanted.info().await?.revision;
-            if read_to == 0 || before.info().await?.revision > read_to {
+            if before.info().await?.revision > wanted.info().await?.revision {
                 indexes = Indexes { current: before, next: Some(wanted) };
             }
         }
@@ -54,7 +53,12 @@ impl LiveIndex {
     /// The wanted index, whose embedder is slow, and one with a fast embedder, which serves whenever the wanted one has
     /// many changes to read: tracks are found at once, and better later.
     pub async fn with_fast(wanted: Arc<dyn Successor>, fast: Arc<dyn Successor>) -> Result<Self, IndexError> {
-        Ok(Self { fast: Some(fast.clone()), ..Self::new(wanted, Some(fast)).await? })
+        let is_empty = wanted.info().await?.revision == 0;
+        let live = Self { fast: Some(fast.clone()), ..Self::new(wanted.clone(), Some(fast.clone())).await? };
+        if is_empty {
+            live.serve(Indexes { current: fast, next: Some(wanted) });
+        }
+        Ok(live)
     }
 
     /// Applies all changes and returns their number. If the index is being replaced, the serving index also stays up
@@ -73,8 +77,9 @@ impl LiveIndex {
             n_changes += catch_up(&*current, source).await?;
         }
         let read_to = next.info().await?.revision;
+        let waits_for_tracks = self.fast.is_some() && read_to == 0;
         // Another node is filling it; or there are no tracks yet, and the first ones should be found at once.
-        if read_to == 0 || read_to < current.info().await?.revision {
+        if waits_for_tracks || read_to < current.info().await?.revision {
             return Ok(n_changes);
         }
         info!("The index of the embedder {} is complete and serves from now on", next.info().await?.embedder);

@@ -8,6 +8,7 @@ pub mod error;
 mod extract;
 mod http;
 mod import_queue;
+mod memory;
 mod open_requests;
 mod openapi;
 pub mod protocols;

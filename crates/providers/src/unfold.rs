@@ -188,12 +188,15 @@ mod tests {
         Block::ToolResult { tool_use_id: id, content: content.into(), is_error: false }
     }
 
-    /// One line per entry.
+    /// One line per entry; `!` marks an error.
     fn transcript(messages: &[Message]) -> Vec<String> {
         let entries = unfold(messages).into_iter().map(|entry| match entry {
             Entry::User(texts) => format!("user {}", texts.join(" + ")),
             Entry::Reply { texts, calls } => {
-                let calls = calls.iter().map(|call| format!(" [{}({}) → {}]", call.name, call.input, call.result));
+                let mark = |is_error: bool| if is_error { "!" } else { "" };
+                let calls = calls
+                    .iter()
+                    .map(|call| format!(" [{}({}) → {}{}]", call.name, call.input, mark(call.is_error), call.result));
                 format!("reply {}{}", texts.join(" + "), calls.collect::<String>())
             }
         });
@@ -247,7 +250,7 @@ mod tests {
             (
                 "a call without its result",
                 vec![Message::user("Hi"), Message::assistant(vec![call(a)])],
-                &["user Hi", "reply  [list_tasks({}) → Interrupted]"],
+                &["user Hi", "reply  [list_tasks({}) → !Interrupted]"],
             ),
             (
                 "a result without its call",
@@ -262,7 +265,7 @@ mod tests {
             (
                 "an invented name, an input that is no object",
                 vec![Message::user("Hi"), Message::assistant(vec![odd])],
-                &["user Hi", "reply  [b_se_tool({\"malformed\":\"not json {\"}) → Interrupted]"],
+                &["user Hi", "reply  [b_se_tool({\"malformed\":\"not json {\"}) → !Interrupted]"],
             ),
         ];
         for (name, messages, expected) in cases {

@@ -73,7 +73,9 @@ async fn import(
     open: Vec<NewOpenEntry<'_>>,
 ) -> Result<u64, StoreError> {
     let (file, kind, playlists) = ("file.csv", "csv", BTreeMap::new());
-    let settled: Vec<TrackId> = tracks.iter().map(|new| new.track.id).collect();
+    // Closing entries of earlier imports takes further writes.
+    let settled = if open.is_empty() { &[][..] } else { tracks };
+    let settled: Vec<TrackId> = settled.iter().map(|new| new.track.id).collect();
     let playlists = &playlists;
     let import = NewImport { file, kind, tracks, playlists, open, moves: &[], settled: &settled, is_sync: false };
     store.keep_import(owner, &import, &json!({})).await
@@ -142,13 +144,13 @@ async fn other_users_write_while_a_large_import_is_stored() {
         };
         let importing = import(&store, &ann, &many, vec![]);
         tokio::pin!(writes, importing);
-        // If the import held the only writer of SQLite, no task could be added before its end.
+        // If one transaction held the only writer of SQLite, a task or two could be added before it and after it.
         tokio::select! {
             () = &mut writes => {}
             kept = &mut importing => {
                 kept.expect("the import is kept");
                 let tasks = store.tasks(&bob, TaskFilter::All).await.expect("tasks are listed");
-                assert!(tasks.len() > 5, "{}: {} tasks were added meanwhile", store.kind(), tasks.len());
+                assert!(tasks.len() > 6, "{}: {} tasks were added meanwhile", store.kind(), tasks.len());
             }
         }
     }

@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn a_tool_returns_the_messages_of_the_contract() {
         let unavailable = ToolError::from(TidalError::Unavailable("503".into()));
-        assert_eq!(unavailable.to_string(), UNAVAILABLE);
+        let sentence = "Tidal service is temporarily unavailable. Try searching your indexed collection instead.";
+        assert_eq!(unavailable.to_string(), sentence);
         assert!(matches!(unavailable, ToolError::Unavailable { retryable: true, .. }));
         assert!(matches!(TidalError::Broken("x".into()).into(), ToolError::Refused(text) if text == UNAVAILABLE));
         assert!(matches!(TidalError::NotFound("album 7".into()).into(), ToolError::NotFound(_)));

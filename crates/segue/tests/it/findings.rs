@@ -100,17 +100,21 @@ async fn a_fault_of_the_index_is_no_error_of_the_caller() {
 
 #[tokio::test]
 async fn a_search_says_that_the_index_is_being_filled() {
-    let app = TestApp::shared([], &[]).await;
+    let qdrant = QdrantDouble::start().await.unwrap();
+    let app = TestApp::shared([], &[("QDRANT_URL", &qdrant.url)]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let table = |title: &str| format!("Title,Artist\n{title},Ivy Marlow\n").into_bytes();
     assert_eq!(ann.upload("one.csv", table("Paper Lanterns")).await.0, 201);
     app.app.catch_up().await.unwrap();
     let search = "/api/search?q=paper%20lanterns";
     assert_eq!(ann.get(search).await.get("isIncomplete"), None, "the index has read everything");
+    // It can be read, and nothing can be added to it.
+    qdrant.set_fault(Some(QdrantFault::DiskFull));
     assert_eq!(ann.upload("two.csv", table("Paper Boats")).await.0, 201);
     let found = ann.get(search).await;
     assert_eq!((found["tracks"].as_array().unwrap().len(), &found["isIncomplete"]), (1, &json!(true)), "{found}");
     assert_eq!(bob.get(search).await.get("isIncomplete"), None, "tracks of another user are not counted");
+    qdrant.set_fault(None);
     app.app.catch_up().await.unwrap();
     assert_eq!(ann.get(search).await.get("isIncomplete"), None);
 }

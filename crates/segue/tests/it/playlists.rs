@@ -93,6 +93,8 @@ async fn a_playlist_is_made_described_filled_arranged_copied_and_emptied_by_hand
 async fn an_invalid_request_gets_the_reason_and_changes_nothing() {
     let stage = Stage::new().await;
     let (path, _) = stage.playlist("Kept", &CODES[..2]).await;
+    // `isIndexed` of the tracks does not change any more.
+    stage.0.app.catch_up().await.unwrap();
     let before = stage.0.get(&path).await;
     let tracks = format!("{path}/tracks");
     let unknown = "XSGUE2699999";

@@ -25,7 +25,7 @@ test('reasoning is folded above the answer and is no part of it', async () => {
 });
 
 const read: Frame = { type: 'reading', seq: 6, tokensRead: 1, tokensTotal: 2 };
-const end: Frame = { type: 'message_end', seq: 8, usage: { inputTokens: 1, outputTokens: 1 }, stopReason: 'complete' };
+const end: Frame = { type: 'message_end', seq: 8, usage: { inputTokens: 1, outputTokens: 1 }, stopReason: 'complete', notices: [] };
 const live: Frame[] = [
   ...frames,
   { type: 'reasoning', seq: 5, content: 'Was that ' },

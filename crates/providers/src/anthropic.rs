@@ -14,7 +14,10 @@ pub(crate) use self::reader::AnthropicReader;
 use super::{
     answer::{Question, ask, callable},
     http::{Endpoint, Http, SetupError, url_under},
+    probe::{Probed, Target},
+    provider::{Provider, Variable},
     quirks::Learned,
+    servers::Family,
     unfold::{CallWithResult, Entry, unfold},
 };
 
@@ -29,15 +32,27 @@ pub struct AnthropicModel {
 }
 
 const VENDOR: &str = "anthropic";
+pub(crate) const PROVIDER: Provider = Provider {
+    name: VENDOR,
+    title: "Anthropic",
+    key: Variable { name: "ANTHROPIC_API_KEY", default: "", help: "Key for the Anthropic Messages API" },
+    base_url: Variable {
+        name: "ANTHROPIC_BASE_URL",
+        default: "https://api.anthropic.com",
+        help: "Base URL of the Anthropic Messages API",
+    },
+    default_model: "claude-sonnet-5-5",
+    has_other_servers: false,
+    connect: |http, base_url, key, model| {
+        Ok(Arc::new(AnthropicModel::new(http, base_url, key.unwrap_or_default(), model)?))
+    },
+};
 /// The version that every compatible server knows. Our request uses nothing that version 2026-10-21 removed.
 const VERSION: &str = "2023-06-01";
 /// Twice the length of a playlist of fifty songs with a reason for each.
 const MAX_TOKENS: u32 = 16_384;
 
 impl AnthropicModel {
-    pub const DEFAULT_BASE_URL: &'static str = "https://api.anthropic.com";
-    pub const DEFAULT_MODEL: &'static str = "claude-sonnet-5-5";
-
     pub fn new(http: Http, base_url: &str, api_key: &str, model: &str) -> Result<Self, SetupError> {
         let url =
             url_under(base_url, VENDOR, |base| format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)))?;
@@ -48,8 +63,9 @@ impl AnthropicModel {
         Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
     }
 
-    pub(crate) fn parts(&self) -> (&Http, &Endpoint, &Learned) {
-        (&self.http, &self.endpoint, &self.learned)
+    /// The model's name, without the provider.
+    fn model(&self) -> &str {
+        self.id.strip_prefix("anthropic:").unwrap_or(&self.id)
     }
 
     /// The request body for this prompt.
@@ -65,7 +81,7 @@ impl AnthropicModel {
         // The tools are sent even if calls are not allowed: without them the cached prefix would change.
         let must_answer = !prompt.may_call_tools && n_tools > 0;
         let request = Request {
-            model: self.id.strip_prefix("anthropic:").unwrap_or(&self.id),
+            model: self.model(),
             max_tokens: MAX_TOKENS,
             stream: true,
             system: system.into_iter().collect(),
@@ -102,6 +118,19 @@ impl Model for AnthropicModel {
             tools: callable(prompt, self.is_the_vendor),
             n_prompt_chars: prompt_chars(prompt),
         })
+    }
+}
+
+impl Probed for AnthropicModel {
+    fn probed(&self) -> Target<'_> {
+        Target {
+            http: &self.http,
+            endpoint: &self.endpoint,
+            learned: &self.learned,
+            model: self.model(),
+            family: Family::Anthropic,
+            is_described: false,
+        }
     }
 }
 

@@ -15,8 +15,11 @@ pub(crate) use self::reader::OpenAiReader;
 use super::{
     answer::{Question, ask, callable},
     http::{Endpoint, Http, SetupError, url_under},
+    probe::{Probed, Target},
     prompted_tools,
+    provider::{Provider, Variable},
     quirks::{Form, Learned},
+    servers::Family,
     unfold::{CallWithResult, Entry, unfold},
 };
 
@@ -31,11 +34,21 @@ pub struct OpenAiModel {
 }
 
 const VENDOR: &str = "openai";
+pub(crate) const PROVIDER: Provider = Provider {
+    name: VENDOR,
+    title: "OpenAI, or a server with the same API",
+    key: Variable { name: "OPENAI_API_KEY", default: "", help: "Key for OpenAI, or for the server at OPENAI_BASE_URL" },
+    base_url: Variable {
+        name: "OPENAI_BASE_URL",
+        default: "https://api.openai.com/v1",
+        help: "Base URL of a Chat Completions API, also of Ollama, llama.cpp, LM Studio or vLLM",
+    },
+    default_model: "gpt-5.5",
+    has_other_servers: true,
+    connect: |http, base_url, key, model| Ok(Arc::new(OpenAiModel::new(http, base_url, key, model)?)),
+};
 
 impl OpenAiModel {
-    pub const DEFAULT_BASE_URL: &'static str = "https://api.openai.com/v1";
-    pub const DEFAULT_MODEL: &'static str = "gpt-5.5";
-
     /// Local servers need no key.
     pub fn new(http: Http, base_url: &str, api_key: Option<&str>, model: &str) -> Result<Self, SetupError> {
         // The vendor's base URL ends in /v1. For a local server, users often copy only the host and port.
@@ -57,12 +70,8 @@ impl OpenAiModel {
     }
 
     /// The model's name, without the provider.
-    pub(crate) fn model(&self) -> &str {
+    fn model(&self) -> &str {
         self.id.strip_prefix("openai:").unwrap_or(&self.id)
-    }
-
-    pub(crate) fn parts(&self) -> (&Http, &Endpoint, &Learned) {
-        (&self.http, &self.endpoint, &self.learned)
     }
 }
 
@@ -120,6 +129,19 @@ impl Model for OpenAiModel {
             tools: callable(prompt, self.is_the_vendor),
             n_prompt_chars: prompt_chars(prompt),
         })
+    }
+}
+
+impl Probed for OpenAiModel {
+    fn probed(&self) -> Target<'_> {
+        Target {
+            http: &self.http,
+            endpoint: &self.endpoint,
+            learned: &self.learned,
+            model: self.model(),
+            family: Family::OpenAi,
+            is_described: true,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    AnthropicModel, Http, OpenAiModel,
+    Http,
     failure::STREAM_WAS_CUT,
     http::Endpoint,
     quirks::Learned,
@@ -78,34 +78,22 @@ pub trait Probed: Model {
 
 #[doc(hidden)]
 pub struct Target<'m> {
-    http: &'m Http,
-    endpoint: &'m Endpoint,
-    learned: &'m Learned,
-    model: &'m str,
-    is_anthropic: bool,
-}
-
-impl Probed for OpenAiModel {
-    fn probed(&self) -> Target<'_> {
-        let (http, endpoint, learned) = self.parts();
-        Target { http, endpoint, learned, model: self.model(), is_anthropic: false }
-    }
-}
-
-impl Probed for AnthropicModel {
-    fn probed(&self) -> Target<'_> {
-        let (http, endpoint, learned) = self.parts();
-        let model = self.id().strip_prefix("anthropic:").unwrap_or(self.id());
-        Target { http, endpoint, learned, model, is_anthropic: true }
-    }
+    pub(crate) http: &'m Http,
+    pub(crate) endpoint: &'m Endpoint,
+    pub(crate) learned: &'m Learned,
+    pub(crate) model: &'m str,
+    /// What the server is, if it is no known server of this API.
+    pub(crate) family: Family,
+    /// Whether servers of this API differ and describe themselves.
+    pub(crate) is_described: bool,
 }
 
 /// Timeout for requests about the server itself.
 const ABOUT_ITSELF: Duration = Duration::from_secs(3);
 
 /// Asks the model for one call of one tool, and asks its server about itself. Later requests use the result.
-pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
-    let Target { http, endpoint, learned, model: name, is_anthropic } = model.probed();
+pub async fn probe(model: &dyn Probed) -> Result<Capabilities, ModelError> {
+    let Target { http, endpoint, learned, model: name, family, is_described } = model.probed();
     learned.update(|facts| {
         facts.called_natively = false;
         facts.wrote_calls_as_text = false;
@@ -114,7 +102,7 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
     });
     let tokens_per_second = match one_call(model).await {
         // A reply this short that is "cut" twice is complete: this server never marks the end of a stream.
-        Err(ModelError::Unavailable(why)) if !is_anthropic && why == STREAM_WAS_CUT => {
+        Err(ModelError::Unavailable(why)) if is_described && why == STREAM_WAS_CUT => {
             learned.update(|facts| facts.ends_unmarked = true);
             let again = one_call(model).await;
             learned.update(|facts| facts.ends_unmarked = again.is_ok());
@@ -123,9 +111,9 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
         asked => asked?,
     };
     let root = servers::root_of(endpoint.url());
-    let server = match is_anthropic {
-        true => None,
-        false => servers::look(http, &root, endpoint.headers(), ABOUT_ITSELF).await,
+    let server = match is_described {
+        true => servers::look(http, &root, endpoint.headers(), ABOUT_ITSELF).await,
+        false => None,
     };
     let context_tokens = match &server {
         Some(server) => server.context_tokens(http, &root, name, ABOUT_ITSELF).await,
@@ -136,10 +124,9 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
         facts.form.with_progress = server.as_ref().is_some_and(|server| server.family.reports_progress());
     });
     let facts = learned.facts();
-    let other = if is_anthropic { Family::Anthropic } else { Family::OpenAi };
     Ok(Capabilities {
         model: name.to_owned(),
-        family: server.map_or(other, |server| server.family),
+        family: server.map_or(family, |server| server.family),
         streams: !facts.answered_whole,
         tools: match (facts.called_natively, facts.wrote_calls_as_text) {
             (true, _) => ToolCalling::Native,
@@ -154,20 +141,18 @@ pub async fn probe(model: &impl Probed) -> Result<Capabilities, ModelError> {
     })
 }
 
-impl OpenAiModel {
-    /// Restores the result of an earlier probe, so that a restart does not probe again.
-    pub fn remember(&self, known: &Capabilities) {
-        self.parts().2.update(|facts| {
-            facts.context_tokens = known.context_tokens;
-            facts.ends_unmarked = known.ends_unmarked;
-            facts.form.tools_as_text = known.tools_in_prompt;
-            facts.form.with_progress = known.family.reports_progress();
-        });
-    }
+/// Restores the result of an earlier probe, so that a restart does not probe again.
+pub fn remember(model: &dyn Probed, known: &Capabilities) {
+    model.probed().learned.update(|facts| {
+        facts.context_tokens = known.context_tokens;
+        facts.ends_unmarked = known.ends_unmarked;
+        facts.form.tools_as_text = known.tools_in_prompt;
+        facts.form.with_progress = known.family.reports_progress();
+    });
 }
 
 /// Requests the call. Returns the model's speed in tokens per second, if it can be measured.
-async fn one_call(model: &impl Model) -> Result<Option<f64>, ModelError> {
+async fn one_call(model: &dyn Probed) -> Result<Option<f64>, ModelError> {
     let number = json!({"type": "integer", "description": "The number to report."});
     let tool = ToolSpec {
         name: "report_number",
@@ -187,7 +172,7 @@ async fn one_call(model: &impl Model) -> Result<Option<f64>, ModelError> {
     tokio::time::timeout(timeout, measured(model, &prompt)).await.unwrap_or(Err(ModelError::TimedOut))
 }
 
-async fn measured(model: &impl Model, prompt: &Prompt) -> Result<Option<f64>, ModelError> {
+async fn measured(model: &dyn Probed, prompt: &Prompt) -> Result<Option<f64>, ModelError> {
     let mut deltas = model.reply(prompt);
     let (mut first, mut n_chars) = (None, 0);
     while let Some(delta) = deltas.next().await {

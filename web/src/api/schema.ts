@@ -645,6 +645,24 @@ export interface Connections {
    * What the operator must set before a secret can be stored; absent when one can be.
    */
   missingKey?: string | null;
+  /**
+   * The providers that a model can be connected to.
+   */
+  providers: ProviderLine[];
+}
+/**
+ * A provider that can be connected on the settings page.
+ */
+export interface ProviderLine {
+  name: Provider;
+  /**
+   * The name for users.
+   */
+  title: string;
+  /**
+   * The server that is used if no other is named.
+   */
+  url: string;
 }
 /**
  * The state of a consent.

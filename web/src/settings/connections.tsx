@@ -4,7 +4,7 @@ import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { explain, getJson, post, putJson, remove } from '../api/client';
 import { refresh } from '../api/refresh';
 import { msg, t } from '../i18n';
-import type { Checked, ConnectionLine, Connections as ConnectionList, NewConnection } from '../api/types';
+import type { Checked, ConnectionLine, Connections as ConnectionList, NewConnection, ProviderLine } from '../api/types';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast } from '../ui/toast';
 import './connections.css';
@@ -22,7 +22,7 @@ export function Connections() {
     <div className="connections">
       {data.missingKey && <p className="notice">{data.missingKey}</p>}
       {data.connections.map((line) => (
-        <Connection key={line.service} line={line} canStore={!data.missingKey} />
+        <Connection key={line.service} line={line} providers={data.providers} canStore={!data.missingKey} />
       ))}
     </div>
   );
@@ -35,7 +35,12 @@ const PURPOSES = {
   embedder: msg('Finds tracks by meaning. The built-in one works without a connection.'),
 };
 
-function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolean }) {
+interface Props {
+  line: ConnectionLine;
+  providers: ProviderLine[];
+}
+
+function Connection({ line, providers, canStore }: Props & { canStore: boolean }) {
   const heading = useId();
   const isFixed = line.state === 'settings';
   return (
@@ -53,7 +58,7 @@ function Connection({ line, canStore }: { line: ConnectionLine; canStore: boolea
           ))}
         </p>
       ) : (
-        canStore && <ConnectionForm line={line} />
+        canStore && <ConnectionForm line={line} providers={providers} />
       )}
     </section>
   );
@@ -78,11 +83,11 @@ function sent(service: ConnectionLine['service'], values: Values): NewConnection
   return { provider: values.provider as NewConnection['provider'], url: values.url || undefined, model, key };
 }
 
-function ConnectionForm({ line }: { line: ConnectionLine }) {
+function ConnectionForm({ line, providers }: Props) {
   const { service } = line;
   const isStored = line.state !== 'off';
   const start: Values = {
-    provider: line.provider ?? 'anthropic',
+    provider: line.provider ?? providers[0]?.name ?? '',
     url: line.url ?? '',
     model: line.model ?? '',
     clientId: line.clientId ?? '',
@@ -150,8 +155,11 @@ function ConnectionForm({ line }: { line: ConnectionLine }) {
             value={values.provider}
             onChange={(event) => setValues((now) => ({ ...now, provider: event.target.value }))}
           >
-            <option value="anthropic">Anthropic</option>
-            <option value="openai">{t('OpenAI, or a server with the same API')}</option>
+            {providers.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {name === 'openai' ? t('OpenAI, or a server with the same API') : title}
+              </option>
+            ))}
           </select>
         </Field>
       )}

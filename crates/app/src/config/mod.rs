@@ -24,11 +24,12 @@ use engine::Limits;
 use sources::tidal::TidalConfig;
 use store::TurnLimits;
 
+pub(crate) use self::models::model_settings;
 #[cfg(debug_assertions)]
 pub(crate) use self::prove::{plant_mutant, point};
 pub use self::{
     auth::{AuthMode, JwtConfig, JwtKeys, PageSignIn},
-    models::{Embeddings, ModelChoice},
+    models::{Embeddings, ModelChoice, ProviderEndpoints},
     music::MusicDir,
     secret::Secret,
     settings::{SETTINGS, Setting, flag_of},
@@ -70,8 +71,7 @@ pub struct Config {
     pub secret_key: Option<Secret>,
     /// Names of the settings that have a value of their own.
     pub set: BTreeSet<&'static str>,
-    pub anthropic: Endpoint,
-    pub openai: Endpoint,
+    pub providers: ProviderEndpoints,
     /// None: the embedded index.
     pub qdrant: Option<Endpoint>,
     /// None: the built-in embedder.
@@ -165,8 +165,7 @@ impl Config {
             operators: values.names("SEGUE_OPERATORS"),
             secret_key: values.secret_key()?,
             set: values.set(),
-            anthropic: values.endpoint("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-            openai: values.endpoint("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+            providers: values.providers(),
             qdrant: values.text("QDRANT_URL").map(|_| values.endpoint("QDRANT_URL", "QDRANT_API_KEY")),
             embeddings: values.embeddings(),
             tidal: values.tidal()?,

@@ -1,14 +1,52 @@
 //! Which model and which embedder answer, and which keys they get.
 
-use super::{ConfigError, Secret, problem, values::Values};
+use providers::{PROVIDERS, Provider};
+
+use super::{ConfigError, Endpoint, Secret, problem, values::Values};
 use crate::models;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
     Offline,
-    /// None: the vendor's current model.
-    Anthropic(Option<String>),
-    OpenAi(Option<String>),
+    /// Without a name: the vendor's current model, or the one that its server names.
+    Of {
+        provider: &'static Provider,
+        model: Option<String>,
+    },
+}
+
+impl ModelChoice {
+    /// Whether it has a provider and no model.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        matches!(self, Self::Of { model: None, .. })
+    }
+}
+
+/// The server and the key of each provider, in the order of `PROVIDERS`.
+#[derive(Clone, Debug)]
+pub struct ProviderEndpoints(Vec<Endpoint>);
+
+impl ProviderEndpoints {
+    pub(crate) fn of(&self, provider: &Provider) -> &Endpoint {
+        &self.0[place_of(provider)]
+    }
+
+    pub(crate) fn set(&mut self, provider: &Provider, endpoint: Endpoint) {
+        self.0[place_of(provider)] = endpoint;
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Endpoint> {
+        self.0.iter()
+    }
+}
+
+fn place_of(provider: &Provider) -> usize {
+    PROVIDERS.iter().position(|known| known == provider).expect("every provider is in the list")
+}
+
+/// The settings that choose a model: without one of them, the operator may choose.
+pub(crate) fn model_settings() -> Vec<&'static str> {
+    ["SEGUE_MODEL"].into_iter().chain(PROVIDERS.iter().flat_map(Provider::selecting)).collect()
 }
 
 /// A remote embedder.
@@ -30,27 +68,27 @@ fn is_same_origin(one: &str, other: &str) -> bool {
 impl Values<'_> {
     pub(super) fn model(&self) -> Result<ModelChoice, ConfigError> {
         let Some(choice) = self.text("SEGUE_MODEL") else {
-            return Ok(if self.text("ANTHROPIC_API_KEY").is_some() {
-                ModelChoice::Anthropic(None)
-            } else if self.text("OPENAI_API_KEY").or_else(|| self.text("OPENAI_BASE_URL")).is_some() {
-                ModelChoice::OpenAi(None)
-            } else {
-                ModelChoice::Offline
-            });
+            let is_set = |provider: &&Provider| provider.selecting().any(|name| self.text(name).is_some());
+            let selected = PROVIDERS.iter().find(is_set);
+            return Ok(selected.map_or(ModelChoice::Offline, |provider| ModelChoice::Of { provider, model: None }));
         };
         models::parse_choice(&choice).map_err(|why| problem("SEGUE_MODEL", why))
     }
 
     pub(super) fn is_model_set(&self) -> bool {
-        let names = ["SEGUE_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
-        names.iter().any(|name| self.text(name).is_some())
+        model_settings().iter().any(|name| self.text(name).is_some())
+    }
+
+    pub(super) fn providers(&self) -> ProviderEndpoints {
+        let endpoints = PROVIDERS.iter().map(|provider| self.endpoint(provider.base_url.name, provider.key.name));
+        ProviderEndpoints(endpoints.collect())
     }
 
     pub(super) fn small_model(&self) -> Result<Option<ModelChoice>, ConfigError> {
         let Some(choice) = self.text("SEGUE_SMALL_MODEL") else { return Ok(None) };
         match models::parse_choice(&choice) {
             Ok(ModelChoice::Offline) => Err(problem("SEGUE_SMALL_MODEL", "the offline model cannot describe music")),
-            Ok(ModelChoice::OpenAi(None) | ModelChoice::Anthropic(None)) => {
+            Ok(parsed) if parsed.is_unnamed() => {
                 Err(problem("SEGUE_SMALL_MODEL", format!("'{choice}' names no model")))
             }
             Ok(choice) => Ok(Some(choice)),
@@ -81,16 +119,17 @@ mod tests {
 
     #[test]
     fn the_model_is_picked_from_the_keys_that_are_there() {
-        use ModelChoice::{Anthropic, Offline, OpenAi};
-        let cases: [(&[(&str, &str)], ModelChoice); 6] = [
-            (&[], Offline),
-            (&[("OPENAI_API_KEY", "k")], OpenAi(None)),
-            (&[("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")], OpenAi(None)),
-            (&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], Anthropic(None)),
-            (&[("ANTHROPIC_API_KEY", "k"), ("SEGUE_MODEL", "offline")], Offline),
-            (&[("OPENAI_API_KEY", "k"), ("SEGUE_MODEL", "openai:small")], OpenAi(Some("small".into()))),
+        let cases: [(&[(&str, &str)], &str); 7] = [
+            (&[], "offline"),
+            (&[("OPENAI_API_KEY", "k")], "openai"),
+            (&[("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")], "openai"),
+            (&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")], "offline"),
+            (&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], "anthropic"),
+            (&[("ANTHROPIC_API_KEY", "k"), ("SEGUE_MODEL", "offline")], "offline"),
+            (&[("OPENAI_API_KEY", "k"), ("SEGUE_MODEL", "openai:small")], "openai:small"),
         ];
         for (settings, expected) in cases {
+            let expected = models::parse_choice(expected).expect("a choice");
             let lookup =
                 |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
             assert_eq!(Config::from_lookup(lookup).expect("the settings are right").model, expected, "{settings:?}");

@@ -1,8 +1,10 @@
 //! Which settings are there? One list: flags, variables of the environment, keys of the file and `--help` follow from it.
 
+use providers::{PROVIDERS, Variable};
 use sources::{deezer, lrclib, musicbrainz, reccobeats};
 
 /// One setting, as the reference (`--help`) shows it.
+#[derive(Clone, Copy)]
 pub struct Setting {
     pub name: &'static str,
     pub default: &'static str,
@@ -15,7 +17,37 @@ const fn setting(name: &'static str, default: &'static str, help: &'static str) 
 
 /// Every setting there is. A flag and a key in `segue.toml` follow from the name: `SEGUE_DATA_DIR` is `--data-dir` and
 /// `data_dir`, `QDRANT_URL` is `--qdrant-url` and `qdrant_url`.
-pub const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[Setting] = &ALL;
+
+/// The key and the base URL of each provider come from the list of providers.
+const ALL: [Setting; N_SETTINGS] = {
+    let mut all = [BEFORE_PROVIDERS[0]; N_SETTINGS];
+    let mut n = 0;
+    while n < BEFORE_PROVIDERS.len() {
+        all[n] = BEFORE_PROVIDERS[n];
+        n += 1;
+    }
+    let mut at = 0;
+    while at < PROVIDERS.len() {
+        all[n] = of_provider(PROVIDERS[at].key);
+        all[n + 1] = of_provider(PROVIDERS[at].base_url);
+        (n, at) = (n + 2, at + 1);
+    }
+    let mut at = 0;
+    while at < AFTER_PROVIDERS.len() {
+        all[n] = AFTER_PROVIDERS[at];
+        (n, at) = (n + 1, at + 1);
+    }
+    all
+};
+
+const N_SETTINGS: usize = BEFORE_PROVIDERS.len() + 2 * PROVIDERS.len() + AFTER_PROVIDERS.len();
+
+const fn of_provider(variable: Variable) -> Setting {
+    setting(variable.name, variable.default, variable.help)
+}
+
+const BEFORE_PROVIDERS: &[Setting] = &[
     setting("SEGUE_CONFIG", "", "Settings file; $XDG_CONFIG_HOME/segue/segue.toml when empty"),
     setting("SEGUE_LISTEN", "127.0.0.1:8080", "Address to listen on; loopback only while SEGUE_AUTH=local"),
     setting("SEGUE_DATA_DIR", "./segue-data", "Folder of the SQLite file, the embedded index and model files"),
@@ -26,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "SEGUE_MODEL",
         "",
-        "offline, anthropic:<model> or openai:<model>; when empty, chosen by the keys that are set",
+        "offline or provider:model, such as anthropic:<model> or openai:<model>; when empty, chosen by the keys that are set",
     ),
     setting("SEGUE_MODELS", "", "More models to choose from: name=provider:model @input/output, separated by commas"),
     setting(
@@ -41,14 +73,9 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "At least 32 characters that encrypt secrets stored on the settings page; when empty with SQLite, a file in the data directory",
     ),
-    setting("ANTHROPIC_API_KEY", "", "Key for the Anthropic Messages API"),
-    setting("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "Base URL of the Anthropic Messages API"),
-    setting("OPENAI_API_KEY", "", "Key for OpenAI, or for the server at OPENAI_BASE_URL"),
-    setting(
-        "OPENAI_BASE_URL",
-        "https://api.openai.com/v1",
-        "Base URL of a Chat Completions API, also of Ollama, llama.cpp, LM Studio or vLLM",
-    ),
+];
+
+const AFTER_PROVIDERS: &[Setting] = &[
     setting(
         "SEGUE_EMBEDDINGS_URL",
         "",

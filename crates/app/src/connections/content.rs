@@ -3,10 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::provider_name::ProviderName;
 use crate::{
     Error,
-    config::{Config, Embeddings, Endpoint, ModelChoice, SETTINGS, Secret},
+    config::{Config, Embeddings, Endpoint, ModelChoice, Secret, model_settings},
+    models::one_of,
 };
+use providers::PROVIDERS;
 use sources::tidal::Credentials;
 
 /// The services that can be connected on the settings page.
@@ -30,29 +33,12 @@ impl Service {
     }
 
     /// The settings that take precedence over a connection.
-    pub(super) fn settings(self) -> &'static [&'static str] {
+    pub(super) fn settings(self) -> Vec<&'static str> {
         match self {
-            Self::Model => &["SEGUE_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
-            Self::Catalogue => &["TIDAL_CLIENT_ID", "TIDAL_CLIENT_SECRET"],
-            Self::Embedder => &["SEGUE_EMBEDDINGS_URL"],
+            Self::Model => model_settings(),
+            Self::Catalogue => vec!["TIDAL_CLIENT_ID", "TIDAL_CLIENT_SECRET"],
+            Self::Embedder => vec!["SEGUE_EMBEDDINGS_URL"],
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Provider {
-    Anthropic,
-    OpenAi,
-}
-
-impl Provider {
-    fn default_url(self) -> &'static str {
-        let name = match self {
-            Self::Anthropic => "ANTHROPIC_BASE_URL",
-            Self::OpenAi => "OPENAI_BASE_URL",
-        };
-        SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default)
     }
 }
 
@@ -62,7 +48,7 @@ impl Provider {
 pub struct NewConnection {
     /// For a model.
     #[serde(default)]
-    pub provider: Option<Provider>,
+    pub provider: Option<ProviderName>,
     /// Base URL of the server of a model or an embedder; default: the provider's own.
     #[serde(default)]
     pub url: Option<String>,
@@ -82,7 +68,7 @@ pub struct NewConnection {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "lowercase")]
 pub(super) enum Connection {
-    Model { provider: Provider, url: String, model: Option<String>, key: Option<String> },
+    Model { provider: ProviderName, url: String, model: Option<String>, key: Option<String> },
     Catalogue { client_id: String, client_secret: String },
     Embedder { url: String, model: Option<String>, key: Option<String> },
 }
@@ -137,15 +123,17 @@ impl Connection {
     }
 
     fn model(new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
-        let provider = new.provider.ok_or_else(|| invalid("provider", "is missing: anthropic or openai"))?;
-        let url = entered("url", new.url.as_ref())?.unwrap_or_else(|| provider.default_url().to_owned());
+        let missing =
+            || invalid("provider", format!("is missing: {}", one_of(PROVIDERS.iter().map(|known| known.name))));
+        let provider = new.provider.ok_or_else(missing)?;
+        let url = entered("url", new.url.as_ref())?.unwrap_or_else(|| provider.0.base_url.default.to_owned());
         let url = server("url", url)?;
         let earlier = old.and_then(|old| match old {
             Self::Model { provider: p, url: same, key, .. } if *p == provider && *same == url => key.clone(),
             _ => None,
         });
         let key = secret("key", new.key.as_ref(), earlier)?;
-        if key.is_none() && (provider == Provider::Anthropic || url == provider.default_url()) {
+        if key.is_none() && provider.0.needs_key(&url) {
             return Err(invalid("key", "is missing: this server requires a key"));
         }
         Ok(Self::Model { provider, url, model: entered("model", new.model.as_ref())?, key })
@@ -168,16 +156,8 @@ impl Connection {
         match self {
             Self::Model { provider, url, model, key } => {
                 let endpoint = Endpoint { url: url.clone(), key: secret(key) };
-                match provider {
-                    Provider::Anthropic => {
-                        config.model = ModelChoice::Anthropic(model.clone());
-                        config.anthropic = endpoint;
-                    }
-                    Provider::OpenAi => {
-                        config.model = ModelChoice::OpenAi(model.clone());
-                        config.openai = endpoint;
-                    }
-                }
+                config.model = ModelChoice::Of { provider: provider.0, model: model.clone() };
+                config.providers.set(provider.0, endpoint);
             }
             Self::Catalogue { client_id, client_secret } => {
                 let (client_id, client_secret) = (client_id.clone(), client_secret.clone());

@@ -3,6 +3,7 @@
 
 mod check;
 mod content;
+mod provider_name;
 mod seal;
 
 use std::{collections::BTreeMap, sync::Mutex, sync::PoisonError};
@@ -16,7 +17,8 @@ use tracing::{info, instrument, warn};
 
 pub use self::{
     check::Checked,
-    content::{NewConnection, Provider, Service},
+    content::{NewConnection, Service},
+    provider_name::{ProviderLine, ProviderName, providers},
 };
 use self::{
     content::Connection,
@@ -34,7 +36,7 @@ pub struct ConnectionLine {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<Provider>,
+    pub provider: Option<ProviderName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +169,7 @@ async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<Servi
 }
 
 fn names_set(config: &Config, service: Service) -> Vec<&'static str> {
-    service.settings().iter().copied().filter(|name| config.set.contains(name)).collect()
+    service.settings().into_iter().filter(|name| config.set.contains(name)).collect()
 }
 
 fn cannot_read(error: anyhow::Error) -> Error {

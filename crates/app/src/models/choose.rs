@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::bail;
 use engine::{Model, ModelError};
 use offline::OfflineModel;
-use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, list_models, probe};
+use providers::{Capabilities, Http, LOCAL, Probed, Provider, list_models, probe, remember};
 
 use super::{ChosenBy, Selected, kept::Kept, late::LateModel};
-use crate::config::{Config, Endpoint, ModelChoice};
+use crate::config::{Config, Endpoint, ModelChoice, ProviderEndpoints};
 
-/// A model with its concrete type, so that it can be probed.
+/// A model that can be probed.
 pub enum Chosen {
     Offline(OfflineModel),
-    Anthropic(AnthropicModel),
-    OpenAi {
-        model: OpenAiModel,
+    Remote {
+        model: Arc<dyn Probed>,
         server: String,
     },
     /// The server has not listed its models yet.
@@ -26,8 +25,7 @@ impl Chosen {
     pub fn into_model(self) -> Arc<dyn Model> {
         match self {
             Self::Offline(model) => Arc::new(model),
-            Self::Anthropic(model) => Arc::new(model),
-            Self::OpenAi { model, .. } => Arc::new(model),
+            Self::Remote { model, .. } => model,
             Self::Late(model) => Arc::new(model),
         }
     }
@@ -36,10 +34,9 @@ impl Chosen {
     pub async fn probe(&self) -> Option<Result<Capabilities, ModelError>> {
         match self {
             Self::Offline(_) => None,
-            Self::Anthropic(model) => Some(probe(model).await),
-            Self::OpenAi { model, .. } => Some(probe(model).await),
+            Self::Remote { model, .. } => Some(probe(model.as_ref()).await),
             Self::Late(late) => match late.find().await {
-                Some(model) => Some(probe(&model).await),
+                Some(model) => Some(probe(model.as_ref()).await),
                 None => Some(Err(ModelError::Unavailable(late.unnamed()))),
             },
         }
@@ -48,9 +45,9 @@ impl Chosen {
     /// The URL under which its capabilities are stored.
     pub fn server(&self) -> Option<&str> {
         match self {
-            Self::OpenAi { server, .. } => Some(server),
+            Self::Remote { server, .. } => Some(server),
             Self::Late(late) => Some(late.server()),
-            Self::Offline(_) | Self::Anthropic(_) => None,
+            Self::Offline(_) => None,
         }
     }
 }
@@ -60,19 +57,21 @@ pub async fn choose(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
     Ok(choose_probed(config).await?.into_model())
 }
 
-/// The same, with its concrete type.
+/// The same, in the form that can be probed.
 pub async fn choose_probed(config: &Config) -> anyhow::Result<Chosen> {
     let kept = Kept::open(&config.data_dir);
-    match &config.model {
-        ModelChoice::OpenAi(None) if !is_the_vendor(&config.openai.url) => {
-            let late = LateModel::new(Http::new()?, &config.openai, kept)?;
-            Ok(match late.find().await {
-                Some(model) => Chosen::OpenAi { model, server: config.openai.url.clone() },
-                None => Chosen::Late(late),
-            })
-        }
-        choice => build(choice, &config.anthropic, &config.openai, &kept),
+    let ModelChoice::Of { provider, model: None } = &config.model else {
+        return build(&config.model, &config.providers, &kept);
+    };
+    let server = config.providers.of(provider);
+    if !provider.has_other_servers || is_the_vendor(provider, &server.url) {
+        return build(&config.model, &config.providers, &kept);
     }
+    let late = LateModel::new(provider, Http::new()?, server, kept)?;
+    Ok(match late.find().await {
+        Some(model) => Chosen::Remote { model, server: server.url.clone() },
+        None => Chosen::Late(late),
+    })
 }
 
 /// The model that answers with these settings, as the server chooses it, and who chose it. `connected`: the settings with
@@ -84,8 +83,8 @@ pub(crate) async fn in_use(config: &Config, connected: Option<&Config>) -> anyho
     let kept = Kept::open(&config.data_dir);
     if let Some(Selected { server, model }) = kept.selected() {
         let endpoint = Endpoint { url: server.clone(), key: None };
-        let model = open_ai(Http::new()?, &endpoint, &model, &kept)?;
-        return Ok((Chosen::OpenAi { model, server }, ChosenBy::Operator));
+        let model = connect(LOCAL, Http::new()?, &endpoint, &model, &kept)?;
+        return Ok((Chosen::Remote { model, server }, ChosenBy::Operator));
     }
     match connected {
         Some(connected) => Ok((choose_probed(connected).await?, ChosenBy::Connection)),
@@ -98,35 +97,33 @@ pub fn others(config: &Config) -> Vec<(String, anyhow::Result<Chosen>)> {
     let kept = Kept::open(&config.data_dir);
     let named = config.models.iter().map(|named| (named.name.clone(), &named.choice));
     let small = config.small_model.iter().map(|choice| ("SEGUE_SMALL_MODEL".to_owned(), choice));
-    named.chain(small).map(|(name, choice)| (name, build(choice, &config.anthropic, &config.openai, &kept))).collect()
+    named.chain(small).map(|(name, choice)| (name, build(choice, &config.providers, &kept))).collect()
 }
 
 /// A model of a configured provider. Without a name: the provider's current one.
-pub(super) fn build(
-    choice: &ModelChoice,
-    anthropic: &Endpoint,
-    openai: &Endpoint,
-    kept: &Kept,
-) -> anyhow::Result<Chosen> {
-    Ok(match choice {
-        ModelChoice::Offline => Chosen::Offline(OfflineModel::new()),
-        ModelChoice::Anthropic(model) => {
-            let key = anthropic.key.as_ref().context("ANTHROPIC_API_KEY is not set")?.expose();
-            let model = model.as_deref().unwrap_or(AnthropicModel::DEFAULT_MODEL);
-            Chosen::Anthropic(AnthropicModel::new(Http::new()?, &anthropic.url, key, model)?)
-        }
-        ModelChoice::OpenAi(model) => {
-            let model = model.as_deref().unwrap_or(OpenAiModel::DEFAULT_MODEL);
-            Chosen::OpenAi { model: open_ai(Http::new()?, openai, model, kept)?, server: openai.url.clone() }
-        }
-    })
+pub(super) fn build(choice: &ModelChoice, providers: &ProviderEndpoints, kept: &Kept) -> anyhow::Result<Chosen> {
+    let ModelChoice::Of { provider, model } = choice else { return Ok(Chosen::Offline(OfflineModel::new())) };
+    let server = providers.of(provider);
+    let name = model.as_deref().unwrap_or(provider.default_model);
+    let model = connect(provider, Http::new()?, server, name, kept)?;
+    Ok(Chosen::Remote { model, server: server.url.clone() })
 }
 
-/// A model of an OpenAI-compatible server, with its known capabilities.
-pub(super) fn open_ai(http: Http, server: &Endpoint, name: &str, kept: &Kept) -> anyhow::Result<OpenAiModel> {
-    let model = OpenAiModel::new(http, &server.url, server.key.as_ref().map(|key| key.expose()), name)?;
+/// A model of a server, with its known capabilities.
+pub(super) fn connect(
+    provider: &Provider,
+    http: Http,
+    server: &Endpoint,
+    name: &str,
+    kept: &Kept,
+) -> anyhow::Result<Arc<dyn Probed>> {
+    let key = server.key.as_ref().map(|key| key.expose());
+    if key.is_none() && !provider.has_other_servers {
+        bail!("{} is not set", provider.key.name);
+    }
+    let model = (provider.connect)(http, &server.url, key, name)?;
     if let Some(known) = kept.capabilities(&server.url, name) {
-        model.remember(&known);
+        remember(model.as_ref(), &known);
     }
     Ok(model)
 }
@@ -144,8 +141,9 @@ fn pick(names: Vec<String>) -> Option<String> {
     names.into_iter().find(|name| !embeds(name))
 }
 
-fn is_the_vendor(url: &str) -> bool {
-    reqwest::Url::parse(url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+fn is_the_vendor(provider: &Provider, url: &str) -> bool {
+    let host = |url: &str| reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host(url) == host(provider.base_url.default)
 }
 
 #[cfg(test)]

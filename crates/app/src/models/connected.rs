@@ -21,8 +21,9 @@ impl Models {
     ) -> anyhow::Result<Self> {
         let models = Self::new(config, model)?;
         let Some(connected) = connected else { return Ok(models) };
+        let ModelChoice::Of { provider, .. } = connected.model else { return Ok(models) };
         match Box::pin(choose(connected)).await {
-            Ok(model) => models.fall_back_to(Some((model, server_of(connected)))),
+            Ok(model) => models.fall_back_to(Some((model, connected.providers.of(provider).url.clone()))),
             Err(error) => warn!("The model of the settings page is not used: {error:#}"),
         }
         Ok(models)
@@ -48,12 +49,5 @@ impl Models {
             active.model = fallback.model.clone();
         }
         *self.0.fallback.write().unwrap_or_else(PoisonError::into_inner) = fallback;
-    }
-}
-
-fn server_of(config: &Config) -> String {
-    match config.model {
-        ModelChoice::Anthropic(_) => config.anthropic.url.clone(),
-        ModelChoice::OpenAi(_) | ModelChoice::Offline => config.openai.url.clone(),
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use engine::{Delta, Model, ModelError, Prompt, Window};
 use futures::{StreamExt, stream::BoxStream};
-use providers::{Http, OpenAiModel};
+use providers::{Http, Probed, Provider};
 
 use super::{
-    choose::{first_model, open_ai},
+    choose::{connect, first_model},
     kept::Kept,
 };
 use crate::config::Endpoint;
@@ -18,23 +18,24 @@ const UNNAMED: &str = "default";
 
 #[derive(Clone)]
 pub struct LateModel {
+    provider: &'static Provider,
     http: Http,
     server: Endpoint,
     kept: Kept,
-    unnamed: Arc<OpenAiModel>,
-    found: Arc<OnceLock<Arc<OpenAiModel>>>,
+    unnamed: Arc<dyn Probed>,
+    found: Arc<OnceLock<Arc<dyn Probed>>>,
 }
 
 impl LateModel {
-    pub(super) fn new(http: Http, server: &Endpoint, kept: Kept) -> anyhow::Result<Self> {
-        let unnamed = Arc::new(open_ai(http.clone(), server, UNNAMED, &kept)?);
-        Ok(Self { http, server: server.clone(), kept, unnamed, found: Arc::default() })
+    pub(super) fn new(provider: &'static Provider, http: Http, server: &Endpoint, kept: Kept) -> anyhow::Result<Self> {
+        let unnamed = connect(provider, http.clone(), server, UNNAMED, &kept)?;
+        Ok(Self { provider, http, server: server.clone(), kept, unnamed, found: Arc::default() })
     }
 
     /// The model with the name from its server.
-    pub(super) async fn find(&self) -> Option<OpenAiModel> {
+    pub(super) async fn find(&self) -> Option<Arc<dyn Probed>> {
         let name = first_model(&self.http, &self.server).await?;
-        open_ai(self.http.clone(), &self.server, &name, &self.kept).ok()
+        connect(self.provider, self.http.clone(), &self.server, &name, &self.kept).ok()
     }
 
     pub(super) fn server(&self) -> &str {
@@ -43,11 +44,12 @@ impl LateModel {
 
     /// Why the name is unknown.
     pub(super) fn unnamed(&self) -> String {
-        format!("{} does not answer or lists no models; start it, or set SEGUE_MODEL=openai:<model>", self.server.url)
+        let (server, provider) = (&self.server.url, self.provider.name);
+        format!("{server} does not answer or lists no models; start it, or set SEGUE_MODEL={provider}:<model>")
     }
 
-    fn known(&self) -> &OpenAiModel {
-        self.found.get().unwrap_or(&self.unnamed)
+    fn known(&self) -> &dyn Probed {
+        self.found.get().unwrap_or(&self.unnamed).as_ref()
     }
 }
 
@@ -76,7 +78,7 @@ impl Model for LateModel {
         let replied = async move {
             if let Some(model) = late.find().await {
                 // Another reply may have found the name first: it is the same model.
-                let _ = late.found.set(Arc::new(model));
+                let _ = late.found.set(model);
             }
             late.known().reply(&prompt)
         };

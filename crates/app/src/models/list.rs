@@ -1,6 +1,7 @@
 //! The models of `SEGUE_MODELS`: `name=provider:model`, optionally with prices.
 
 use engine::Usage;
+use providers::{PROVIDERS, Provider};
 
 use crate::config::ModelChoice;
 
@@ -30,12 +31,30 @@ impl Price {
 pub fn parse_choice(text: &str) -> Result<ModelChoice, String> {
     let (provider, model) = text.split_once(':').unwrap_or((text, ""));
     let model = Some(model.to_owned()).filter(|model| !model.is_empty());
-    match provider {
-        "offline" => Ok(ModelChoice::Offline),
-        "anthropic" => Ok(ModelChoice::Anthropic(model)),
-        "openai" => Ok(ModelChoice::OpenAi(model)),
-        _ => Err(format!("'{text}' is not offline, anthropic:<model> or openai:<model>")),
+    if provider == "offline" {
+        return Ok(ModelChoice::Offline);
     }
+    match Provider::named(provider) {
+        Some(provider) => Ok(ModelChoice::Of { provider, model }),
+        None => {
+            let known = PROVIDERS.iter().map(|provider| format!("{}:<model>", provider.name));
+            Err(format!("'{text}' is not {}", one_of(std::iter::once("offline".to_owned()).chain(known))))
+        }
+    }
+}
+
+/// "a, b or c".
+pub(crate) fn one_of(names: impl IntoIterator<Item = impl Into<String>>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} or {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// "ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL": what to set for a model.
+pub fn settings_for_a_model() -> String {
+    one_of(PROVIDERS.iter().flat_map(Provider::selecting))
 }
 
 /// `fast=openai:small-1 @0.2/0.8, deep=anthropic:large-2`.
@@ -61,7 +80,7 @@ fn parse_entry(entry: &str) -> Result<NamedModel, String> {
         None => (model.trim(), None),
     };
     let choice = parse_choice(model)?;
-    if matches!(choice, ModelChoice::Anthropic(None) | ModelChoice::OpenAi(None)) {
+    if choice.is_unnamed() {
         return Err(format!("'{entry}' names no model"));
     }
     Ok(NamedModel { name: name.to_owned(), choice, price })
@@ -81,7 +100,11 @@ mod tests {
     #[test]
     fn a_list_has_models_with_and_without_prices_and_errors_name_the_problem() {
         let list = parse_list("fast=openai:qwen2.5:7b @0.5/2, deep=anthropic:large").expect("a list");
-        assert_eq!(list[0].choice, ModelChoice::OpenAi(Some("qwen2.5:7b".into())));
+        assert_eq!(list[0].choice, parse_choice("openai:qwen2.5:7b").expect("a choice"));
+        assert_eq!(
+            parse_choice("cloud:x"),
+            Err("'cloud:x' is not offline, anthropic:<model> or openai:<model>".to_owned())
+        );
         assert_eq!(list[0].price, Some(Price { input: 0.5, output: 2.0 }));
         assert_eq!((list[1].name.as_str(), list[1].price), ("deep", None));
         let usage = Usage { input_tokens: 2_000_000, output_tokens: 500_000, ..Usage::default() };

@@ -12,15 +12,15 @@ use std::sync::{
 };
 
 use engine::{Model, Usage};
-use providers::{Found, Http, discover};
+use providers::{Found, Http, LOCAL, discover};
 use tracing::{info, warn};
 
-pub(crate) use self::choose::in_use;
-use self::choose::{build, open_ai};
+use self::choose::{build, connect};
+pub(crate) use self::{choose::in_use, list::one_of};
 pub use self::{
     choose::{Chosen, choose, choose_probed, others},
     kept::{Kept, Selected},
-    list::{NamedModel, Price, parse_choice, parse_list},
+    list::{NamedModel, Price, parse_choice, parse_list, settings_for_a_model},
 };
 use crate::{
     Error,
@@ -90,8 +90,7 @@ impl Models {
     pub(crate) fn new(config: &Config, model: Arc<dyn Model>) -> anyhow::Result<Self> {
         let kept = Kept::open(&config.data_dir);
         let http = Http::new()?;
-        let build =
-            |choice: &ModelChoice| anyhow::Ok(build(choice, &config.anthropic, &config.openai, &kept)?.into_model());
+        let build = |choice: &ModelChoice| anyhow::Ok(build(choice, &config.providers, &kept)?.into_model());
         let named = config.models.iter().map(|named| Ok((named.clone(), build(&named.choice)?)));
         let named = named.collect::<anyhow::Result<Vec<_>>>()?;
         let small = config.small_model.as_ref().map(build).transpose()?;
@@ -202,7 +201,7 @@ impl Models {
 
     fn activate(&self, selected: Selected) -> anyhow::Result<()> {
         let server = Endpoint { url: selected.server.clone(), key: None };
-        let model = Arc::new(open_ai(self.0.http.clone(), &server, &selected.model, &self.0.kept)?);
+        let model = connect(LOCAL, self.0.http.clone(), &server, &selected.model, &self.0.kept)?;
         let mut active = self.0.active.write().unwrap_or_else(PoisonError::into_inner);
         *active = Active { model, selected: Some(selected) };
         Ok(())
@@ -260,8 +259,8 @@ impl Models {
     pub(crate) async fn probe_selected(&self) {
         let Some(selected) = self.selected() else { return };
         let server = Endpoint { url: selected.server.clone(), key: None };
-        let Ok(model) = open_ai(self.0.http.clone(), &server, &selected.model, &self.0.kept) else { return };
-        match providers::probe(&model).await {
+        let Ok(model) = connect(LOCAL, self.0.http.clone(), &server, &selected.model, &self.0.kept) else { return };
+        match providers::probe(model.as_ref()).await {
             Ok(found) => {
                 info!("{found}");
                 if let Err(error) = self.0.kept.keep(&selected.server, &found) {

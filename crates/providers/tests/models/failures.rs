@@ -210,6 +210,6 @@ fn invalid_settings_are_rejected_at_start() {
         let openai = OpenAiModel::new(http.clone(), base, None, "m");
         assert!(matches!(openai, Err(SetupError::BadUrl("openai"))), "{base:?}");
     }
-    let bad_key = AnthropicModel::new(http, AnthropicModel::DEFAULT_BASE_URL, "two\nlines", "m");
+    let bad_key = AnthropicModel::new(http, "https://api.anthropic.com", "two\nlines", "m");
     assert!(matches!(bad_key, Err(SetupError::BadKey("anthropic"))));
 }

@@ -8,7 +8,7 @@ use doubles::{
 };
 use engine::{Block, CallId, Delta, Message, Model, ModelError, Prompt};
 use futures::StreamExt;
-use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, ToolCalling, probe};
+use providers::{AnthropicModel, Capabilities, Http, OpenAiModel, ToolCalling, probe, remember};
 use serde_json::json;
 
 use crate::{
@@ -218,7 +218,7 @@ async fn a_server_without_end_marks_is_recognised_by_the_probe() {
     double_two.play([Step::says("Hello.")]);
     let running = start(&double_two).await;
     let restarted = openai(&running);
-    restarted.remember(&found);
+    remember(&restarted, &found);
     assert_eq!(summed_up(&restarted, &with_tools()).await, r#"text "Hello.""#);
 }
 

@@ -163,8 +163,8 @@ fn cut(messages: &[Message], n_blocks: usize) -> Vec<Message> {
 
 fn check_every_cut(messages: &[Message]) -> Result<(), String> {
     let http = HTTP.with(Http::clone);
-    let anthropic = AnthropicModel::new(http.clone(), AnthropicModel::DEFAULT_BASE_URL, KEY, "m").expect("settings");
-    let openai = OpenAiModel::new(http, OpenAiModel::DEFAULT_BASE_URL, None, "m").expect("settings");
+    let anthropic = AnthropicModel::new(http.clone(), "https://api.anthropic.com", KEY, "m").expect("settings");
+    let openai = OpenAiModel::new(http, "https://api.openai.com/v1", None, "m").expect("settings");
     let n_blocks = messages.iter().map(|message| message.content.len()).sum::<usize>();
     for n in 0..=n_blocks {
         let messages = cut(messages, n);
@@ -260,8 +260,8 @@ fn check_trimmed(messages: &[Message], max_chars: usize) -> Result<(), String> {
         "begins with an answer".into()
     })?;
     let http = HTTP.with(Http::clone);
-    let anthropic = AnthropicModel::new(http.clone(), AnthropicModel::DEFAULT_BASE_URL, KEY, "m").expect("settings");
-    let openai = OpenAiModel::new(http, OpenAiModel::DEFAULT_BASE_URL, None, "m").expect("settings");
+    let anthropic = AnthropicModel::new(http.clone(), "https://api.anthropic.com", KEY, "m").expect("settings");
+    let openai = OpenAiModel::new(http, "https://api.openai.com/v1", None, "m").expect("settings");
     check_anthropic(&serde_json::from_slice(&anthropic.request(&trimmed.prompt)).expect("JSON"))?;
     check_openai(&serde_json::from_slice(&openai.request(&trimmed.prompt)).expect("JSON"))
 }

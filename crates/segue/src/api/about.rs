@@ -1,6 +1,6 @@
 //! The current user, the user's export, and facts about this server.
 
-use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
+use app::{agents::AGENTS, config::AuthMode, library::IndexStatus, models::settings_for_a_model};
 use axum::body::Body;
 use engine::UserId;
 use futures::{StreamExt, stream};
@@ -76,7 +76,7 @@ struct ModelAbout {
     offline: bool,
     /// How to connect a model; absent when one is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<String>,
     /// Names of the models that a conversation can choose from (`SEGUE_MODELS`); absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     choices: Vec<String>,
@@ -96,8 +96,10 @@ struct AgentAbout {
 async fn about(State(state): Shared) -> Json<About> {
     let id = state.app.models.active().id().to_owned();
     let offline = id == "offline";
-    let hint = "Choose a model server of this machine in the settings, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
-                OPENAI_BASE_URL and start Segue again.";
+    let hint = format!(
+        "Choose a model server of this machine in the settings, or set {} and start Segue again.",
+        settings_for_a_model()
+    );
     let choices = state.app.models.named().map(|named| named.name.clone()).collect();
     let choice = state.app.models.active_name().map(str::to_owned);
     let agents = AGENTS.iter().map(|agent| AgentAbout {

@@ -1,6 +1,6 @@
 //! Connections to a model, the catalogue and an embedder, which operators set on the settings page.
 
-use app::connections::{Checked, ConnectionLine, NewConnection, Service};
+use app::connections::{Checked, ConnectionLine, NewConnection, ProviderLine, Service, providers};
 
 use super::prelude::*;
 
@@ -32,6 +32,8 @@ pub(super) fn routes() -> Routes {
 #[serde(rename_all = "camelCase")]
 struct Connections {
     connections: Vec<ConnectionLine>,
+    /// The providers that a model can be connected to.
+    providers: Vec<ProviderLine>,
     /// What the operator must set before a secret can be stored; absent when one can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing_key: Option<&'static str>,
@@ -54,7 +56,7 @@ const OPERATORS_ONLY: &str = "Only an operator may see and change connections.";
 async fn list(State(state): Shared, caller: Caller) -> Result<Json<Connections>> {
     check_operator(&state, &caller, OPERATORS_ONLY)?;
     let connections = state.app.connections().await?;
-    Ok(Json(Connections { connections, missing_key: state.app.no_secret_key() }))
+    Ok(Json(Connections { connections, providers: providers(), missing_key: state.app.no_secret_key() }))
 }
 
 async fn connect(

@@ -59,13 +59,8 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
 /// The texts that must not be printed, each with its replacement. URLs may contain passwords before the host and keys in
 /// the query.
 fn hidden_texts(config: &Config) -> Vec<(String, String)> {
-    let mut addresses = vec![
-        config.database_url.clone(),
-        config.anthropic.url.clone(),
-        config.openai.url.clone(),
-        config.tidal.api_url.clone(),
-        config.tidal.auth_url.clone(),
-    ];
+    let mut addresses = vec![config.database_url.clone(), config.tidal.api_url.clone(), config.tidal.auth_url.clone()];
+    addresses.extend(config.providers.iter().map(|provider| provider.url.clone()));
     addresses.extend(config.qdrant.iter().map(|qdrant| qdrant.url.clone()));
     addresses.extend(config.embeddings.iter().map(|embeddings| embeddings.url.clone()));
     addresses.extend(config.traces.iter().map(|traces| traces.url.clone()));
@@ -244,7 +239,7 @@ async fn model_in_use(config: &Config) -> Finding {
 async fn probed(config: &Config, chosen: &Chosen, name: &str, by: &str) -> Finding {
     let found = match chosen.probe().await {
         None => {
-            let hint = "set OPENAI_BASE_URL, OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one";
+            let hint = format!("set {} for a real one", app::models::settings_for_a_model());
             return good("model", format!("{name}offline (built in, no network; {hint})"));
         }
         Some(Ok(found)) => found,

@@ -50,6 +50,9 @@ async fn a_connected_model_answers_at_once_and_after_a_restart_and_its_key_is_no
     assert_eq!(stored["atNextStart"], false, "a model answers at once");
     assert_eq!(said(&app).await, "Connected.");
     assert_eq!(app.get("/api/models").await["active"]["chosenBy"], "connection");
+    let list = app.get(PATH).await;
+    let offered: Vec<_> = list["providers"].as_array().unwrap().iter().map(|provider| &provider["name"]).collect();
+    assert_eq!(offered, ["anthropic", "openai"], "the page offers every provider: {list}");
 
     let mut answers =
         vec![stored.to_string(), app.get(PATH).await.to_string(), app.get("/api/models").await.to_string()];

@@ -69,7 +69,7 @@ pub(crate) async fn journal(times: u32) -> anyhow::Result<()> {
 
 /// The request body for a conversation in which each answer made a call.
 pub(crate) fn unfold(times: u32) -> anyhow::Result<()> {
-    let model = AnthropicModel::new(Http::new()?, AnthropicModel::DEFAULT_BASE_URL, "not-a-key", "any")?;
+    let model = AnthropicModel::new(Http::new()?, "https://api.anthropic.com", "not-a-key", "any")?;
     let answer = |n: u32| {
         let content = vec![
             Block::ToolUse { id: call_id(n), name: TOOL.into(), input: json!({"filter": "all"}) },

@@ -106,7 +106,7 @@ impl Export {
                 .collect(),
             imports: store.imports(owner, i32::MAX.unsigned_abs(), None).await?,
             sources: store.folders(owner).await?,
-            merges: store.merges(owner, i32::MAX.unsigned_abs(), None).await?,
+            merges: store.merges(owner, i32::MAX.unsigned_abs(), None, None).await?,
             feedback: store.feedback(owner).await?,
         })
     }

@@ -59,7 +59,7 @@ pub(crate) fn pieces(store: Store, owner: UserId) -> impl Stream<Item = Result<S
         let open: Vec<Value> = open.into_iter().map(|open| open.entry).collect();
         let imports = store.imports(&owner, i32::MAX.unsigned_abs(), None).await?;
         let sources = store.folders(&owner).await?;
-        let merges = store.merges(&owner, i32::MAX.unsigned_abs(), None).await?;
+        let merges = store.merges(&owner, i32::MAX.unsigned_abs(), None, None).await?;
         let feedback = store.feedback(&owner).await?;
         yield format!(
             ",\"openEntries\":{},\"imports\":{},\"sources\":{},\"merges\":{},\"feedback\":{}}}",

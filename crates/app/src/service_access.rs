@@ -11,8 +11,14 @@ use crate::{
     library::Library,
     models,
     services::{
-        accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
-        tasks::Tasks, trash::Trash, undo::Undo,
+        accounts::Accounts,
+        conversations::Conversations,
+        folders::{Folders, UploadedAudio},
+        imports::Imports,
+        playlists::Playlists,
+        tasks::Tasks,
+        trash::Trash,
+        undo::Undo,
     },
 };
 
@@ -48,6 +54,13 @@ impl App {
     /// Folders that are synchronised with libraries.
     pub fn folders(&self) -> &Folders {
         &self.services.folders
+    }
+
+    /// Compares the sounds of uploaded audio in the background. Waits while too much of it waits for that.
+    pub async fn compare_uploads(&self, owner: &UserId, uploads: Vec<UploadedAudio>) {
+        if let Some(work) = self.folders().compare_uploads(owner, uploads, self.background.clone()).await {
+            self.spawn(work);
+        }
     }
 
     pub fn accounts(&self) -> &Accounts {

@@ -10,7 +10,7 @@ use std::{
 
 use zip::{ZipArchive, read::ZipFile};
 
-use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload};
+use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload, kind_of};
 
 /// One file and everything that was read from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,31 @@ pub fn gather_uploaded(mut file: File, name: &str, scratch: &Path) -> Result<Vec
     }
 }
 
+/// Visits the audio files of an upload: the upload itself, or the members of the archive, which are unpacked one at a time.
+/// `visit` gets the name and the file, and returns whether the next one is wanted.
+pub fn visit_audio(
+    mut file: File,
+    name: &str,
+    scratch: &Path,
+    visit: &mut dyn FnMut(&str, File) -> bool,
+) -> Result<(), ImportError> {
+    file.rewind()?;
+    match kind_of(&mut file, name) {
+        Ok(kind) if kind.is_audio() => _ = visit(name, file),
+        Err(ImportError::Unrecognised(Unrecognised::Archive)) => {
+            return each_member(file, name, scratch, &LIMITS, &mut |_, short, mut member| match kind_of(
+                &mut member,
+                short,
+            ) {
+                Ok(kind) if kind.is_audio() => Ok(visit(short, member)),
+                _ => Ok(true),
+            });
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 /// Other files (a read-me, an address book) are skipped. An archive without any importable file is rejected.
 fn in_archive(
     file: File,
@@ -78,6 +103,35 @@ fn in_archive(
     scratch: &Path,
     limits: &Limits,
 ) -> Result<Vec<GatheredFile>, ImportError> {
+    let (mut files, mut n_nested) = (vec![], 0_u64);
+    each_member(file, archive_name, scratch, limits, &mut |name, short, unpacked| {
+        match gather_upload(unpacked, short) {
+            Ok((kind, gathered)) => files.push(GatheredFile { name: name.to_owned(), kind, gathered }),
+            Err(ImportError::Unrecognised(Unrecognised::Archive)) => n_nested += 1,
+            Err(ImportError::Unrecognised(_)) => {}
+            Err(ImportError::Broken(error)) => return Err(broken(name, error)),
+            Err(error @ (ImportError::Unreadable(_) | ImportError::Archive { .. })) => return Err(error),
+        }
+        Ok(true)
+    })?;
+    match files.first_mut() {
+        Some(first) if n_nested > 0 => _ = first.gathered.left_out.insert(NESTED, n_nested),
+        Some(_) => {}
+        None => return Err(Unrecognised::Archive.into()),
+    }
+    Ok(files)
+}
+
+/// Gets the path in the archive, the file name and the unpacked member, and returns whether the next one is wanted.
+type TakeMember<'a> = dyn FnMut(&str, &str, File) -> Result<bool, ImportError> + 'a;
+
+fn each_member(
+    file: File,
+    archive_name: &str,
+    scratch: &Path,
+    limits: &Limits,
+    take: &mut TakeMember<'_>,
+) -> Result<(), ImportError> {
     let budget = Rc::new(Cell::new(limits.directory));
     let mut archive =
         ZipArchive::new(Metered { file, left: Rc::clone(&budget) }).map_err(|error| broken(archive_name, error))?;
@@ -86,7 +140,7 @@ fn in_archive(
     }
     // The budget limits only the central directory; members have their own limits.
     budget.set(u64::MAX);
-    let (mut files, mut left, mut n_nested) = (vec![], limits.n_bytes, 0_u64);
+    let mut left = limits.n_bytes;
     for n in 0..archive.len() {
         let mut member = archive.by_index(n).map_err(|error| broken(archive_name, error))?;
         let name = member.name().to_owned();
@@ -95,20 +149,11 @@ fn in_archive(
             continue;
         }
         let unpacked = unpack(&mut member, scratch, &mut left, limits).map_err(|error| error.in_file(archive_name))?;
-        match gather_upload(unpacked, &short) {
-            Ok((kind, gathered)) => files.push(GatheredFile { name, kind, gathered }),
-            Err(ImportError::Unrecognised(Unrecognised::Archive)) => n_nested += 1,
-            Err(ImportError::Unrecognised(_)) => {}
-            Err(ImportError::Broken(error)) => return Err(broken(&name, error)),
-            Err(error @ (ImportError::Unreadable(_) | ImportError::Archive { .. })) => return Err(error),
+        if !take(&name, &short, unpacked)? {
+            break;
         }
     }
-    match files.first_mut() {
-        Some(first) if n_nested > 0 => _ = first.gathered.left_out.insert(NESTED, n_nested),
-        Some(_) => {}
-        None => return Err(Unrecognised::Archive.into()),
-    }
-    Ok(files)
+    Ok(())
 }
 
 /// Parsers own their source, and an archive cannot be read at two positions at once. The member is therefore copied

@@ -65,7 +65,7 @@ impl Kind {
         self.0.holds == Holds::Playlist
     }
 
-    pub(crate) fn is_audio(self) -> bool {
+    pub fn is_audio(self) -> bool {
         self.id() == AUDIO_ID
     }
 

@@ -36,7 +36,7 @@ use std::{
 };
 
 pub use self::{
-    archive::{GatheredFile, gather_files, gather_uploaded},
+    archive::{GatheredFile, gather_files, gather_uploaded, visit_audio},
     beginning::FIRST_BYTES,
     content_hash::content_hash,
     details::Details,
@@ -46,7 +46,7 @@ pub use self::{
     gather::{Gathered, MOST_TRACKS, gather},
     path_names::PathNames,
     recognise::{Unrecognised, recognise},
-    sound::{NoFingerprint, fingerprint},
+    sound::{NoFingerprint, fingerprint, fingerprint_of},
     track::{Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
 };
 use self::{
@@ -70,16 +70,26 @@ pub enum ImportError {
 
 /// Everything in one file. Tags of audio files are read by seeking, without reading the whole file.
 pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) -> Result<(Kind, Gathered), ImportError> {
-    let mut first = vec![];
-    source.by_ref().take(FIRST_BYTES as u64).read_to_end(&mut first)?;
-    source.rewind()?;
-    let kind = recognise(&first, file_name)?;
+    let kind = kind_of(&mut source, file_name)?;
     if kind.is_audio() {
-        let entry = audio::stream(1, BufReader::new(source)).and_then(|track| audio::named(track, file_name));
+        let hash = content_hash(&mut source)?;
+        source.rewind()?;
+        let entry = audio::stream(1, BufReader::new(source)).and_then(|mut track| {
+            track.ids.audio = Some(hash);
+            audio::named(track, file_name)
+        });
         return Ok((kind, gather(std::iter::once(entry))?));
     }
     let playlist = playlist_name(file_name).filter(|_| kind.is_playlist());
     Ok((kind, gather_playlist(read(kind, source), playlist.as_deref())?))
+}
+
+/// The kind of a file. The source is at its beginning afterwards.
+fn kind_of(source: &mut (impl Read + Seek), file_name: &str) -> Result<Kind, ImportError> {
+    let mut first = vec![];
+    source.by_ref().take(FIRST_BYTES as u64).read_to_end(&mut first)?;
+    source.rewind()?;
+    Ok(recognise(&first, file_name)?)
 }
 
 /// The name of a playlist that only the file name provides.

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io::{BufReader, Seek},
     path::Path,
     time::{Duration, Instant},
 };
@@ -50,7 +51,12 @@ pub enum NoFingerprint {
 
 /// The fingerprint of one file, which is read and decoded packet by packet. `is_wanted` is asked before each packet.
 pub fn fingerprint(path: &Path, is_wanted: &dyn Fn() -> bool) -> Result<Fingerprint, NoFingerprint> {
-    let mut sound = Sound::open(path)?;
+    fingerprint_of(File::open(path).map_err(|error| undecodable(&error))?, path, is_wanted)
+}
+
+/// The same for an open file. Its name tells the format.
+pub fn fingerprint_of(file: File, name: &Path, is_wanted: &dyn Fn() -> bool) -> Result<Fingerprint, NoFingerprint> {
+    let mut sound = Sound::with_length(file, name)?;
     let heard = sound.hear(is_wanted)?;
     if heard.seconds == 0.0 {
         return Err(undecodable(&"there is no audio in it"));
@@ -91,11 +97,24 @@ struct Heard {
 }
 
 impl Sound {
-    fn open(path: &Path) -> Result<Self, NoFingerprint> {
-        let file = File::open(path).map_err(|error| undecodable(&error))?;
+    /// Opens a file whose header may not tell its length.
+    fn with_length(file: File, name: &Path) -> Result<Self, NoFingerprint> {
+        let again = file.try_clone().map_err(|error| undecodable(&error))?;
+        let sound = Self::open(file, name)?;
+        if sound.length.is_some() {
+            return Ok(sound);
+        }
+        // Both handles have one position, so the first reader must end before the second begins.
+        drop(sound);
+        let length = length_in_tags(&again);
+        Ok(Self { length, ..Self::open(again, name)? })
+    }
+
+    fn open(mut file: File, name: &Path) -> Result<Self, NoFingerprint> {
+        file.rewind().map_err(|error| undecodable(&error))?;
         let source = MediaSourceStream::new(Box::new(file), Default::default());
         let mut hint = Hint::new();
-        if let Some(extension) = path.extension().and_then(|extension| extension.to_str()) {
+        if let Some(extension) = name.extension().and_then(|extension| extension.to_str()) {
             hint.with_extension(extension);
         }
         let tags = MetadataOptions::default()
@@ -107,8 +126,8 @@ impl Sound {
         let about = about.ok_or(NoFingerprint::Unsupported("its encoding is not known"))?;
         let decoder = symphonia::default::get_codecs().make_audio_decoder(about, &AudioDecoderOptions::default())?;
         let of_frames = track.num_frames.zip(about.sample_rate).map(|(n, rate)| n as f64 / f64::from(rate));
-        let (track, length) = (track.id, of_frames.or_else(|| length_in_tags(path)));
-        Ok(Self { format, decoder, track, length })
+        let track = track.id;
+        Ok(Self { format, decoder, track, length: of_frames })
     }
 
     /// Decodes until two minutes are heard or the file ends.
@@ -181,9 +200,11 @@ fn undecodable(why: &dyn std::fmt::Display) -> NoFingerprint {
 }
 
 /// Seconds, as the tag reader computes them.
-fn length_in_tags(path: &Path) -> Option<f64> {
-    use lofty::file::AudioFile;
-    let seconds = lofty::read_from_path(path).ok()?.properties().duration().as_secs_f64();
+fn length_in_tags(mut file: &File) -> Option<f64> {
+    use lofty::{file::AudioFile, probe::Probe};
+    file.rewind().ok()?;
+    let probe = Probe::new(BufReader::new(file)).guess_file_type().ok()?;
+    let seconds = probe.read().ok()?.properties().duration().as_secs_f64();
     (seconds > 0.0).then_some(seconds)
 }
 

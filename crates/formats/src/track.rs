@@ -97,6 +97,9 @@ pub struct Ids {
     /// Path or URL of the audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// The hash of the audio, for an uploaded file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio: Option<String>,
 }
 
 /// A line of a file that gave no track.

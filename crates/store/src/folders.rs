@@ -89,7 +89,9 @@ impl Store {
         const FILES: &str = "DELETE FROM library_files WHERE user_id = $1 AND source_id = $2";
         const PLAYLISTS: &str = "DELETE FROM library_playlist_files WHERE user_id = $1 AND source_id = $2";
         const SOUNDS: &str = "DELETE FROM fingerprints WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM library_files f
-            WHERE f.user_id = fingerprints.user_id AND f.content_hash = fingerprints.content_hash)";
+                WHERE f.user_id = fingerprints.user_id AND f.content_hash = fingerprints.content_hash)
+            AND NOT EXISTS (SELECT 1 FROM own_names n WHERE n.user_id = fingerprints.user_id AND n.kind = 'audio'
+                AND n.value = fingerprints.content_hash)";
         let mut tx = self.begin().await?;
         if tx.query(SQL).bind(owner.as_str()).bind(id).execute().await? == 0 {
             return Err(StoreError::NotFound);

@@ -6,6 +6,7 @@ use super::{
     fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
     listing::{By, COUNT_GROUP, every_track_by},
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
+    uploads,
     views::{ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
 };
 
@@ -53,6 +54,13 @@ pub fn hot_queries() -> Vec<HotQuery> {
         name: "files with a similar sound".into(),
         sqlite: SIMILAR_SQLITE,
         postgres: SIMILAR_POSTGRES,
+        values: &["'u'", "'[1]'", "10", "20", "'r'", "50"],
+        sorts: true,
+    });
+    all.push(HotQuery {
+        name: "uploads with a similar sound".into(),
+        sqlite: uploads::SIMILAR_SQLITE,
+        postgres: uploads::SIMILAR_POSTGRES,
         values: &["'u'", "'[1]'", "10", "20", "'r'", "50"],
         sorts: true,
     });

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod row;
+mod album_trash;
 mod albums;
 mod attempts;
 mod branches;
@@ -74,6 +75,7 @@ mod turn_start;
 mod turn_store;
 mod turns;
 mod undo;
+mod uploads;
 mod users;
 mod views;
 mod without_document;

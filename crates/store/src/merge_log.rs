@@ -4,9 +4,11 @@ use chrono::{DateTime, Utc};
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Tx};
+use super::{Store, StoreError, db::Tx, merges::Before};
+use music::TrackId;
 
 /// A merge that was not undone.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -25,22 +27,59 @@ pub struct MergeLine {
     pub into_title: String,
     pub into_artist: String,
     pub merged_at: DateTime<Utc>,
+    /// The files of the track that became part of the other one.
+    pub files: Vec<String>,
 }
-from_row!(MergeLine { undo_id, cause, track_id, title, artist, into, into_title, into_artist, merged_at });
+
+struct MergeRow {
+    undo_id: Uuid,
+    cause: String,
+    track_id: String,
+    title: String,
+    artist: String,
+    into: String,
+    into_title: String,
+    into_artist: String,
+    merged_at: DateTime<Utc>,
+    before: Json<Before>,
+}
+from_row!(MergeRow { undo_id, cause, track_id, title, artist, into, into_title, into_artist, merged_at, before });
+
+impl From<MergeRow> for MergeLine {
+    fn from(row: MergeRow) -> Self {
+        let MergeRow { undo_id, cause, track_id, title, artist, into, into_title, into_artist, merged_at, before } =
+            row;
+        let mut files: Vec<String> = before.0.files.into_iter().map(|file| file.path).collect();
+        // The parts of one file follow each other.
+        files.dedup();
+        Self { undo_id, cause, track_id, title, artist, into, into_title, into_artist, merged_at, files }
+    }
+}
 
 impl Store {
-    /// Newest first, from the one `from` on.
-    pub async fn merges(&self, owner: &UserId, limit: u32, from: Option<Uuid>) -> Result<Vec<MergeLine>, StoreError> {
-        const SQL: &str = "SELECT m.id AS undo_id, m.cause, m.recording_id AS track_id, COALESCE(a.title, '') AS title,
+    /// Newest first, from the one `from` on. With `into`, those that led to this track, also over other tracks.
+    pub async fn merges(
+        &self,
+        owner: &UserId,
+        limit: u32,
+        from: Option<Uuid>,
+        into: Option<TrackId>,
+    ) -> Result<Vec<MergeLine>, StoreError> {
+        const SQL: &str = "WITH RECURSIVE parts (id) AS (SELECT CAST($4 AS TEXT)
+                UNION SELECT p.recording_id FROM track_merges p JOIN parts ON p.into_id = parts.id
+                WHERE p.user_id = $1 AND p.kind = 'merge' AND p.undone_at IS NULL)
+            SELECT m.id AS undo_id, m.cause, m.recording_id AS track_id, COALESCE(a.title, '') AS title,
                 COALESCE(a.artist, '') AS artist, m.into_id AS \"into\", COALESCE(b.title, '') AS into_title,
-                COALESCE(b.artist, '') AS into_artist, m.created_at AS merged_at
+                COALESCE(b.artist, '') AS into_artist, m.created_at AS merged_at, m.before
             FROM track_merges m
             LEFT JOIN library_tracks a ON a.user_id = m.user_id AND a.recording_id = m.recording_id
             LEFT JOIN library_tracks b ON b.user_id = m.user_id AND b.recording_id = m.into_id
             WHERE m.user_id = $1 AND m.kind = 'merge' AND m.undone_at IS NULL AND ($3 IS NULL OR m.id <= $3)
+                AND (CAST($4 AS TEXT) IS NULL OR m.into_id IN (SELECT id FROM parts))
             ORDER BY m.id DESC LIMIT $2";
         let query = self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).bind(from);
-        Ok(query.fetch_all().await?)
+        let rows: Vec<MergeRow> = query.bind(into.map(|into| into.to_string())).fetch_all().await?;
+        Ok(rows.into_iter().map(MergeLine::from).collect())
     }
 }
 
@@ -70,7 +109,7 @@ mod tests {
 
     use super::*;
     use crate::{NewImport, NewLibraryTrack, NewOpenEntry, Resolution};
-    use music::{Track, TrackId, TrackRef};
+    use music::{Track, TrackRef};
 
     fn named(title: &str) -> Track {
         let says = json!({"isrc": "QZXYZ1900004", "title": title, "artist": "Ivy Marlow", "album": "Harbour"});
@@ -118,7 +157,7 @@ mod tests {
         }
         let track = store.library_track(&ann, &TrackRef::Id(found.id)).await.expect("it is in the library");
         assert_eq!(track.isrc.as_deref(), Some("QZXYZ1900004"));
-        let merges = store.merges(&ann, 10, None).await.unwrap();
+        let merges = store.merges(&ann, 10, None, None).await.unwrap();
         assert_eq!((merges.len(), &merges[0].into), (1, &found.id.to_string()), "{merges:?}");
         store.undo_merge(&ann, undo).await.unwrap();
         store.library_track(&ann, &TrackRef::Id(*goes)).await.expect("it is back");

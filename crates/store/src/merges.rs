@@ -28,9 +28,9 @@ from_row!(FilePart { path, part });
 
 /// The state before the change, for its undo.
 #[derive(Serialize, Deserialize)]
-struct Before {
+pub(crate) struct Before {
     /// Files that were moved.
-    files: Vec<FilePart>,
+    pub(crate) files: Vec<FilePart>,
     n_plays: i32,
     first_played_at: Option<DateTime<Utc>>,
     last_played_at: Option<DateTime<Utc>>,

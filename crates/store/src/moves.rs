@@ -27,6 +27,10 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
     const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2";
     const FORGET: &str = "DELETE FROM ingested_tracks WHERE owner = $1 AND recording_id = $2";
     const MERGED: &str = "UPDATE track_merges SET into_id = $3 WHERE user_id = $1 AND into_id = $2";
+    const AUDIO: &str = "INSERT INTO own_names (user_id, kind, value, recording_id)
+        SELECT user_id, kind, value, $3 FROM own_names WHERE user_id = $1 AND recording_id = $2 AND kind = 'audio'
+        ON CONFLICT (user_id, kind, value, recording_id) DO NOTHING";
+    const OLD_AUDIO: &str = "DELETE FROM own_names WHERE user_id = $1 AND recording_id = $2 AND kind = 'audio'";
     let into = to.id.to_string();
     if from == into {
         return Ok(());
@@ -40,9 +44,10 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
         let isrc = to.isrc.as_ref().map(|isrc| isrc.as_str());
         tx.query(MOVE).bind(owner.as_str()).bind(from).bind(&into).bind(isrc).execute().await?;
     }
-    for sql in [FILES, MERGED] {
+    for sql in [FILES, MERGED, AUDIO] {
         tx.query(sql).bind(owner.as_str()).bind(from).bind(&into).execute().await?;
     }
+    tx.query(OLD_AUDIO).bind(owner.as_str()).bind(from).execute().await?;
     tx.query(FORGET).bind(owner.as_str()).bind(from).execute().await?;
     replace_in_playlists(tx, owner, from, to).await
 }

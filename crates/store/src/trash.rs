@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Store, StoreError,
+    album_trash::erase_album,
     db::Tx,
     documents::project,
     locks::{lock_documents, lock_library},
@@ -16,6 +17,7 @@ pub const KEPT: TimeDelta = TimeDelta::days(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrashKind {
+    Album,
     Conversation,
     Playlist,
     Task,
@@ -28,8 +30,10 @@ pub struct TrashItem {
     pub kind: TrashKind,
     /// The id of the item; for a track, the id of its recording.
     pub id: Uuid,
+    /// The id of an album in its catalogue.
+    pub album_id: Option<String>,
     pub title: String,
-    /// The preview of a conversation, the description of a playlist or task, the artist of a track.
+    /// The preview of a conversation, the description of a playlist or task, the artist of a track or an album.
     pub detail: String,
     pub deleted_at: DateTime<Utc>,
 }
@@ -89,13 +93,16 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<TrashItem>, StoreError> {
         let mut items = self.deleted_tracks(owner, from, limit).await?;
+        let is_after = |item: &TrashItem| from.is_none_or(|from| (item.deleted_at, item.id) < from);
+        items.extend(self.deleted_albums(owner).await?.into_iter().filter(is_after));
         for (kind, sql) in
             [(TrashKind::Conversation, CONVERSATIONS), (TrashKind::Playlist, PLAYLISTS), (TrashKind::Task, TASKS)]
         {
             let query = self.read(sql).bind(owner.as_str()).bind(self.clock.now() - KEPT);
             let query = query.bind(from.map(|(at, _)| at)).bind(from.map(|(_, id)| id)).bind(i64::from(limit));
             let rows: Vec<(Uuid, String, String, DateTime<Utc>)> = query.fetch_all().await?;
-            let of_row = |(id, title, detail, deleted_at)| TrashItem { kind, id, title, detail, deleted_at };
+            let of_row =
+                |(id, title, detail, deleted_at)| TrashItem { kind, id, album_id: None, title, detail, deleted_at };
             items.extend(rows.into_iter().map(of_row));
         }
         items.sort_by_key(|item| std::cmp::Reverse((item.deleted_at, item.id)));
@@ -114,7 +121,7 @@ impl Store {
         let rows: Vec<(String, String, String, DateTime<Utc>)> = query.bind(i64::from(limit)).fetch_all().await?;
         let items = rows.into_iter().map(|(id, title, detail, deleted_at)| {
             let id = id.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-            Ok(TrashItem { kind: TrashKind::Track, id, title, detail, deleted_at })
+            Ok(TrashItem { kind: TrashKind::Track, id, album_id: None, title, detail, deleted_at })
         });
         items.collect()
     }
@@ -160,7 +167,7 @@ impl Store {
         self.write(CONVERSATIONS).bind(now - KEPT).execute().await?;
         self.write(TASKS).bind(now - KEPT).execute().await?;
         self.write(PLAYLISTS).bind(now - KEPT).bind(now).execute().await?;
-        Ok(())
+        self.erase_expired_albums().await
     }
 }
 
@@ -196,6 +203,7 @@ async fn erase_other(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -
     let mut n_erased = tx.query(CONVERSATION).bind(id).bind(owner.as_str()).execute().await?;
     n_erased += tx.query(TASK).bind(id).bind(owner.as_str()).execute().await?;
     n_erased += tx.query(PLAYLIST).bind(id).bind(owner.as_str()).bind(at).execute().await?;
+    n_erased += erase_album(tx, owner, id).await?;
     if n_erased > 0 {
         tx.query(UNDOS).bind(owner.as_str()).bind(id.to_string()).execute().await?;
     }
@@ -207,10 +215,18 @@ async fn erase_track(tx: &mut Tx, owner: &UserId, recording: &str, at: DateTime<
     const TRACK: &str = "UPDATE library_tracks SET own = NULL, location = NULL, erased_at = $3
         WHERE recording_id = $1 AND user_id = $2 AND removed_at IS NOT NULL AND erased_at IS NULL
             AND NOT left_with_file";
+    // Of files that were uploaded for this track alone.
+    const SOUNDS: &str = "DELETE FROM fingerprints WHERE user_id = $2 AND content_hash IN (SELECT n.value
+            FROM own_names n WHERE n.user_id = $2 AND n.kind = 'audio' AND n.recording_id = $1)
+        AND NOT EXISTS (SELECT 1 FROM own_names o WHERE o.user_id = $2 AND o.kind = 'audio'
+            AND o.value = fingerprints.content_hash AND o.recording_id <> $1)
+        AND NOT EXISTS (SELECT 1 FROM library_files f WHERE f.user_id = $2
+            AND f.content_hash = fingerprints.content_hash)";
     const NAMES: &str = "DELETE FROM own_names WHERE recording_id = $1 AND user_id = $2";
     const WORDS: &str = "DELETE FROM ingested_tracks WHERE recording_id = $1 AND owner = $2";
     let n_erased = tx.query(TRACK).bind(recording).bind(owner.as_str()).bind(at).execute().await?;
     if n_erased > 0 {
+        tx.query(SOUNDS).bind(recording).bind(owner.as_str()).execute().await?;
         tx.query(NAMES).bind(recording).bind(owner.as_str()).execute().await?;
         tx.query(WORDS).bind(recording).bind(owner.as_str()).execute().await?;
     }

@@ -61,7 +61,7 @@ export type ConnectionState = ('stored' | 'off') | 'settings' | 'unreadable';
  */
 export type ConsentScope = 'once' | 'conversation';
 export type Decision = 'refuse' | 'once' | 'conversation';
-export type DeletedKind = 'conversation' | 'playlist' | 'task' | 'track';
+export type DeletedKind = 'album' | 'conversation' | 'playlist' | 'task' | 'track';
 /**
  * What a call does to the world. Decides concurrency, MCP hints and undo.
  */
@@ -729,9 +729,13 @@ export interface Decide {
  * A deleted item.
  */
 export interface Deleted {
+  /**
+   * For the `restore` endpoint of an album.
+   */
+  albumId?: string | null;
   deletedAt: string;
   /**
-   * The newest message of a conversation, the description of a playlist or task, the artist of a track.
+   * The newest message of a conversation, the description of a playlist or task, the artist of a track or an album.
    */
   detail: string;
   /**
@@ -739,7 +743,7 @@ export interface Deleted {
    */
   expiresAt: string;
   /**
-   * For its own `restore` endpoint, and for `DELETE /api/trash/{id}`.
+   * For `DELETE /api/trash/{id}`, and for its own `restore` endpoint, unless it is an album.
    */
   id: string;
   kind: DeletedKind;
@@ -1158,6 +1162,10 @@ export interface MergeLine {
    * `user`, or `sound`: two files have the same sound.
    */
   cause: string;
+  /**
+   * The files of the track that became part of the other one.
+   */
+  files: string[];
   /**
    * The track that stayed.
    */

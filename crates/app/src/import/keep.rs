@@ -161,7 +161,8 @@ pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind:
 fn names_of(entry: &ImportedTrack) -> Vec<(&'static str, String)> {
     let further = entry.isrcs.iter().skip(1).map(|isrc| ("isrc", isrc.to_string()));
     let recording = entry.ids.music_brainz.iter().map(|id| ("mbid", id.to_lowercase()));
-    recording.chain(further).collect()
+    let audio = entry.ids.audio.iter().map(|hash| ("audio", hash.clone()));
+    recording.chain(further).chain(audio).collect()
 }
 
 fn album_artist(entry: &ImportedTrack) -> Option<String> {

@@ -54,15 +54,21 @@ impl Library {
         Ok(Rearranged { undo_id, track: self.entry(owner, track).await? })
     }
 
-    /// Merges that were not undone, newest first, from the one `from` on; and where the next page begins.
+    /// Merges that were not undone, newest first, from the one `from` on; and where the next page begins. With `into`,
+    /// only those of this track.
     #[instrument(name = "library.merges", skip_all, fields(user.id = %owner))]
     pub async fn merges(
         &self,
         owner: &UserId,
         limit: u32,
         from: Option<Uuid>,
+        into: Option<&TrackRef>,
     ) -> Result<(Vec<MergeLine>, Option<Uuid>), Error> {
-        let mut lines = self.store.merges(owner, limit.saturating_add(1), from).await?;
+        let into = match into {
+            Some(name) => Some(self.own_id(owner, name).await?),
+            None => None,
+        };
+        let mut lines = self.store.merges(owner, limit.saturating_add(1), from, into).await?;
         let next = lines.get(limit as usize).map(|line| line.undo_id);
         lines.truncate(limit as usize);
         Ok((lines, next))

@@ -73,6 +73,7 @@ impl Services {
                 scanning: Arc::default(),
                 added: Arc::default(),
                 scanned: Arc::default(),
+                uploads: Arc::default(),
             },
             imports,
             accounts: Accounts::new(store.clone()),

@@ -18,6 +18,7 @@ pub struct Trash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DeletedKind {
+    Album,
     Conversation,
     Playlist,
     Task,
@@ -29,10 +30,13 @@ pub enum DeletedKind {
 #[serde(rename_all = "camelCase")]
 pub struct Deleted {
     pub kind: DeletedKind,
-    /// For its own `restore` endpoint, and for `DELETE /api/trash/{id}`.
+    /// For `DELETE /api/trash/{id}`, and for its own `restore` endpoint, unless it is an album.
     pub id: Uuid,
+    /// For the `restore` endpoint of an album.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub album_id: Option<String>,
     pub title: String,
-    /// The newest message of a conversation, the description of a playlist or task, the artist of a track.
+    /// The newest message of a conversation, the description of a playlist or task, the artist of a track or an album.
     pub detail: String,
     pub deleted_at: DateTime<Utc>,
     /// After this time it cannot be restored.
@@ -42,13 +46,15 @@ pub struct Deleted {
 impl From<store::TrashItem> for Deleted {
     fn from(item: store::TrashItem) -> Self {
         let kind = match item.kind {
+            TrashKind::Album => DeletedKind::Album,
             TrashKind::Conversation => DeletedKind::Conversation,
             TrashKind::Playlist => DeletedKind::Playlist,
             TrashKind::Task => DeletedKind::Task,
             TrashKind::Track => DeletedKind::Track,
         };
         let expires_at = item.deleted_at + TRASH_KEPT;
-        Self { kind, id: item.id, title: item.title, detail: item.detail, deleted_at: item.deleted_at, expires_at }
+        let store::TrashItem { kind: _, id, album_id, title, detail, deleted_at } = item;
+        Self { kind, id, album_id, title, detail, deleted_at, expires_at }
     }
 }
 

@@ -6,7 +6,10 @@ use app::{
     App,
     import::{Given, ImportAnswer, ImportError, ImportFailure, Imported, LineFailure, OpenItem},
     library::LibraryEntry,
-    services::imports::{ImportLine, OpenLine},
+    services::{
+        folders::UploadedAudio,
+        imports::{ImportLine, OpenLine},
+    },
 };
 use engine::UserId;
 use music::TrackRef;
@@ -64,16 +67,22 @@ type Refused = Vec<(String, ImportError)>;
 
 async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused)> {
     let Upload { files, place } = upload;
-    let _turn = place.turn().await?;
-    let (mut imported, mut refused) = (vec![], vec![]);
+    let turn = place.turn().await?;
+    let (mut imported, mut refused, mut audio) = (vec![], vec![], vec![]);
     for file in files {
+        let again = file.file.try_clone().map_err(|error| ImportFailure::File(error.into()))?;
         let given = Given::Upload { file: file.file, name: file.name.clone() };
         match app.imports().import(owner, given, PATIENCE).await {
-            Ok(files) => imported.extend(files),
+            Ok(files) => {
+                audio.extend(UploadedAudio::of(again, &file.name, &files));
+                imported.extend(files);
+            }
             Err(ImportFailure::File(error)) => refused.push((file.name, error)),
             Err(error) => return Err(error.into()),
         }
     }
+    drop(turn);
+    app.compare_uploads(owner, audio).await;
     Ok((imported, refused))
 }
 

@@ -24,16 +24,6 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/library/artists", get_with(artists, |op| op.summary("Artists of your tracks")))
         .api_route("/api/library/genres", get_with(genres, |op| op.summary("Genres and decades of your tracks")))
         .api_route(
-            "/api/library/sample",
-            delete_with(remove_sample, |op| {
-                op.summary("Remove the sample library; it is not loaded again").response::<204, ()>()
-            }),
-        )
-        .api_route(
-            "/api/library/sample/restore",
-            post_with(restore_sample, |op| op.summary("Undo the removal").response::<204, ()>()),
-        )
-        .api_route(
             "/api/tracks/{isrc}/similar",
             get_with(similar, |op| op.summary("Tracks that are similar to this one")),
         )
@@ -171,16 +161,6 @@ struct Genres {
 async fn genres(State(state): Shared, caller: Caller) -> Result<Json<Genres>> {
     let (genres, decades) = state.app.library().genres(&caller.id).await?;
     Ok(Json(Genres { genres, decades }))
-}
-
-async fn remove_sample(State(state): Shared, caller: Caller) -> Result<StatusCode> {
-    state.app.library().remove_sample(&caller.id).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-async fn restore_sample(State(state): Shared, caller: Caller) -> Result<StatusCode> {
-    state.app.library().restore_sample(&caller.id).await?;
-    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Deserialize, JsonSchema)]

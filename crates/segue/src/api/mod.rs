@@ -17,6 +17,7 @@ mod page;
 mod playlist_edits;
 mod playlists;
 mod prelude;
+mod sample;
 mod search;
 mod sources;
 mod tasks;
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Routes {
         .merge(models::routes())
         .merge(playlist_edits::routes())
         .merge(playlists::routes())
+        .merge(sample::routes())
         .merge(search::routes())
         .merge(sources::routes())
         .merge(tasks::routes())

@@ -70,6 +70,9 @@ struct MergeQuery {
     /// The `next` of the page before.
     #[serde(default)]
     cursor: Option<Uuid>,
+    /// An ISRC or a trackId of your library: only what was merged into this track.
+    #[serde(default)]
+    into: Option<TrackRef>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,7 +83,8 @@ struct MergeList {
 }
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<MergeQuery>) -> Result<Json<MergeList>> {
-    let (merges, next) = state.app.library().merges(&caller.id, limit_of(query.limit)?, query.cursor).await?;
+    let MergeQuery { limit, cursor, into } = query;
+    let (merges, next) = state.app.library().merges(&caller.id, limit_of(limit)?, cursor, into.as_ref()).await?;
     Ok(Json(MergeList { merges, next }))
 }
 

@@ -218,6 +218,22 @@ async fn a_corrected_line_closes_its_open_entry_and_keeps_its_place_on_the_playl
 }
 
 #[tokio::test]
+async fn an_operator_loads_the_sample_over_http() {
+    let app = TestApp::shared([], &[("SEGUE_OPERATORS", "ann")]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    assert_eq!(bob.answer(Method::POST, "/api/library/sample", None).await.0, 403);
+    assert_eq!(ann.answer(Method::DELETE, "/api/library/sample", None).await.0, 204);
+    assert_eq!(ann.get("/api/library/tracks").await["total"], 0);
+    for _ in 0..2 {
+        assert_eq!(ann.answer(Method::POST, "/api/library/sample", None).await.0, 204);
+        assert_eq!(ann.get("/api/library/tracks").await["total"], 101, "also after a removal");
+    }
+    app.app.catch_up().await.unwrap();
+    assert!(!titles(&ann, "leaving the island").await.is_empty());
+    assert_eq!(bob.get("/api/library/tracks").await["total"], 0, "Bob's library stays his");
+}
+
+#[tokio::test]
 async fn the_sample_is_removed_for_one_user_and_is_not_loaded_again() {
     on_both_engines(&[], async |app| {
         let (ann, bob) = (app.person("ann"), app.person("bob"));

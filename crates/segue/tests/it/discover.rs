@@ -300,3 +300,49 @@ async fn an_album_is_opened_without_reading_the_others() {
     assert!(!album["tracks"].as_array().unwrap().is_empty());
     assert_eq!(stage.app.answer(Method::GET, "/api/library/albums/none", None).await.0, 404);
 }
+
+#[tokio::test]
+async fn a_removed_album_is_in_the_trash_until_it_is_restored_or_erased() {
+    let stage = Stage::new().await;
+    let (_, found) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "albums"})).await;
+    let albums = &found["albums"].as_array().unwrap()[..2];
+    let ids: Vec<_> = albums.iter().map(|album| album["id"].as_str().unwrap()).collect();
+    let call = async |method: Method, path: String| stage.app.answer(method, &path, None).await.0;
+    for id in &ids {
+        let (status, _) = stage.app.answer(Method::POST, "/api/library/albums", Some(json!({"albumId": id}))).await;
+        assert_eq!(status, 201);
+        assert_eq!(call(Method::DELETE, format!("/api/library/albums/{id}")).await, 204);
+    }
+    // Removed at the same moment as a task, in pages of one: each is listed once.
+    let (_, task) = stage.app.answer(Method::POST, "/api/tasks", Some(json!({"title": "sweep"}))).await;
+    let task = task["id"].as_str().unwrap();
+    assert_eq!(call(Method::DELETE, format!("/api/tasks/{task}")).await, 204);
+    let same = "(SELECT deleted_at FROM tasks WHERE deleted_at IS NOT NULL)";
+    stage.app.world.execute(&format!("UPDATE library_albums SET removed_at = {same}")).await;
+    let (mut listed, mut next) = (vec![], String::new());
+    loop {
+        let page = stage.app.get(&format!("/api/trash?limit=1{next}")).await;
+        listed.extend(page["items"].as_array().unwrap().clone());
+        let Some(cursor) = page["next"].as_str() else { break };
+        next = format!("&cursor={cursor}");
+    }
+    let kinds: Vec<_> = listed.iter().map(|item| item["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == "album").count(), 2, "{listed:?}");
+    let album_ids = listed.iter().filter_map(|item| item["albumId"].as_str());
+    let mut seen: Vec<_> = album_ids.collect();
+    seen.sort_unstable();
+    let mut removed = ids.clone();
+    removed.sort_unstable();
+    assert_eq!(seen, removed);
+    let in_trash = |album: &str| listed.iter().find(|item| item["albumId"] == album).unwrap()["id"].as_str().unwrap();
+    let [first, second] = [in_trash(ids[0]), in_trash(ids[1])];
+    assert!(listed.len() == 3 && listed.iter().any(|item| item["detail"] == "Ivy Marlow"), "{listed:?}");
+
+    assert_eq!(call(Method::POST, format!("/api/library/albums/{}/restore", ids[0])).await, 204);
+    assert_eq!(call(Method::GET, format!("/api/library/albums/{}", ids[0])).await, 200);
+    assert_eq!(call(Method::DELETE, format!("/api/trash/{first}")).await, 404, "it is not in the trash");
+    assert_eq!(call(Method::DELETE, format!("/api/trash/{second}")).await, 204);
+    assert_eq!(call(Method::POST, format!("/api/library/albums/{}/restore", ids[1])).await, 404);
+    let items = stage.app.get("/api/trash").await["items"].as_array().unwrap().len();
+    assert_eq!(items, 1, "the task");
+}

@@ -1,6 +1,10 @@
 //! The same recording in several files is one track of their owner, whatever the files are called and how they are encoded.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    io::{self, Write},
+    sync::Arc,
+};
 
 use app::{App, config::Config};
 use doubles::sound::{Piece, flac, wav, worn};
@@ -90,6 +94,8 @@ async fn two_encodings_of_a_piece_are_one_track_until_their_owner_parts_them() {
     let merges = ann.merges().await;
     assert_eq!(merges.len(), 1, "{merges:?}");
     assert_eq!((&merges[0]["cause"], &merges[0]["intoTitle"]), (&json!("sound"), &json!("Low Tide")));
+    let files = merges[0]["files"].as_array().unwrap();
+    assert!(files.len() == 1 && files[0].as_str().unwrap().ends_with("track 01.wav"), "{merges:?}");
     assert_eq!(ann.compare().await, 0);
 
     let undo = format!("/api/tracks/merges/{}/undo", merges[0]["undoId"].as_str().unwrap());
@@ -172,6 +178,72 @@ async fn sounds_are_not_compared_when_that_is_switched_off() {
     ann.put("b.wav", &as_wav(PIECE));
     assert_eq!(ann.compare().await, 0);
     assert_eq!((ann.titles().await.len(), ann.sound().await), (2, Value::Null));
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(io::Cursor::new(vec![]));
+    for (name, bytes) in files {
+        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn uploaded_files_are_compared_with_each_other_and_with_folders() {
+    let app = app().await;
+    let (ann, bob) = (Folder::of(&app, "ann").await, app.person("bob"));
+    let (low, other) = (named("Low Tide", "Ivy Marlow"), Piece::new(2, 20));
+    let upload = async |person: &Person<'_>, name: &str, bytes: Vec<u8>| {
+        let (status, report) = person.upload(name, bytes).await;
+        assert_eq!(status, 201, "{report}");
+    };
+    upload(&ann.user, "track 01.wav", as_wav(PIECE)).await;
+    upload(&bob, "low tide.flac", as_flac(PIECE, &low)).await;
+    assert_eq!(ann.compare().await, 0, "no file of a folder");
+    assert_eq!(ann.titles().await.len(), 1);
+    upload(&ann.user, "low tide.flac", as_flac(PIECE, &low)).await;
+    ann.compare().await;
+    assert_eq!(ann.titles().await, ["Low Tide"]);
+    let merges = ann.merges().await;
+    assert_eq!((merges.len(), &merges[0]["cause"]), (1, &json!("sound")), "{merges:?}");
+
+    let undo = format!("/api/tracks/merges/{}/undo", merges[0]["undoId"].as_str().unwrap());
+    assert_eq!(ann.user.answer(Method::POST, &undo, None).await.0, 204);
+    upload(&ann.user, "low tide.flac", as_flac(PIECE, &low)).await;
+    ann.compare().await;
+    assert_eq!(ann.titles().await.len(), 2, "what the user has parted stays apart");
+
+    let members = archive(&[("music/other.wav", &as_wav(other)), ("music/notes.txt", b"no audio")]);
+    upload(&ann.user, "my music.zip", members).await;
+    ann.compare().await;
+    assert_eq!(ann.titles().await.len(), 3);
+    ann.put("spring.flac", &as_flac(other, &named("Spring", "Ivy Marlow")));
+    assert_eq!(ann.compare().await, 1);
+    let titles = ann.titles().await;
+    assert!(titles.len() == 3 && titles.contains(&"Spring".into()), "a file joins the track of an upload: {titles:?}");
+    assert_eq!(bob.get("/api/tracks/merges").await["merges"], json!([]), "another user's uploads are not compared");
+}
+
+#[tokio::test]
+async fn the_fingerprint_of_an_upload_is_erased_with_its_track_and_stays_when_a_folder_goes() {
+    let app = app().await;
+    let ann = Folder::of(&app, "ann").await;
+    let (status, report) = ann.user.upload("low tide.flac", as_flac(PIECE, &named("Low Tide", "Ivy Marlow"))).await;
+    assert_eq!(status, 201, "{report}");
+    ann.put("b.wav", &as_wav(Piece::new(2, 20)));
+    ann.compare().await;
+    let n_fingerprints = async || app.world.texts("SELECT content_hash FROM fingerprints").await.len();
+    assert_eq!(n_fingerprints().await, 2);
+    let source = format!("/api/library/sources/{}", ann.id);
+    assert_eq!(ann.user.answer(Method::DELETE, &source, None).await.0, 204);
+    assert_eq!(n_fingerprints().await, 1, "the upload's");
+    let tracks = ann.user.get("/api/library/tracks?q=low%20tide").await;
+    let id = tracks["tracks"][0]["trackId"].as_str().unwrap().to_owned();
+    assert_eq!(ann.user.answer(Method::DELETE, &format!("/api/library/tracks/{id}"), None).await.0, 204);
+    assert_eq!(n_fingerprints().await, 1, "it can be restored");
+    assert_eq!(ann.user.answer(Method::DELETE, &format!("/api/trash/{id}"), None).await.0, 204);
+    assert_eq!(n_fingerprints().await, 0);
 }
 
 async fn node(world: &World) -> Arc<App> {

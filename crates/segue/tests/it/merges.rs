@@ -58,6 +58,30 @@ async fn a_merge_changes_one_users_library_and_undoing_restores_it_completely() 
 }
 
 #[tokio::test]
+async fn the_merges_of_one_track_include_those_of_its_parts() {
+    let app = TestApp::shared([], &[]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let four = format!("{BOTH}Paper Lanterns (Live),Ivy Marlow,QZXYZ1900006\nSodium,Ivy Marlow,QZXYZ1900007\n");
+    ann.upload("four.csv", four.into()).await;
+    for (from, into) in [("QZXYZ1900006", "QZXYZ1900005"), ("QZXYZ1900005", "QZXYZ1900004")] {
+        let (status, done) = post(&ann, &format!("/api/tracks/{from}/merge"), json!({"into": into})).await;
+        assert_eq!(status, 200, "{done}");
+    }
+    let titles = |merges: Value| -> Vec<String> {
+        let merges = merges["merges"].as_array().unwrap();
+        merges.iter().map(|merge| merge["title"].as_str().unwrap().to_owned()).collect()
+    };
+    let of = |isrc: &str| format!("/api/tracks/merges?into={isrc}");
+    let both = ["Paper Lanterns (Remaster)", "Paper Lanterns (Live)"];
+    assert_eq!(titles(ann.get(&of("QZXYZ1900004")).await), both);
+    assert_eq!(titles(ann.get("/api/tracks/merges").await), both);
+    assert_eq!(titles(ann.get(&of("QZXYZ1900007")).await), [""; 0], "another track");
+    assert_eq!(bob.answer(Method::GET, &of("QZXYZ1900004"), None).await.0, 404, "another user's track");
+    let wrong = ann.answer(Method::GET, &of("x"), None).await;
+    assert_eq!(wrong.0, 400, "{wrong:?}");
+}
+
+#[tokio::test]
 async fn a_file_that_is_split_off_stays_a_separate_track() {
     let dir = tempfile::tempdir().unwrap();
     let app = TestApp::shared([], &[("SEGUE_OPERATORS", "ann")]).await;

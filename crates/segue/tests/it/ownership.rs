@@ -128,6 +128,8 @@ fn rows() -> Vec<Row> {
         with(row("POST /api/library/sources/{source_id}/sync", Own, 404), |_| None),
         row("GET /api/library/artists", Own, 200),
         row("GET /api/library/genres", Own, 200),
+        // Only operators may load what every user finds.
+        row("POST /api/library/sample", Own, 403),
         row("DELETE /api/library/sample", Own, 204),
         row("POST /api/library/sample/restore", Own, 204),
         row("GET /api/tracks/{isrc}/similar", Own, 200),

@@ -5,6 +5,7 @@ mod look;
 mod playlists;
 mod same_track;
 mod sounds;
+mod uploads;
 mod watch;
 
 use std::{
@@ -22,6 +23,7 @@ use serde_json::json;
 use tracing::instrument;
 use uuid::Uuid;
 
+pub use self::uploads::UploadedAudio;
 use self::{
     compare::{Compared, compare},
     look::{Seen, look},
@@ -49,6 +51,8 @@ pub struct Folders {
     pub(crate) added: Arc<tokio::sync::Notify>,
     /// Notified when a scan found something new, so that its sounds are compared.
     pub(crate) scanned: Arc<tokio::sync::Notify>,
+    /// Uploaded audio that is to be compared.
+    pub(crate) uploads: Arc<uploads::Waiting>,
 }
 
 /// The report of a scan.

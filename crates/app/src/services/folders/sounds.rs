@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Instant};
 
 use engine::UserId;
 use formats::{NoFingerprint, fingerprint};
-use music::{Fingerprint, TrackRef};
+use music::{Fingerprint, TrackId, TrackRef};
 use store::{FolderSource, LibraryTrack, Sound, StoreError, UncomparedFile};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -39,11 +39,13 @@ impl Folders {
         }
     }
 
-    /// Compares the sound of every file that is to be compared, in the folders of this node. Returns how many they are.
+    /// Compares the sound of every file that is to be compared, in the folders of this node. Returns how many they are. Waits
+    /// for uploads too.
     pub async fn compare_sounds(&self) -> Result<usize, Error> {
         if !self.compares_sounds {
             return Ok(0);
         }
+        self.uploads.all_compared().await;
         self.compare_all(Pace::Fast, &CancellationToken::new()).await
     }
 
@@ -121,8 +123,9 @@ impl Folders {
     }
 
     /// Merges the tracks of this user that have the same sound.
-    async fn merge_same(&self, owner: &UserId, recording: String, sound: &Fingerprint) -> Result<(), Error> {
-        let similar = self.store.similar_files(owner, &recording, sound).await?;
+    pub(super) async fn merge_same(&self, owner: &UserId, recording: String, sound: &Fingerprint) -> Result<(), Error> {
+        let mut similar = self.store.similar_files(owner, &recording, sound).await?;
+        similar.extend(self.store.similar_uploads(owner, &recording, sound).await?);
         let same = similar.into_iter().filter(|other| other.fingerprint.is_same_recording(sound));
         let mut recording = recording;
         for other in same.map(|other| other.recording_id) {
@@ -144,9 +147,20 @@ impl Folders {
         Ok(())
     }
 
-    /// A track that is in the library.
+    /// A track that is in the library, or the one that it was merged into.
     async fn track(&self, owner: &UserId, recording: &str) -> Result<Option<LibraryTrack>, Error> {
-        let Ok(id) = recording.parse() else { return Ok(None) };
+        let Ok(id) = recording.parse::<TrackId>() else { return Ok(None) };
+        if let Some(track) = self.library_track(owner, id).await? {
+            return Ok(Some(track));
+        }
+        // The names of an upload stay with its own recording, so that an undo needs to move nothing.
+        match self.store.merged(owner).await?.get(&id) {
+            Some(into) => self.library_track(owner, *into).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn library_track(&self, owner: &UserId, id: TrackId) -> Result<Option<LibraryTrack>, Error> {
         match self.store.library_track(owner, &TrackRef::Id(id)).await {
             Ok(track) => Ok(Some(track)),
             Err(StoreError::NotFound) => Ok(None),

@@ -1,5 +1,6 @@
 // The first day: an empty library, a guest, and what can be asked after an import.
-import { expect, test } from './fixtures';
+import { answered, answers, ask, expect, test } from './fixtures';
+import { canStart, OwnServers } from './own-server';
 import { withAbout } from './played';
 
 const emptyLibrary = { tracks: [], total: 0 };
@@ -38,4 +39,30 @@ test('a guest sees no names of settings and no commands', async ({ page }) => {
   await page.goto('/settings');
   await expect(page.getByText('Offline model').first()).toBeVisible();
   await expect(page.locator('body')).not.toContainText(/OPENAI_API_KEY/);
+});
+
+test('the sample is loaded with one press, and removed with another', async ({ page }) => {
+  test.skip(!canStart, 'needs a server of its own');
+  const servers = new OwnServers();
+  const off = { LRCLIB_URL: 'off', RECCOBEATS_URL: 'off', MUSICBRAINZ_URL: 'off', DEEZER_URL: 'off' };
+  try {
+    const url = await servers.segue({ ...off, SEGUE_MODEL: 'offline', SEGUE_SAMPLE: 'off' });
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Load the sample' }).click();
+    await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
+    await page.goto(`${url}/library`);
+    await expect(page.getByText('300 tracks can be searched')).toBeVisible();
+    await page.goto(url);
+    await ask(page, 'songs about leaving home');
+    await answered(page);
+    await expect(answers(page).locator('.track').first()).toBeVisible();
+    await page.goto(`${url}/library`);
+    await page.getByRole('button', { name: 'Remove the sample' }).click();
+    await expect(page.locator('.library-row')).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Remove the sample' })).toHaveCount(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(page.locator('.library-row').first()).toBeVisible();
+  } finally {
+    servers.stop();
+  }
 });

@@ -55,3 +55,38 @@ test('music is added from the catalogue, and taken back', async ({ page }) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: `Add ${name}` })).toBeEnabled();
 });
+
+test('a removed album is in the trash, and comes back from there', async ({ page }) => {
+  await page.goto(`${url}/library`);
+  const found = await page.request.post(`${url}/api/tools/tidalSearch`, {
+    data: { query: 'Paper Atlas', searchType: 'albums' },
+    headers: { origin: url },
+  });
+  const { albums } = (await found.json()) as { albums: { id: string; title: string }[] };
+  const { id, title } = albums[0]!;
+  await page.request.post(`${url}/api/library/albums`, { data: { albumId: id }, headers: { origin: url } });
+  await page.goto(`${url}/library?view=albums`);
+  await page.getByRole('button', { name: title }).first().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove from library' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.goto(`${url}/trash`);
+  const row = page.getByRole('list', { name: 'Deleted' }).getByRole('listitem').filter({ hasText: title });
+  await expect(row).toContainText('Album');
+  await row.getByRole('button', { name: /^Restore/ }).click();
+  await expect(row).toHaveCount(0);
+  expect((await page.request.get(`${url}/api/library/albums/${id}`)).status()).toBe(200);
+});
+
+test('an album of one’s own tracks is removed with its tracks, and comes back with them', async ({ page }) => {
+  const rows = 'Title,Artist,Album\nHarbour One,Quay Band,Harbour Days\nHarbour Two,Quay Band,Harbour Days\n';
+  const file = { name: 'album.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) };
+  await page.goto(`${url}/library`);
+  await page.request.post(`${url}/api/library/import`, { multipart: { file }, headers: { origin: url } });
+  await page.goto(`${url}/library?view=albums`);
+  const album = page.getByRole('button', { name: /Harbour Days/ });
+  await album.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove from library' }).click();
+  await expect(album).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(album).toBeVisible();
+});

@@ -16,12 +16,13 @@ export const useTrash = () =>
   });
 
 const PLACES: Record<Deleted['kind'], string> = {
+  album: '/api/library/albums',
   conversation: '/api/conversations',
   playlist: '/api/playlists',
   task: '/api/tasks',
   track: '/api/library/tracks',
 };
 
-export const restoreDeleted = ({ kind, id }: Deleted) => post(`${PLACES[kind]}/${id}/restore`, {});
+export const restoreDeleted = ({ kind, id, albumId }: Deleted) => post(`${PLACES[kind]}/${albumId ?? id}/restore`, {});
 export const eraseDeleted = (id: string) => remove(`/api/trash/${id}`);
 export const emptyTrash = () => remove('/api/trash');

@@ -2,15 +2,15 @@
 import { FileUp, FolderOpen, ListMusic, Telescope } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { post } from '../api/client';
+import { useChanged } from '../api/queries';
 import { t } from '../i18n';
 import { usableOf } from '../library/dropped';
 import { leaveForImport } from '../library/waiting-files';
-import { CopyButton } from '../ui/copy';
+import { toastError } from '../ui/toast';
 import './first-day.css';
 
-const SAMPLE_COMMAND = 'segue sample';
-
-export function FirstDay({ mode }: { mode: string }) {
+export default function FirstDay({ mode }: { mode: string }) {
   return (
     <div className="first-day">
       <BringMusic />
@@ -20,16 +20,36 @@ export function FirstDay({ mode }: { mode: string }) {
         </h2>
         {mode === 'local' ? (
           <>
-            <p>{t('A made-up collection to try everything on. Run this where Segue is installed, then load the page again:')}</p>
-            <p className="first-day-command">
-              <code>{SAMPLE_COMMAND}</code> <CopyButton text={SAMPLE_COMMAND} label={t('Copy command')} />
-            </p>
+            <p>{t('A made-up collection of 300 tracks to try everything on. You can remove it at any time.')}</p>
+            <div className="first-day-actions">
+              <LoadSample />
+            </div>
           </>
         ) : (
           <p>{t('A made-up collection to try everything on. The person who runs this Segue can load it for you.')}</p>
         )}
       </section>
     </div>
+  );
+}
+
+function LoadSample() {
+  const [busy, setBusy] = useState(false);
+  const changed = useChanged();
+  const load = async () => {
+    setBusy(true);
+    try {
+      await post('/api/library/sample', {});
+      changed('library');
+    } catch (error) {
+      setBusy(false);
+      toastError(error);
+    }
+  };
+  return (
+    <button type="button" className="button" aria-disabled={busy} onClick={() => !busy && void load()}>
+      {busy ? t('Loading…') : t('Load the sample')}
+    </button>
   );
 }
 

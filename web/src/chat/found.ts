@@ -1,6 +1,8 @@
 // What an answer found: the tracks and tasks of its calls, for links in the text and for what to ask next.
 import type { IndexedTrackResult, Task } from '../api/types';
 import { t } from '../i18n';
+import { nameOf } from '../music/ownership';
+import { artistHref, trackHref } from './mentions';
 import type { ChatMessage, ToolCall } from './reduce';
 
 type Found = IndexedTrackResult & { reasoning?: string };
@@ -34,15 +36,24 @@ export function tracksOf(call: ToolCall): Found[] {
   return Array.isArray(tracks) ? (tracks as Found[]).filter((track) => typeof track?.title === 'string') : [];
 }
 
-/** Track names a text may mention, newest meaning first: title to ISRC. */
+/** Names a text may mention and where they lead, newest meaning first: tracks, and artists that are in the library. */
 export function namesIn(messages: ChatMessage[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const message of messages.toReversed()) {
     for (const track of callsOf(message).flatMap(tracksOf)) {
-      if (track.isrc && !names.has(track.title)) names.set(track.title, track.isrc);
+      const name = nameOf(track);
+      if (name && !names.has(track.title)) names.set(track.title, trackHref(name));
+      if (track.inLibrary && track.artist && !names.has(track.artist)) names.set(track.artist, artistHref(track.artist));
     }
   }
   return names;
+}
+
+/** The search that the answer ends with, if it found nothing and nothing before it did. */
+export function emptySearch(message: ChatMessage): ToolCall | null {
+  const last = callsOf(message).at(-1);
+  const isEmpty = last?.name === 'semanticSearch' && last.status === 'done' && !last.output;
+  return isEmpty && shownCall(message) === null ? last : null;
 }
 
 /** Things worth asking next, made from what was found. */

@@ -5,7 +5,7 @@ import remarkGfm from 'remark-gfm';
 import { t } from '../i18n';
 import { CopyButton } from '../ui/copy';
 import { splitBlocks } from './blocks';
-import { isTrackHref, TrackLink, useNames } from './mentions';
+import { isNameHref, NameLink, useNames } from './mentions';
 import { textOnly } from './text-only';
 import './markdown.css';
 
@@ -32,7 +32,7 @@ const Block = memo(function Block({ text }: { text: string }) {
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => {
-    if (isTrackHref(href)) return <TrackLink href={href}>{children}</TrackLink>;
+    if (isNameHref(href)) return <NameLink href={href}>{children}</NameLink>;
     const host = hostOf(href);
     if (!href || !host) return <>{children}</>;
     return (
@@ -66,7 +66,7 @@ const COMPONENTS: Components = {
 
 /** Only links a person may follow; everything else (javascript:, data:, relative tricks) leads nowhere. */
 export function safeUrl(url: string): string | null {
-  return hostOf(url) || isTrackHref(url) ? url : null;
+  return hostOf(url) || isNameHref(url) ? url : null;
 }
 
 function hostOf(href: string | undefined): string | null {

@@ -1,5 +1,5 @@
-// What the page does to Markdown before it is drawn: HTML stays text, line breaks stay, known track names become links.
-import { trackHref, type Names } from './mentions';
+// What the page does to Markdown before it is drawn: HTML stays text, line breaks stay, known names of tracks and artists become links.
+import type { Names } from './mentions';
 
 interface Node {
   type: string;
@@ -55,17 +55,17 @@ function linked(text: string, parent: Node, names: Names, finder: RegExp | null)
   const nodes: Node[] = [];
   let from = 0;
   for (const { 0: title, index } of text.matchAll(finder)) {
-    const isrc = names.get(title);
-    if (!isrc || !isMention(text, title, index, parent)) continue;
-    nodes.push(...broken(text.slice(from, index)), { type: 'link', url: trackHref(isrc), children: [{ type: 'text', value: title }] });
+    const url = names.get(title);
+    if (!url || !isMention(text, title, index, parent)) continue;
+    nodes.push(...broken(text.slice(from, index)), { type: 'link', url, children: [{ type: 'text', value: title }] });
     from = index + title.length;
   }
   return [...nodes, ...broken(text.slice(from))];
 }
 
-/** A title of one word is often just a word: it counts where it is set apart, quoted, or followed by its artist. */
+/** A name of one word is often just a word: it counts where it is set apart, quoted, before “by” or after it. */
 function isMention(text: string, title: string, index: number, parent: Node): boolean {
   if (/\s/.test(title) || parent.type === 'strong' || parent.type === 'emphasis') return true;
   const [before, after] = [text.slice(0, index), text.slice(index + title.length)];
-  return /[“"‘'«]$/.test(before) || /^\s*(?:by\b|[—–-]\s)/.test(after);
+  return /(?:[“"‘'«]|\bby )$/.test(before) || /^\s*(?:by\b|[—–-]\s)/.test(after);
 }

@@ -50,7 +50,9 @@ export function Thread({ state, conversation, onRetry, onGoOn, onAsk }: Props) {
               </AskAgainContext>
             ))}
           </NamesContext>
-          {idle && last?.role === 'assistant' && last.status === 'complete' && <FollowUps message={last} onAsk={onAsk} />}
+          {idle && last?.role === 'assistant' && last.status === 'complete' && (
+            <FollowUps message={last} words={again?.words} onAsk={onAsk} />
+          )}
           {turn && !turn.messageId && (turn.connected ? <Thinking /> : <Unsent />)}
         </div>
       </div>

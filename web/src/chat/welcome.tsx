@@ -1,5 +1,6 @@
 // The first minute: who answers, what it knows, and something to try that works.
 import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAbout, useLibrarySize } from '../api/queries';
 import type { About, AgentId } from '../api/types';
@@ -9,8 +10,9 @@ import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { Failed, SkeletonRows } from '../ui/states';
-import { FirstDay } from './first-day';
 import './welcome.css';
+
+const FirstDay = lazy(() => import('./first-day'));
 
 const GREETING: Record<AgentId, string> = {
   discover: msg('What would you like to hear?'),
@@ -56,7 +58,11 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
         {current && (
           <>
             <p className="welcome-lead">{t(current.description)}</p>
-            {empty && <FirstDay mode={about?.mode ?? 'local'} />}
+            {empty && (
+              <Suspense>
+                <FirstDay mode={about?.mode ?? 'local'} />
+              </Suspense>
+            )}
             {!empty && (
               <ul className="examples" aria-label={t('Examples')}>
                 {current.examples.map((example, row) => (

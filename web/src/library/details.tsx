@@ -1,9 +1,13 @@
 // One track or album of the library, with everything known about it.
 import { Disc3, Trash2 } from 'lucide-react';
+import { Link } from 'wouter';
 import { ApiError } from '../api/client';
-import { removeAlbum, removeTrack, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
+import { takeBack } from '../api/playlist-queries';
+import { removeAlbum, removeTrack, removeTracks, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
+import type { OpenAlbum } from '../api/types';
 import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
+import { openTrack } from '../music/open-track';
 import { setOwned, useOwned } from '../music/ownership';
 import { TrackDetails } from '../music/track-details';
 import { TrackMarks, TrackRow } from '../music/track-row';
@@ -11,6 +15,7 @@ import { Dialog } from '../ui/dialog';
 import { clock, count, shortDate } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
+import { Merged } from './merged';
 
 export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => void }) {
   const { data: track, error } = useTrack(isrc);
@@ -28,12 +33,21 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
               <p className="sleeve-title" dir="auto">
                 {track.title}
               </p>
-              <p>{track.artist}</p>
+              <p dir="auto">
+                {owned && track.artist ? (
+                  <Link href={`/library?artist=${encodeURIComponent(track.artist)}`} onClick={() => openTrack(null)}>
+                    {track.artist}
+                  </Link>
+                ) : (
+                  track.artist
+                )}
+              </p>
               <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
               <TrackMarks inLibrary={owned} />
             </div>
           </header>
           <TrackDetails track={{ ...track, inLibrary: owned }} />
+          {owned && track.trackId && <Merged trackId={track.trackId} />}
           {owned && (
             <button
               type="button"
@@ -53,6 +67,19 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
       )}
     </Dialog>
   );
+}
+
+/** The ids of albums that consist of one's tracks are UUIDs; those of the catalogue are not. */
+const isOfTracks = (id: string) => /^[\da-f]{8}-[\da-f-]{27}$/.test(id);
+
+/** Removes a saved album, or the tracks of an album that consists of them. Answers how to take it back. */
+async function removeWhole({ id, tracks }: OpenAlbum): Promise<() => Promise<unknown>> {
+  if (!isOfTracks(id)) {
+    await removeAlbum(id);
+    return () => restoreAlbum(id);
+  }
+  const { undoId } = await removeTracks(tracks.map(({ trackId }) => trackId));
+  return () => takeBack(undoId);
 }
 
 export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }) {
@@ -85,13 +112,14 @@ export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }
             <button
               type="button"
               className="button danger small sleeve-remove"
-              onClick={() =>
+              onClick={() => {
+                let back: () => Promise<unknown> = () => Promise.resolve();
                 void removal(
                   album.title,
-                  () => removeAlbum(id),
-                  () => restoreAlbum(id),
-                )
-              }
+                  async () => (back = await removeWhole(album)),
+                  () => back(),
+                );
+              }}
             >
               <Trash2 size={14} aria-hidden /> {t('Remove from library')}
             </button>

@@ -12,10 +12,12 @@ import { AlbumDialog, TrackDialog } from './details';
 import { AlbumGrid } from './album-grid';
 import { CatalogueButton } from './catalogue';
 import { ArtistView, decadeName, DecadeView, GenreView } from './groups';
+import { Folders } from './folders';
 import { ImportZone } from './import-zone';
 import { IndexProgress } from './index-progress';
 import { MeaningResults } from './meaning-results';
 import { OpenEntries } from './open-entries';
+import { SampleNote } from './sample-note';
 import { TrackList } from './track-list';
 import './library.css';
 
@@ -69,7 +71,9 @@ export default function LibraryPage() {
         {features.includes('import') && (
           <>
             <ImportZone />
+            <Folders />
             <OpenEntries />
+            <SampleNote />
           </>
         )}
         <div className="library-tools">

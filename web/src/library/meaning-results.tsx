@@ -1,6 +1,7 @@
 // Search by what songs are about, outside of any conversation.
 import { AudioLines } from 'lucide-react';
 import { useSearchByMeaning } from '../api/queries';
+import type { IndexedTrackResult } from '../api/types';
 import { t } from '../i18n';
 import { TrackRow } from '../music/track-row';
 import { AppliedLimits } from '../tools/applied-limits';
@@ -28,6 +29,22 @@ export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: s
           <TrackRow key={track.trackId} track={track} />
         ))}
       </ol>
+      <Nearest tracks={data.nearest ?? []} />
     </>
+  );
+}
+
+/** Given only when nothing matches. */
+function Nearest({ tracks }: { tracks: IndexedTrackResult[] }) {
+  if (tracks.length === 0) return null;
+  return (
+    <section aria-label={t('Nearest')}>
+      <p className="library-count">{t('Nothing really fits. This comes nearest:')}</p>
+      <ol className="track-box">
+        {tracks.map((track) => (
+          <TrackRow key={track.trackId} track={track} />
+        ))}
+      </ol>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 // What was deleted in the last 30 days: restore it, or delete it for good.
 import { useQueryClient } from '@tanstack/react-query';
-import { Disc3, ListChecks, ListMusic, MessageSquare, Trash2, Undo2, type LucideIcon } from 'lucide-react';
+import { Disc3, DiscAlbum, ListChecks, ListMusic, MessageSquare, Trash2, Undo2, type LucideIcon } from 'lucide-react';
 import { useState } from 'react';
 import { useChanged } from '../api/queries';
 import { refresh } from '../api/refresh';
@@ -16,6 +16,7 @@ import { daysLeft } from './days-left';
 import './trash.css';
 
 const KINDS: Record<Deleted['kind'], { icon: LucideIcon; label: string; news: 'conversations' | 'playlists' | 'tasks' | 'library' }> = {
+  album: { icon: DiscAlbum, label: msg('Album'), news: 'library' },
   conversation: { icon: MessageSquare, label: msg('Conversation'), news: 'conversations' },
   playlist: { icon: ListMusic, label: msg('Playlist'), news: 'playlists' },
   task: { icon: ListChecks, label: msg('Task'), news: 'tasks' },
@@ -70,7 +71,7 @@ export default function TrashPage() {
         {!data && !error && <SkeletonRows rows={5} label={t('Loading the trash')} />}
         {data && items.length === 0 && (
           <Empty icon={Trash2} title={t('The trash is empty')}>
-            <p>{t('Conversations, playlists, tasks and tracks that you delete stay here for 30 days.')}</p>
+            <p>{t('Conversations, playlists, tasks, tracks and albums that you delete stay here for 30 days.')}</p>
           </Empty>
         )}
         {items.length > 0 && (

@@ -19,7 +19,7 @@ const N_CANDIDATES: u32 = 400;
 pub(crate) async fn search(times: u32, scope: Scope) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let index = EmbeddedIndex::open(folder.path(), Arc::new(StaticTable::built_in()?))?;
-    let marks = |n: usize| if n % 3 == 0 { vec![reader(READER), PUBLIC.into()] } else { vec![SAMPLE.into()] };
+    let marks = |n: usize| if n.is_multiple_of(3) { vec![reader(READER), PUBLIC.into()] } else { vec![SAMPLE.into()] };
     let change = |(n, track)| Change { readers: marks(n), ..Change::public(1, track) };
     index.apply(&sample()?.into_iter().enumerate().map(change).collect::<Vec<_>>()).await?;
     for _ in 0..times {

@@ -4,7 +4,8 @@ import { localeNow, plural, t } from '../i18n';
 import { count } from '../ui/format';
 
 export function ImportReport({ answer }: { answer: ImportAnswer }) {
-  const { tracks, added, alreadyThere, ambiguous, unmatched, failures, files } = answer;
+  const { tracks, added, alreadyThere, ambiguous, unmatched, files } = answer;
+  const failures = distinctFailures(answer.failures);
   const facts = [
     count(tracks, 'track'),
     plural(added, '{n} new', '{n} new'),
@@ -30,6 +31,13 @@ export function ImportReport({ answer }: { answer: ImportAnswer }) {
       </details>
     </div>
   );
+}
+
+/** A file without a usable entry is told with the reason of its entry: that reason is enough. */
+export function distinctFailures(failures: LineFailure[]): LineFailure[] {
+  const repeats = (whole: LineFailure) => (one: LineFailure) =>
+    one.file === whole.file && one.line > 0 && whole.reason.includes(one.reason);
+  return failures.filter((failure) => failure.line > 0 || !failures.some(repeats(failure)));
 }
 
 /** One sentence however many files and sources; the technical reasons are there for those who want them. */

@@ -43,12 +43,15 @@ function summary({ tracks, pending, failed = 0, lookingFor = 0 }: IngestStatus):
 function Steps({ steps }: { steps: NonNullable<IngestStatus['steps']> }) {
   return (
     <dl className="steps">
-      {Object.entries(steps).map(([step, { done, waiting, running }]) => (
-        <div key={step}>
-          <dt>{nameOf(step)}</dt>
-          <dd>{t('{n} of {all}', { n: done, all: done + waiting + running })}</dd>
-        </div>
-      ))}
+      {Object.entries(steps)
+        .map(([step, { done, waiting, running }]) => ({ step, done, all: done + waiting + running }))
+        .filter(({ all }) => all > 0)
+        .map(({ step, done, all }) => (
+          <div key={step}>
+            <dt>{nameOf(step)}</dt>
+            <dd>{t('{n} of {all}', { n: done, all })}</dd>
+          </div>
+        ))}
     </dl>
   );
 }

@@ -21,30 +21,22 @@ export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: s
   return (
     <>
       <p className="library-count" role="status">
-        {data.summary}
+        {data.nearest?.length ? t('Nothing really fits. This comes nearest:') : data.summary}
       </p>
       <AppliedLimits query={data.query} applied={data.applied} again={{ words: data.query, ask: onSearch }} />
-      <ol className="track-box">
-        {data.tracks.map((track) => (
-          <TrackRow key={track.trackId} track={track} />
-        ))}
-      </ol>
-      <Nearest tracks={data.nearest ?? []} />
+      <Rows label={t('Found')} tracks={data.tracks} />
+      <Rows label={t('Nearest')} tracks={data.nearest ?? []} />
     </>
   );
 }
 
-/** Given only when nothing matches. */
-function Nearest({ tracks }: { tracks: IndexedTrackResult[] }) {
+function Rows({ label, tracks }: { label: string; tracks: IndexedTrackResult[] }) {
   if (tracks.length === 0) return null;
   return (
-    <section aria-label={t('Nearest')}>
-      <p className="library-count">{t('Nothing really fits. This comes nearest:')}</p>
-      <ol className="track-box">
-        {tracks.map((track) => (
-          <TrackRow key={track.trackId} track={track} />
-        ))}
-      </ol>
-    </section>
+    <ol className="track-box" aria-label={label}>
+      {tracks.map((track) => (
+        <TrackRow key={track.trackId} track={track} />
+      ))}
+    </ol>
   );
 }

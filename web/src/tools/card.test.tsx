@@ -89,7 +89,8 @@ describe('a tool card', () => {
     cleanup();
     draw(<ToolCard call={call({ status: 'done', summary: "No tracks found matching 'x'" })} />);
     expect(screen.queryByRole('button')).toBeNull();
-    expect(screen.getByText(/No tracks found matching 'x'/)).toBeTruthy();
+    expect(screen.getByText(/nothing found/)).toBeTruthy();
+    expect(screen.queryByText(/No tracks found/), 'the title has told the words').toBeNull();
   });
 
   it('opens to tracks, badges, strength in words, and on demand to features, lyrics and interpretation', async () => {

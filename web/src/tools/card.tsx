@@ -35,7 +35,9 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
       <span className="tool-words" dir="auto">
         <span className="tool-title">{title}</span>
         {card.counts && results > 0 && <span className="tool-count"> · {plural(results, '{n} found', '{n} found')}</span>}
-        {results === 0 && call.summary && call.summary !== title && <span className="tool-summary"> · {call.summary}</span>}
+        {results === 0 && call.summary && call.summary !== title && (
+          <span className="tool-summary"> · {card.says ? t('nothing found') : call.summary}</span>
+        )}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
       <StatusMark status={call.status} />

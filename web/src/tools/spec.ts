@@ -16,6 +16,8 @@ export interface CardSpec {
   title: (input: unknown, running: boolean) => string;
   /** The title does not contain the number of results, so the line shows it. */
   counts?: boolean;
+  /** The title says what was searched, so an empty result need not repeat it. */
+  says?: boolean;
   Body: ComponentType<BodyProps>;
 }
 

@@ -31,7 +31,9 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return plural(n, `{n} ${one}`, `{n} ${many}`);
 }
 
+/** Of many releases only the year is known. */
 export function shortDate(iso: string): string {
+  if (/^\d{4}$/.test(iso)) return iso;
   return new Date(iso).toLocaleDateString(localeNow(), { day: 'numeric', month: 'short', year: 'numeric' });
 }
 

@@ -9,7 +9,7 @@ use crate::{
     pause::said,
     plan::{Found, Plan, with_lease},
     scenario::Seen,
-    signals::{end_open_transactions, expire_simulated_lease, rows, signal, simulate_takeover, until},
+    signals::{end_open_transactions, expire_simulated_lease, signal, simulate_takeover, until},
     support::{Process, Stream, World, read_until_cut},
 };
 

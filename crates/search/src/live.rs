@@ -42,10 +42,10 @@ impl LiveIndex {
     /// wanted one has caught up.
     pub async fn new(wanted: Arc<dyn Successor>, before: Option<Arc<dyn Successor>>) -> Result<Self, IndexError> {
         let mut indexes = Indexes { current: wanted.clone(), next: None };
-        if let Some(before) = before {
-            if before.info().await?.revision > wanted.info().await?.revision {
-                indexes = Indexes { current: before, next: Some(wanted) };
-            }
+        if let Some(before) = before
+            && before.info().await?.revision > wanted.info().await?.revision
+        {
+            indexes = Indexes { current: before, next: Some(wanted) };
         }
         Ok(Self { indexes: RwLock::new(indexes), fast: None })
     }

@@ -85,11 +85,11 @@ fn searches_and_additions_at_the_same_time_come_to_their_end() {
     let vectors = Arc::new(Vectors::open(&dir.path().join("v"), 256, 0).unwrap());
     vectors.append(&data[..800]).unwrap();
     let (ended, all_ended) = std::sync::mpsc::channel();
-    for searcher in 0..8 {
-        let (vectors, query, ended) = (vectors.clone(), data[searcher].clone(), ended.clone());
+    for (slot, query) in (0..8).zip(data.clone()) {
+        let (vectors, ended) = (vectors.clone(), ended.clone());
         std::thread::spawn(move || {
             let nearest = || vectors.nearest(&query, 10, &all(800)).unwrap()[0].slot;
-            (0..400).for_each(|_| assert_eq!(rayon::join(nearest, nearest), (searcher as Slot, searcher as Slot)));
+            (0..400).for_each(|_| assert_eq!(rayon::join(nearest, nearest), (slot, slot)));
             ended.send(()).unwrap();
         });
     }

@@ -70,7 +70,7 @@ eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
 
-## Fit the line between daily life and music to the sentences in crates/search/training; writes assets/topic.txt.
+## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic.txt.
 train-topic: setup
 	$(CARGO) build --release --quiet --workspace --example train_topic
 	$(RELEASE)/examples/train_topic

@@ -9,13 +9,14 @@ use crate::{
 
 /// The English words for the known words of a text; `None` if it contains none, or if the text is English.
 pub fn english(text: &str) -> Option<String> {
-    let known = |word: &str| {
-        TABLE.iter().find(|(_, forms)| forms.split_whitespace().any(|form| form == word)).map(|(meaning, _)| *meaning)
-    };
     let said: Vec<String> = words(text).iter().map(|word| fold(&text[word.start..word.end])).collect();
-    let meanings: Vec<&str> = said.iter().filter_map(|word| known(word)).collect();
+    let meanings: Vec<&str> = said.iter().filter_map(|word| meaning(word)).collect();
     let is_english = text_language(text) == TextLanguage::English && 2 * meanings.len() <= said.len();
     (!meanings.is_empty() && !is_english).then(|| meanings.join(" "))
+}
+
+pub(crate) fn meaning(word: &str) -> Option<&'static str> {
+    TABLE.iter().find(|(_, forms)| forms.split_whitespace().any(|form| form == word)).map(|(meaning, _)| *meaning)
 }
 
 /// Forms are lower case without accents. A word with the same spelling as an unrelated English word is not listed.

@@ -60,6 +60,17 @@ const WEAK: &str = "good new old big little small great long short time times da
     feel feels feeling know think look come comes coming thing kind bit lot lots much many every again still even always never now today tomorrow yesterday week \
     people person man woman work works working right left end start keep put use help call called nice well wants after before around not no";
 
+/// Whether a word means music in general.
+pub(crate) fn is_generic(word: &str) -> bool {
+    GENERIC.split_whitespace().any(|known| known == word)
+}
+
+/// Whether a word is a function word of a language, or of English, which is mixed with every language.
+pub(crate) fn is_function_word(language: TextLanguage, word: &str) -> bool {
+    let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language || *of == English);
+    lists.flat_map(|(_, list)| list.split_whitespace()).any(|known| known == word)
+}
+
 /// The language with the most function words in the text; English if there are none.
 pub fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
@@ -103,7 +114,7 @@ pub fn content_words(text: &str) -> Vec<ContentWord> {
 
 const WEAK_WEIGHT: f32 = 0.4;
 
-fn surface(text: &str) -> Vec<String> {
+pub(crate) fn surface(text: &str) -> Vec<String> {
     words(text).iter().map(|word| fold(&text[word.start..word.end])).collect()
 }
 
@@ -135,7 +146,7 @@ pub fn is_errand(text: &str) -> bool {
 pub fn is_plain_question(text: &str) -> bool {
     let said = surface(text);
     let word = |at: usize| said.get(at).map_or("", String::as_str);
-    let names_music = said.iter().any(|word| GENERIC.split_whitespace().any(|known| known == word));
+    let names_music = said.iter().any(|word| is_generic(word));
     let opens = match (word(0), word(1)) {
         ("is" | "are" | "was" | "does" | "do" | "did" | "can" | "could" | "will" | "should", _) => {
             said.len() > 2 && word(1) != "t" && word(1) != "not"

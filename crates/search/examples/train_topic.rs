@@ -1,86 +1,94 @@
-//! `make train-topic`: fits the line between daily life and music to the sentences in `training` (logistic regression)
-//! and prints how many it puts on the wrong side when it has not seen them (five folds).
+//! `make train-topic`: gives each sentence in `training` its weight for telling daily life from music (kernel ridge
+//! regression) and prints how many sentences are on the wrong side when they were not seen (five folds).
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 use std::{fmt::Write, fs, path::PathBuf};
 
-use search::embed::StaticTable;
+use anyhow::Context;
+use query::frame::frame;
+use search::topic::{features, likeness};
 
 const N_FOLDS: usize = 5;
-const N_STEPS: usize = 3000;
-const RATE: f32 = 2.0;
-/// Keeps the weights small: the sentences are few, and a vector has 256 numbers.
-const DECAY: f32 = 0.001;
+/// Keeps the weights small: a sentence must not explain only itself.
+const RIDGE: f64 = 0.3;
 
 struct Example {
-    vector: Vec<f32>,
+    sentence: String,
+    features: Vec<f32>,
     is_daily_life: bool,
 }
 
-struct Line {
-    weights: Vec<f32>,
-    constant: f32,
+impl Example {
+    fn target(&self) -> f64 {
+        if self.is_daily_life { 1.0 } else { -1.0 }
+    }
 }
 
-impl Line {
-    fn probability(&self, vector: &[f32]) -> f32 {
-        let sum: f32 = self.weights.iter().zip(vector).map(|(weight, x)| weight * x).sum();
-        1.0 / (1.0 + (-sum - self.constant).exp())
-    }
-
-    fn fit(examples: &[&Example]) -> Self {
-        let n_dims = examples.first().map_or(0, |example| example.vector.len());
-        let mut line = Self { weights: vec![0.0; n_dims], constant: 0.0 };
-        for _ in 0..N_STEPS {
-            let mut slope = vec![0.0; n_dims];
-            let mut constant = 0.0;
-            for example in examples {
-                let error = line.probability(&example.vector) - f32::from(u8::from(example.is_daily_life));
-                slope.iter_mut().zip(&example.vector).for_each(|(slope, x)| *slope += error * x);
-                constant += error;
-            }
-            let rate = RATE / examples.len() as f32;
-            for (weight, slope) in line.weights.iter_mut().zip(slope) {
-                *weight -= rate * slope + RATE * DECAY * *weight;
-            }
-            line.constant -= rate * constant;
+/// The weights that solve (likeness + ridge) · weights = targets.
+fn fit(examples: &[&Example]) -> Vec<f64> {
+    let n = examples.len();
+    let mut lower = vec![vec![0.0; n]; n];
+    for row in 0..n {
+        for column in 0..=row {
+            let ridge = if row == column { RIDGE } else { 0.0 };
+            let alike = f64::from(likeness(&examples[row].features, &examples[column].features)) + ridge;
+            let known: f64 = (0..column).map(|at| lower[row][at] * lower[column][at]).sum();
+            lower[row][column] =
+                if row == column { (alike - known).sqrt() } else { (alike - known) / lower[column][column] };
         }
-        line
     }
+    let mut weights: Vec<f64> = examples.iter().map(|example| example.target()).collect();
+    for row in 0..n {
+        let known: f64 = (0..row).map(|at| lower[row][at] * weights[at]).sum();
+        weights[row] = (weights[row] - known) / lower[row][row];
+    }
+    for row in (0..n).rev() {
+        let known: f64 = (row + 1..n).map(|at| lower[at][row] * weights[at]).sum();
+        weights[row] = (weights[row] - known) / lower[row][row];
+    }
+    weights
+}
+
+fn says_daily_life(examples: &[&Example], weights: &[f64], features: &[f32]) -> bool {
+    let votes = examples.iter().zip(weights);
+    votes.map(|(example, weight)| weight * f64::from(likeness(&example.features, features))).sum::<f64>() > 0.0
 }
 
 fn main() -> anyhow::Result<()> {
     let crate_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let table = StaticTable::built_in()?;
     let mut examples = Vec::new();
     for (file, is_daily_life) in [("on_topic.txt", false), ("off_topic.txt", true)] {
-        let sentences = fs::read_to_string(crate_dir.join("training").join(file))?;
-        let read = sentences.lines().map(|line| Example { vector: table.vector(line), is_daily_life });
-        examples.extend(read);
-    }
-    let mut wrong = [0, 0];
-    for fold in 0..N_FOLDS {
-        let is_seen = |at: usize| at % N_FOLDS != fold;
-        let seen: Vec<_> = examples.iter().enumerate().filter(|(at, _)| is_seen(*at)).map(|(_, one)| one).collect();
-        let line = Line::fit(&seen);
-        for (_, example) in examples.iter().enumerate().filter(|(at, _)| !is_seen(*at)) {
-            let said = line.probability(&example.vector) > 0.5;
-            wrong[usize::from(example.is_daily_life)] += usize::from(said != example.is_daily_life);
+        for sentence in fs::read_to_string(crate_dir.join("training").join(file))?.lines() {
+            let features = features(sentence).with_context(|| format!("{file}: no known word in {sentence:?}"))?;
+            examples.push(Example { sentence: sentence.to_owned(), features, is_daily_life });
         }
     }
-    let n_daily = examples.iter().filter(|example| example.is_daily_life).count();
-    println!(
-        "unseen sentences on the wrong side: {} of {} about music, {} of {n_daily} about daily life",
-        wrong[0],
-        examples.len() - n_daily,
-        wrong[1]
-    );
-    let line = Line::fit(&examples.iter().collect::<Vec<_>>());
+    report(&examples);
+    let all: Vec<&Example> = examples.iter().collect();
     let mut file = String::new();
-    for weight in line.weights.iter().chain([&line.constant]) {
-        writeln!(file, "{weight:.4}")?;
+    for (example, weight) in all.iter().zip(fit(&all)) {
+        let form = frame(&example.sentence).map(|value| format!("{value:.3}")).join(" ");
+        writeln!(file, "{weight:.3}\t{form}\t{}", example.sentence)?;
     }
     fs::write(crate_dir.join("assets/topic.txt"), file)?;
     Ok(())
+}
+
+fn report(examples: &[Example]) {
+    let mut wrong = [Vec::new(), Vec::new()];
+    for fold in 0..N_FOLDS {
+        let (unseen, seen): (Vec<_>, Vec<_>) = examples.iter().enumerate().partition(|(at, _)| at % N_FOLDS == fold);
+        let seen: Vec<&Example> = seen.into_iter().map(|(_, example)| example).collect();
+        let weights = fit(&seen);
+        for (_, example) in unseen {
+            if says_daily_life(&seen, &weights, &example.features) != example.is_daily_life {
+                wrong[usize::from(example.is_daily_life)].push(example.sentence.as_str());
+            }
+        }
+    }
+    let n_daily = examples.iter().filter(|example| example.is_daily_life).count();
+    for (about, wrong, n) in [("music", &wrong[0], examples.len() - n_daily), ("daily life", &wrong[1], n_daily)] {
+        println!("about {about}: {} of {n} unseen sentences on the wrong side: {}", wrong.len(), wrong.join(" · "));
+    }
 }

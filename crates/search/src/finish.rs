@@ -46,6 +46,11 @@ impl<K: Ord + Clone> Candidates<K> {
         Self { judge: Judge::new(text, is_across), yardstick, ranked }
     }
 
+    /// What another wording of a message is worth: less if the message is about daily life and the wording does not show it.
+    fn trust_beside(&self, message: &Self) -> f32 {
+        (message.judge.trust() / self.judge.trust()).min(1.0)
+    }
+
     /// The candidates to judge.
     pub(crate) fn best(&self, limit: usize) -> impl Iterator<Item = &K> {
         self.ranked.iter().take(n_judged(limit)).map(|(key, ..)| key)
@@ -74,7 +79,7 @@ pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
 ) -> Vec<Scored<&'c K>> {
     let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
     for (at, wording) in wordings.iter().enumerate() {
-        let weight = if at == 0 { 1.0 } else { REWORDED };
+        let weight = if at == 0 { 1.0 } else { REWORDED * wording.trust_beside(&wordings[0]) };
         for mut scored in wording.scored(tracks, limit) {
             scored.score *= weight;
             let known = best.entry(scored.key).or_insert(scored);

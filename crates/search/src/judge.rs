@@ -4,14 +4,14 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use query::{
-    stop::{content_words, is_errand, is_plain_question},
+    stop::content_words,
     words::words,
 };
 
 use super::{
     document,
     read_track::ReadTrack,
-    topic::daily_life,
+    topic::Topic,
     track_words::{SharedTerms, SharedWord, TrackWords},
 };
 
@@ -21,21 +21,12 @@ pub(crate) struct Judge {
     terms: Vec<(String, f32)>,
     /// A query of only function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
-    /// A general question, or an errand.
+    topic: Topic,
+    /// The message seems to be about daily life.
     pub(crate) is_off_topic: bool,
-    /// 0 to 1: how surely the message is about daily life rather than about music.
-    errand: f32,
     /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
     /// language.
     is_across: bool,
-}
-
-/// The probability at which a message begins to count as one about daily life, and at which it surely is one.
-const DAILY_LIFE_FROM: f32 = 0.4;
-const DAILY_LIFE_TO: f32 = 0.8;
-
-fn errand(query: &str) -> f32 {
-    ((daily_life(query) - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM)).clamp(0.0, 1.0)
 }
 
 /// The parts of the query that were found in a track.
@@ -61,8 +52,13 @@ impl Judge {
         let content = content_words(query).into_iter().map(|content| (content.word.term, content.weight));
         let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
         let terms = content.filter(|(term, _)| seen.insert(term.clone())).collect();
-        let is_off_topic = is_plain_question(query) || is_errand(query);
-        Self { terms, all_terms, is_off_topic, errand: errand(query), is_across }
+        let topic = Topic::of(query);
+        Self { terms, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
+    }
+
+    /// 0 to 1: how far a match of a few words can be trusted, as far as the subject of the query decides it.
+    pub(crate) fn trust(&self) -> f32 {
+        1.0 - ERRAND * self.topic.errand
     }
 
     pub(crate) fn compare(&self, read: &ReadTrack) -> Match {
@@ -137,10 +133,10 @@ impl Judge {
     /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
     pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
-        let by_words = WORDS * found.coverage.powf(PARTIAL);
+        let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * self.topic.song);
         // Similarity alone is not sufficient: technical jargon is four spreads above the mean for some tracks.
         // The absence of words of another language means nothing, because descriptions do not contain them.
-        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE };
+        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * self.topic.song };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         let is_phrase = found.is_phrase || found.is_quoted;
@@ -148,10 +144,9 @@ impl Judge {
             sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
         }
         let is_quotation = found.is_quoted || (found.is_phrase && self.terms.len() > 2);
-        if self.is_off_topic && !is_quotation {
-            sure *= OFF_TOPIC;
-        } else if !is_phrase {
-            sure *= 1.0 - ERRAND * self.errand;
+        let is_surely_off_topic = self.topic.errand >= 1.0;
+        if !is_quotation && (is_surely_off_topic || !is_phrase) {
+            sure *= self.trust();
         }
         (sure * (1.0 + SOUND * sound)).clamp(0.0, 1.0)
     }
@@ -168,8 +163,10 @@ const MEANING_ACROSS: f32 = 0.5;
 const PHRASE: f32 = 0.6;
 /// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
-const OFF_TOPIC: f32 = 0.2;
-const ERRAND: f32 = 0.7;
+/// Of a message that songs answer, a part of the words and a similarity count more: it cannot be jargon.
+const EASED_PARTIAL: f32 = 0.5;
+const EASED_ALONE: f32 = 0.1;
+const ERRAND: f32 = 0.8;
 const SOUND: f32 = 0.15;
 
 /// The terms that occur together in the lyrics: those in the two neighbouring lines with most of them.

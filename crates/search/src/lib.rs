@@ -15,7 +15,7 @@ mod recent;
 mod reference;
 mod simd;
 mod tokenizers;
-mod topic;
+pub mod topic;
 mod track_words;
 pub mod vectors;
 pub mod why;

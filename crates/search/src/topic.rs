@@ -1,28 +1,108 @@
-//! Whether a message is about daily life rather than about music: a line drawn through the vectors of the built-in
-//! table. `make train-topic` fits it to the two lists of sentences in `training`.
+//! Whether a message is about daily life rather than about music. It is compared with sentences of both kinds: by its
+//! meaning (the built-in table) and by its form (a question, an order, a story). `make train-topic` gives each sentence
+//! of the folder `training` its weight and writes `assets/topic.txt`.
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
-use super::{fuse::dot, why::table};
+use query::{errands, frame::frame, stop::content_words, words::words};
 
-static WEIGHTS: LazyLock<(Vec<f32>, f32)> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
+use super::{embed::wordpiece::WordPiece, fuse::dot, why::table};
 
-/// One weight a line; the last is the constant.
-fn read(file: &str) -> (Vec<f32>, f32) {
-    let mut weights: Vec<f32> = file.lines().filter_map(|line| line.parse().ok()).collect();
-    let constant = weights.pop().unwrap_or_default();
-    (weights, constant)
+/// How much the form counts beside the meaning, whose vector has the length 1.
+const FORM: f32 = 0.4;
+/// How fast the influence of a sentence falls with its distance.
+const FALL: f32 = 1.0;
+
+/// The whole words of the table. It reads every other word, such as a name, in pieces, which say little about its meaning.
+static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| WordPiece::vocabulary().collect());
+
+static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
+
+struct Sentence {
+    features: Vec<f32>,
+    /// The square of the length of `features`.
+    square: f32,
+    weight: f32,
 }
 
-/// 0 to 1: how surely a message is about daily life. A message without a known word is about neither.
-pub(crate) fn daily_life(message: &str) -> f32 {
-    let Some(table) = table() else { return 0.0 };
-    let vector = table.vector(message);
-    if vector.iter().all(|x| *x == 0.0) {
-        return 0.0;
+/// A line has the weight of a sentence (positive for daily life), its form and the sentence, with tabs between them. The form
+/// is stored because it takes longer to compute than the vector.
+fn read(file: &str) -> Vec<Sentence> {
+    let sentence = |line: &str| {
+        let mut columns = line.splitn(3, '\t');
+        let weight = columns.next()?.parse().ok()?;
+        let form = columns.next()?.split(' ').map(str::parse).collect::<Result<Vec<f32>, _>>().ok()?;
+        let features = joined(table()?.vector(columns.next()?), &form);
+        Some(Sentence { square: dot(&features, &features), features, weight })
+    };
+    file.lines().filter_map(sentence).collect()
+}
+
+fn joined(mut vector: Vec<f32>, form: &[f32]) -> Vec<f32> {
+    vector.extend(form.iter().map(|value| FORM * value));
+    vector
+}
+
+/// The meaning and the form of an English sentence as numbers; `None` if its words are not known.
+pub fn features(sentence: &str) -> Option<Vec<f32>> {
+    features_of(sentence, sentence)
+}
+
+/// `english`: the words of the message in English, because the table is of English texts.
+fn features_of(message: &str, english: &str) -> Option<Vec<f32>> {
+    let vector = table()?.vector(english);
+    let is_known = vector.iter().any(|x| *x != 0.0);
+    is_known.then(|| joined(vector, &frame(message)))
+}
+
+/// How alike two messages are, from 0 to 1.
+pub fn likeness(a: &[f32], b: &[f32]) -> f32 {
+    at_distance(dot(a, a) + dot(b, b) - 2.0 * dot(a, b))
+}
+
+fn at_distance(square: f32) -> f32 {
+    (-FALL * square.max(0.0)).exp()
+}
+
+/// What a message is about. Neither, if its words are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Topic {
+    /// 0 to 1: how much it counts as a message about daily life. 1 is surely one.
+    pub(crate) errand: f32,
+    /// 0 to 1: how surely it tells of what songs tell of.
+    pub(crate) song: f32,
+}
+
+/// The probability at which a message begins to count as one about daily life, and at which it surely is one.
+const DAILY_LIFE_FROM: f32 = 0.45;
+const DAILY_LIFE_TO: f32 = 0.6;
+/// The probability below which a message begins to count as one that a song could answer.
+const SONG_BELOW: f32 = 0.4;
+
+impl Topic {
+    pub(crate) fn of(message: &str) -> Self {
+        let Some(english) = errands::english(message) else { return Self::default() };
+        let Some(daily_life) = daily_life(message, &english) else { return Self::default() };
+        let errand = (daily_life - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM);
+        // The similarities of a message in another language are not to be trusted more.
+        let song = if english == message { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
+        Self { errand: errand.clamp(0.0, 1.0), song: song.clamp(0.0, 1.0) }
     }
-    let (weights, constant) = &*WEIGHTS;
-    1.0 / (1.0 + (-dot(&vector, weights) - constant).exp())
+}
+
+/// The probability that a message is about daily life. A single word is a search term, which is about neither.
+fn daily_life(message: &str, english: &str) -> Option<f32> {
+    let is_known = |start: usize, end: usize| KNOWN.contains(english[start..end].to_lowercase().as_str());
+    let knows_one = content_words(english).iter().any(|content| is_known(content.word.start, content.word.end));
+    if words(message).len() < 2 || !knows_one {
+        return None;
+    }
+    let features = features_of(message, english)?;
+    let square = dot(&features, &features);
+    let vote =
+        |known: &Sentence| known.weight * at_distance(square + known.square - 2.0 * dot(&features, &known.features));
+    let sum: f32 = SENTENCES.iter().map(vote).sum();
+    Some(((1.0 + sum) / 2.0).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -30,17 +110,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_has_a_weight_for_each_number_of_a_vector() {
-        assert_eq!(WEIGHTS.0.len(), table().unwrap().vector("").len());
+    fn the_file_has_a_weight_for_each_sentence_of_the_training_set() {
+        let trained: Vec<&str> = [include_str!("../training/on_topic.txt"), include_str!("../training/off_topic.txt")]
+            .into_iter()
+            .flat_map(str::lines)
+            .collect();
+        let file = include_str!("../assets/topic.txt");
+        let weighed: Vec<&str> = file.lines().filter_map(|line| line.splitn(3, '\t').nth(2)).collect();
+        assert_eq!(weighed, trained, "run make train-topic");
+        assert_eq!(SENTENCES.len(), trained.len());
     }
 
     #[test]
     fn errands_are_told_from_what_songs_are_about() {
-        for errand in ["pay the invoice of the plumber", "wifi router password", "dentist appointment on Tuesday"] {
-            assert!(daily_life(errand) > 0.5, "{errand}: {}", daily_life(errand));
+        for errand in [
+            "pay the invoice of the plumber",
+            "wifi router password",
+            "dentist appointment on Tuesday",
+            "Termin beim Zahnarzt absagen",
+            "pedir cita con el dentista",
+        ] {
+            assert!(Topic::of(errand).errand > 0.5, "{errand}: {:?}", Topic::of(errand));
         }
-        for wish in ["lonely in the rain", "a lullaby with piano", "dancing until the morning", ""] {
-            assert!(daily_life(wish) < 0.5, "{wish}: {}", daily_life(wish));
+        for wish in ["lonely in the rain", "a lullaby with piano", "dancing until the morning", "traurig und einsam"] {
+            assert!(Topic::of(wish).errand < 0.5, "{wish}: {:?}", Topic::of(wish));
+        }
+        for unknown in ["", "printer", "gruppa krovi", "смотреть в окно"] {
+            assert_eq!(Topic::of(unknown), Topic::default(), "{unknown}");
         }
     }
 }

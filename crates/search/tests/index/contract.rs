@@ -6,7 +6,9 @@ use music::{AudioFeatures, DocumentId, Track, TrackId};
 use query::{Feature, FeatureRange};
 use search::{Change, Filter, Hit, Scope, SearchPlan, TrackIndex, scope};
 
-pub(crate) use crate::words::{emoji_are_words, names_are_found_in_other_scripts};
+pub(crate) use crate::words::{
+    emoji_are_words, errands_in_other_languages_match_nothing, names_are_found_in_other_scripts,
+};
 
 use crate::support::{deletion, document, small_library, track, upserts, with_lyrics, with_sound};
 
@@ -287,7 +289,7 @@ macro_rules! contract_of {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; queries_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
             filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
-            names_are_found_in_other_scripts emoji_are_words
+            names_are_found_in_other_scripts emoji_are_words errands_in_other_languages_match_nothing
             more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked
             a_change_replaces_and_a_deletion_removes an_empty_index_answers_with_nothing);
     };

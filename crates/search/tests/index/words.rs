@@ -31,6 +31,21 @@ pub(crate) async fn emoji_are_words(index: &dyn TrackIndex) {
     }
 }
 
+pub(crate) async fn errands_in_other_languages_match_nothing(index: &dyn TrackIndex) {
+    let mut tracks = small_library();
+    let mut coins = track(9, "Empty Pockets", "Mira Voss", "No money until Friday, and a laugh about it.");
+    coins.tags = vec!["money".into()];
+    tracks.push(coins);
+    index.apply(&upserts(&tracks, 1)).await.unwrap();
+    let title = |hit: Hit| hit.track.title;
+    for wish in ["Lieder über Geld", "des chansons sur l'argent", "canciones sobre el dinero"] {
+        assert_eq!(best(index, wish).await.map(title).as_deref(), Some("Empty Pockets"), "{wish}");
+    }
+    for errand in ["Geld vom Konto abheben", "retirer de l'argent à la banque", "sacar dinero de la cuenta"] {
+        assert_eq!(best(index, errand).await.map(title), None, "{errand}");
+    }
+}
+
 /// An embedder with a dictionary of Russian words, in place of the multilingual model.
 struct Dictionary(StaticTable);
 

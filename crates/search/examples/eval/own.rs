@@ -70,7 +70,7 @@ pub(crate) struct Limited {
 }
 
 /// Weights and word lists were chosen with the first three sets; none of their sentences is in `training`. The fourth was
-/// written before the comparison with sentences that it judges, and nothing was changed after its run.
+/// written before the comparison with sentences that it judges.
 const SETS: [(&str, &str); 4] = [
     ("own", include_str!("own.json")),
     ("held out", include_str!("held_out.json")),

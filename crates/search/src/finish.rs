@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Filter, Found, Hit,
-    fuse::{Evidence, Scored, Yardstick, places, score},
+    fuse::{Evidence, LONG_FROM, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
     read_track::ReadTrack,
     why::Asked,
@@ -62,11 +62,22 @@ impl<K: Ord + Clone> Candidates<K> {
         limit: usize,
     ) -> impl Iterator<Item = Scored<&'c K>> {
         let best_sum = self.ranked.first().map_or(0.0, |(_, _, sum)| *sum);
-        self.ranked.iter().take(n_judged(limit)).filter_map(move |(key, evidence, sum)| {
+        let judged = self.ranked.iter().take(n_judged(limit)).filter_map(move |(key, evidence, sum)| {
             let spreads = self.yardstick.spreads(evidence.similarity);
             let found = self.judge.compare(tracks.get(key)?);
             let confidence = self.judge.confidence(&found, spreads, evidence.sound);
-            Some(Scored { key, score: score(confidence, *sum, best_sum), similarity: evidence.similarity })
+            Some((key, evidence.similarity, *sum, confidence))
+        });
+        let judged: Vec<(&K, f32, f32, f32)> = judged.collect();
+        let greatest = judged.iter().map(|(.., confidence)| *confidence).fold(0.0, f32::max);
+        let is_long = self.judge.n_terms() >= LONG_FROM;
+        judged.into_iter().map(move |(key, similarity, sum, confidence)| {
+            let score = if is_long {
+                score_of_long(confidence, greatest, sum, best_sum)
+            } else {
+                score(confidence, sum, best_sum)
+            };
+            Scored { key, score, similarity }
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use query::MATCHES_FROM;
+
 /// The evidence for a track; each value has its own unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
@@ -79,11 +81,29 @@ impl Yardstick {
 /// that of the best candidate. The confidence decides whether a track matches; the share orders tracks with equal
 /// confidence.
 pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
+    shared_score(confidence, sum, best_sum, BY_SHARE)
+}
+
+/// The score of a track for a long message. No track has most of its words, and which of them it has is mostly chance, so
+/// that the evidence orders, among the tracks that match and among the others. `greatest`: the greatest confidence of all
+/// candidates.
+pub(crate) fn score_of_long(confidence: f32, greatest: f32, sum: f32, best_sum: f32) -> f32 {
+    let shared = greatest.powf(1.0 - OWN_OF_LONG) * confidence.powf(OWN_OF_LONG);
+    let shared = shared_score(shared, sum, best_sum, BY_SHARE_OF_LONG);
+    let is_match = score(confidence, sum, best_sum) >= MATCHES_FROM;
+    if is_match { shared.max(MATCHES_FROM) } else { MATCHES_FROM * shared.min(1.0 - f32::EPSILON) }
+}
+
+fn shared_score(confidence: f32, sum: f32, best_sum: f32, by_share: f32) -> f32 {
     let share = if best_sum > 0.0 { (sum / best_sum).clamp(0.0, 1.0) } else { 0.0 };
-    let sure = confidence * (1.0 - BY_SHARE + BY_SHARE * share);
+    let sure = confidence * (1.0 - by_share + by_share * share);
     (sure + UNSURE * share * (1.0 - confidence)).clamp(0.0, 1.0)
 }
 
+/// A message with this number of content words is long.
+pub(crate) const LONG_FROM: usize = 6;
+const OWN_OF_LONG: f32 = 0.2;
+const BY_SHARE_OF_LONG: f32 = 0.8;
 const BY_SHARE: f32 = 0.5;
 /// Maximum score of a candidate with a confidence of 0: it orders the nearest tracks and stays below a match.
 const UNSURE: f32 = 0.08;
@@ -159,6 +179,21 @@ mod tests {
             last = now;
         }
         assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.08, 0.25));
+    }
+
+    #[test]
+    fn the_evidence_orders_the_tracks_of_a_long_message() {
+        // The first track has rarer words, the second has more of them by chance.
+        let (rare, common) = ((0.3, 30.0), (0.4, 18.0));
+        let long = |(confidence, sum)| score_of_long(confidence, 0.4, sum, 30.0);
+        assert!(score(rare.0, rare.1, 30.0) < score(common.0, common.1, 30.0) + 0.05);
+        assert!(long(rare) > long(common) + 0.05, "{} {}", long(rare), long(common));
+        // What does not match alone does not match beside a track that does.
+        for (confidence, sum) in [(0.1, 30.0), (0.1, 9.0), (0.4, 18.0), (0.2, 30.0)] {
+            let is_match = score(confidence, sum, 30.0) >= MATCHES_FROM;
+            assert_eq!(score_of_long(confidence, 0.9, sum, 30.0) >= MATCHES_FROM, is_match, "{confidence} {sum}");
+        }
+        assert_eq!(score_of_long(1.0, 1.0, 5.0, 5.0), 1.0);
     }
 
     #[test]

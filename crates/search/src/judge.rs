@@ -56,6 +56,11 @@ impl Judge {
         Self { terms, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
     }
 
+    /// The number of content words.
+    pub(crate) fn n_terms(&self) -> usize {
+        self.terms.len()
+    }
+
     /// 0 to 1: how far a match of a few words can be trusted, as far as the subject of the query decides it.
     pub(crate) fn trust(&self) -> f32 {
         1.0 - ERRAND * self.topic.errand

@@ -3,10 +3,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use query::{
-    stop::content_words,
-    words::words,
-};
+use query::{stop::content_words, words::words};
 
 use super::{
     document,

@@ -48,7 +48,7 @@ pub struct FolderSound {
     pub undecodable: BTreeMap<String, String>,
 }
 
-/// Files that are compared at most, the most similar first.
+/// Files or uploads that are compared at most, the most similar first.
 const MOST_SIMILAR: i64 = 50;
 
 /// The condition of the index `library_files_uncompared`.
@@ -145,10 +145,21 @@ impl Store {
         recording: &str,
         sound: &Fingerprint,
     ) -> Result<Vec<SimilarFile>, StoreError> {
+        let sql = self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES);
+        self.similar_sounds(sql, owner, recording, sound).await
+    }
+
+    /// The result of one of the queries for similar sounds.
+    pub(crate) async fn similar_sounds(
+        &self,
+        sql: &'static str,
+        owner: &UserId,
+        recording: &str,
+        sound: &Fingerprint,
+    ) -> Result<Vec<SimilarFile>, StoreError> {
         // Wider than the comparison, which decides.
         let (least, most) = (sound.seconds() - 5.0, sound.seconds() + 5.0);
-        let query =
-            self.read(self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES)).bind(owner.as_str()).bind(Json(sound.keys()));
+        let query = self.read(sql).bind(owner.as_str()).bind(Json(sound.keys()));
         let rows: Vec<(String, f64, Vec<u8>)> =
             query.bind(least).bind(most).bind(recording).bind(MOST_SIMILAR).fetch_all().await?;
         let similar = rows.into_iter().filter_map(|(recording_id, seconds, words)| {

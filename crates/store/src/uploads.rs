@@ -1,13 +1,9 @@
 //! Which of a user's uploads may sound the same? Uploads are not stored. Their recordings have the hash of the audio as a name.
 
 use engine::UserId;
-use sqlx::types::Json;
 
 use super::{SimilarFile, Store, StoreError};
 use music::Fingerprint;
-
-/// Uploads that are compared at most, the most similar first.
-const MOST_SIMILAR: i64 = 50;
 
 /// As in `fingerprints`: one shared key is chance.
 macro_rules! similar {
@@ -16,7 +12,8 @@ macro_rules! similar {
             "SELECT n.recording_id, p.seconds, p.words FROM (SELECT k.fingerprint_id, COUNT(*) AS n_shared
                 FROM fingerprint_keys k WHERE k.key IN (",
             $keys,
-            ") GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
+            ") AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
+                GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
             JOIN fingerprints p ON p.id = found.fingerprint_id
             JOIN own_names n ON n.user_id = p.user_id AND n.kind = 'audio' AND n.value = p.content_hash
             WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND n.recording_id <> $5
@@ -35,16 +32,8 @@ impl Store {
         recording: &str,
         sound: &Fingerprint,
     ) -> Result<Vec<SimilarFile>, StoreError> {
-        // Wider than the comparison, which decides.
-        let (least, most) = (sound.seconds() - 5.0, sound.seconds() + 5.0);
-        let query =
-            self.read(self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES)).bind(owner.as_str()).bind(Json(sound.keys()));
-        let rows: Vec<(String, f64, Vec<u8>)> =
-            query.bind(least).bind(most).bind(recording).bind(MOST_SIMILAR).fetch_all().await?;
-        let similar = rows.into_iter().filter_map(|(recording_id, seconds, words)| {
-            Some(SimilarFile { recording_id, fingerprint: Fingerprint::from_bytes(&words, seconds)? })
-        });
-        Ok(similar.collect())
+        let sql = self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES);
+        self.similar_sounds(sql, owner, recording, sound).await
     }
 
     /// The recordings whose audio was uploaded with this hash.

@@ -1,4 +1,4 @@
-//! Encodes one event as ChatKit frames.
+//! Encodes the events of a turn as ChatKit frames.
 
 use app::services::turns::StartedTurn;
 use engine::{Event, Kind, StopReason};
@@ -6,12 +6,66 @@ use serde_json::{Value, json};
 
 use super::{
     consents,
-    items::{answer_text, done_task, failed, failed_task, running_task, stopped, text_id, text_part, workflow},
+    items::{
+        answer_text, done_task, failed, failed_task, reasoning, reasoning_id, running_task, stopped, text_id,
+        text_part, thought, workflow,
+    },
     widgets,
 };
 
-/// The frames of one event. `turn` identifies the items; it is the same for all events of a stream.
-pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
+/// The stream of one turn, from its first event. An event of reasoning is only a piece of a line or more; the pieces of
+/// one block become one item, which is complete when anything else follows.
+pub(super) struct Encoder {
+    turn: StartedTurn,
+    reasoned: Option<String>,
+    n_reasoned: u32,
+}
+
+impl Encoder {
+    pub(super) fn new(turn: StartedTurn) -> Self {
+        Self { turn, reasoned: None, n_reasoned: 0 }
+    }
+
+    pub(super) fn encode(&mut self, event: &Event) -> Vec<Value> {
+        let mut frames = match &event.kind {
+            Kind::Reasoned { text } => return self.reason(text),
+            // The pieces of two replies without anything between them are one block of the message.
+            Kind::TextStarted { .. } | Kind::ToolStarted { .. } | Kind::Failed { .. } | Kind::Ended { .. } => {
+                self.close_reasoning()
+            }
+            _ => Vec::new(),
+        };
+        frames.extend(encode(&self.turn, event));
+        frames
+    }
+
+    fn reason(&mut self, piece: &str) -> Vec<Value> {
+        if let Some(so_far) = &mut self.reasoned {
+            so_far.push_str(piece);
+            return Vec::new();
+        }
+        self.reasoned = Some(piece.to_owned());
+        let item = reasoning(self.turn.conversation, self.turn.message, self.n_reasoned, None);
+        vec![
+            json!({"type": "progress_update", "text": "Thinking", "icon": "sparkle"}),
+            json!({"type": "thread.item.added", "item": item}),
+        ]
+    }
+
+    fn close_reasoning(&mut self) -> Vec<Value> {
+        let Some(text) = self.reasoned.take() else { return Vec::new() };
+        let (thread, message, n) = (self.turn.conversation, self.turn.message, self.n_reasoned);
+        self.n_reasoned += 1;
+        let added = json!({"type": "workflow.task.added", "task_index": 0, "task": thought(&text)});
+        vec![
+            update(&reasoning_id(message, n), added),
+            json!({"type": "thread.item.done", "item": reasoning(thread, message, n, Some(&text))}),
+        ]
+    }
+}
+
+/// The frames of one event that is no reasoning. `turn` identifies the items.
+fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
     let (thread, message) = (turn.conversation, turn.message);
     match &event.kind {
         Kind::TextStarted { block } => vec![
@@ -32,8 +86,6 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
             ),
             json!({"type": "thread.item.done", "item": answer_text(thread, message, *block, Some(text))}),
         ],
-        // Not an item: an item would need its end, and an event of reasoning is only a piece.
-        Kind::Reasoned { .. } => vec![json!({"type": "progress_update", "text": "Thinking", "icon": "sparkle"})],
         Kind::Reading { n_read, n_total } => {
             let percent = u64::from(*n_read) * 100 / u64::from(*n_total).max(1);
             vec![json!({"type": "progress_update", "text": format!("Reading, {percent} %"), "icon": "sparkle"})]
@@ -64,6 +116,7 @@ pub(super) fn encode(turn: &StartedTurn, event: &Event) -> Vec<Value> {
         Kind::Ended { stop: StopReason::Stopped, .. } => whole(stopped(thread, message)),
         // The handler has already sent the question; steps and the end of a turn have no frame in this protocol.
         Kind::Started { .. }
+        | Kind::Reasoned { .. }
         | Kind::StepStarted { .. }
         | Kind::Replied { .. }
         | Kind::TakenOver { .. }

@@ -44,7 +44,7 @@ pub(super) fn of_message(thread: ConversationId, message: &StoredMessage, consen
 }
 
 fn of_answer(thread: ConversationId, message: &StoredMessage, consents: &Consents) -> Vec<Value> {
-    let mut n_texts = 0;
+    let (mut n_texts, mut n_reasoned) = (0, 0);
     let mut items = Vec::new();
     for block in &message.content {
         match block {
@@ -52,8 +52,11 @@ fn of_answer(thread: ConversationId, message: &StoredMessage, consents: &Consent
                 n_texts += 1;
                 items.push(answer_text(thread, message.id, n_texts - 1, Some(text)));
             }
-            // ChatKit shows only that the model thinks, and only while it does.
-            Block::Reasoning { .. } | Block::ToolUse { .. } => {}
+            Block::Reasoning { text } => {
+                n_reasoned += 1;
+                items.push(reasoning(thread, message.id, n_reasoned - 1, Some(text)));
+            }
+            Block::ToolUse { .. } => {}
             Block::ToolResult { tool_use_id, content, is_error } => {
                 let name = name_of(&message.content, *tool_use_id);
                 let error = content["error"].as_str().unwrap_or("failed");
@@ -137,6 +140,27 @@ pub(super) fn workflow(thread: ConversationId, message: MessageId, id: &str, tas
     json!({
         "id": id, "thread_id": thread, "created_at": made_at(message), "type": "workflow", "workflow": workflow,
     })
+}
+
+/// One block of reasoning, which clients show folded; without its text, the block has only begun.
+pub(super) fn reasoning(thread: ConversationId, message: MessageId, block: u32, text: Option<&str>) -> Value {
+    let tasks: Vec<Value> = text.into_iter().map(thought).collect();
+    let mut workflow = json!({"type": "reasoning", "tasks": tasks, "expanded": false});
+    if text.is_some() {
+        workflow["summary"] = json!({"title": "Reasoning"});
+    }
+    json!({
+        "id": reasoning_id(message, block), "thread_id": thread, "created_at": made_at(message),
+        "type": "workflow", "workflow": workflow,
+    })
+}
+
+pub(super) fn thought(text: &str) -> Value {
+    json!({"type": "thought", "status_indicator": "complete", "content": text})
+}
+
+pub(super) fn reasoning_id(message: MessageId, block: u32) -> String {
+    format!("{message}.reasoning-{block}")
 }
 
 pub(super) fn running_task(title: &str) -> Value {

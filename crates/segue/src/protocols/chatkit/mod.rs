@@ -235,10 +235,11 @@ fn page_of(data: Vec<Value>, after: Option<String>) -> Value {
 }
 
 fn stream(turn: StartedTurn, events: app::turns::Events, preface: Vec<Value>) -> Response {
+    let mut encoder = frames::Encoder::new(turn);
     sse::respond(events, move |event, buffer| {
         if matches!(event.kind, engine::Kind::Started { .. }) {
             preface.iter().for_each(|frame| sse::write_data(buffer, frame));
         }
-        frames::encode(&turn, event).iter().for_each(|frame| sse::write_data(buffer, frame));
+        encoder.encode(event).iter().for_each(|frame| sse::write_data(buffer, frame));
     })
 }

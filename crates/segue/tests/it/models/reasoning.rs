@@ -48,10 +48,6 @@ async fn stored_reasoning_is_in_no_text_of_the_conversation() {
     assert!(markdown.contains("Here.") && !markdown.contains("wants rain"), "{markdown}");
     let whole = text(export("json")).await;
     assert!(whole.contains(r#"{"type":"reasoning","text":"The user wants rain.\nSo I look."}"#), "{whole}");
-
-    let read = json!({"type": "threads.get_by_id", "params": {"thread_id": conversation}});
-    let thread = app.post("/chatkit", read).await.text().await.unwrap();
-    assert!(thread.contains("Here.") && !thread.contains("wants rain"), "ChatKit does not show it live: {thread}");
 }
 
 #[tokio::test]
@@ -87,9 +83,18 @@ async fn every_protocol_has_a_place_for_reasoning() {
     let input = json!({"content": [{"type": "input_text", "text": "go"}], "attachments": [], "inference_options": {}});
     let create = json!({"type": "threads.create", "params": {"input": input}});
     let events = parsed(&app.post("/chatkit?agent=tasks", create).await.text().await.unwrap());
-    let is_told = |event: &Value| event["type"] == "progress_update" && event["text"] == "Thinking";
-    assert!(events.iter().any(is_told), "{events:?}");
-    assert!(!format!("{events:?}").contains("wants rain"), "only that the model thinks: {events:?}");
+    let done: Vec<&Value> = events.iter().filter(|event| event["type"] == "thread.item.done").collect();
+    let workflow = &done[1]["item"]["workflow"];
+    let thought =
+        json!({"type": "thought", "status_indicator": "complete", "content": "The user wants rain.\nSo I look."});
+    assert_eq!(workflow["tasks"], json!([thought]), "{events:?}");
+    assert_eq!((&workflow["type"], &workflow["expanded"]), (&json!("reasoning"), &json!(false)));
+    let added = |event: &&Value| event["type"] == "thread.item.added" && event["item"]["id"] == done[1]["item"]["id"];
+    assert_eq!(events.iter().filter(added).count(), 1, "one item for all pieces: {events:?}");
+    let read = json!({"type": "threads.get_by_id", "params": {"thread_id": done[1]["item"]["thread_id"]}});
+    let thread: Value = app.post("/chatkit", read).await.json().await.unwrap();
+    let items: Vec<&Value> = done.iter().map(|event| &event["item"]).collect();
+    assert_eq!(thread["items"]["data"], json!(items), "the same items after a reload");
 
     let (status, answer) = app.answer(Method::POST, "/api/local/chat", Some(json!({"message": "go"}))).await;
     assert_eq!((status, &answer["response"]), (200, &json!("Here.")), "{answer}");

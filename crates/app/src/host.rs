@@ -164,6 +164,8 @@ async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Resu
     };
     if planted(Mutant::EndShownBeforeCommit) {
         live.show_unstored(&last);
+        // The readers get it before a crash at the first statement.
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let ended = host.turns().store.end_turn(&end).await?;
     match ended {

@@ -33,18 +33,30 @@ fn every_simulated_turn_keeps_the_promises() {
         panic!("{}\n{:?}", run.trace, run.broken);
     }
     let n_seeds = setting("SEGUE_SIMULATED_TURNS").unwrap_or(2000).div_ceil(TURNS_PER_SEED);
+    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let mut all = Run::default();
-    for seed in 1..=n_seeds {
-        let run = play(seed);
-        assert_eq!(run.broken, Vec::<String>::new(), "SEGUE_SIMULATED_SEED={seed}");
-        all.add(&run);
-    }
+    std::thread::scope(|scope| {
+        let parts =
+            (1..=n_threads).map(|first| scope.spawn(move || play_all((first..=n_seeds).step_by(n_threads as usize))));
+        let parts: Vec<_> = parts.collect();
+        parts.into_iter().for_each(|part| all.add(&part.join().expect("every seed keeps the promises")));
+    });
     eprintln!("{n_seeds} seeds: {}", all.figures());
     // A simulation without crashes, pauses and takeovers would prove nothing.
     let per_hundred = |n: u64| n * 100 / (n_seeds * TURNS_PER_SEED);
     assert!(per_hundred(all.n_takeovers) >= 10, "{}", all.figures());
     assert!(all.n_crashes > 0 && all.n_pauses > 0 && all.n_lost_replies > 0 && all.n_stopped > 0, "{}", all.figures());
     assert!(per_hundred(all.n_interrupted) <= 5, "{}", all.figures());
+}
+
+fn play_all(seeds: impl Iterator<Item = u64>) -> Run {
+    let mut all = Run::default();
+    for seed in seeds {
+        let run = play(seed);
+        assert_eq!(run.broken, Vec::<String>::new(), "SEGUE_SIMULATED_SEED={seed}");
+        all.add(&run);
+    }
+    all
 }
 
 #[test]

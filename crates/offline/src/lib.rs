@@ -9,7 +9,7 @@ mod say;
 mod scene;
 mod tasks;
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use engine::{Delta, Message, Model, ModelError, Prompt, Usage};
 use futures::{StreamExt, stream::BoxStream};
@@ -21,22 +21,11 @@ use self::{
     scene::Scene,
 };
 
-#[derive(Clone)]
-pub struct OfflineModel {
-    language: Arc<Language>,
-}
+/// Read when the first message is answered, so that a server with another model does not wait for it.
+static LANGUAGE: LazyLock<Language> = LazyLock::new(Language::new);
 
-impl OfflineModel {
-    pub fn new() -> Self {
-        Self { language: Arc::new(Language::new()) }
-    }
-}
-
-impl Default for OfflineModel {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+#[derive(Clone, Default)]
+pub struct OfflineModel;
 
 impl Model for OfflineModel {
     fn id(&self) -> &str {
@@ -47,7 +36,7 @@ impl Model for OfflineModel {
         // A reply that was cut off is computed again, without the part that was already streamed.
         let (whole, seen) = prompt.before_cut().map_or_else(|| (prompt.clone(), ""), |(whole, seen)| (whole, seen));
         let scene = Scene::of(&whole);
-        let voice = Voice::new(&self.language, &scene);
+        let voice = Voice::new(&LANGUAGE, &scene);
         let step = next_step(&voice, &scene).after(seen);
         let usage = Usage {
             input_tokens: prompt.messages.iter().map(tokens).sum(),

@@ -9,8 +9,6 @@ mod fakes;
 #[path = "offline/world.rs"]
 mod world;
 
-use std::sync::LazyLock;
-
 use engine::{Block, End, Limits, StopReason};
 use offline::OfflineModel;
 use proptest::prelude::*;
@@ -38,7 +36,7 @@ async fn messages_that_were_written_after_the_rules_are_understood() {
 }
 
 async fn report(data: &str) -> Report {
-    let model = OfflineModel::new();
+    let model = OfflineModel;
     let mut report = Report::default();
     for case in cases(data) {
         let mut world = World::new(&model, case.agent, case.tidal, &case.tasks);
@@ -63,7 +61,7 @@ async fn an_answer_has_text_before_and_after_its_tool_calls() {
         (Agent::Discover, "make a playlist for a road trip"),
     ];
     for (agent, message) in table {
-        let mut world = World::new(&OfflineModel::new(), agent, Tidal::On, &["buy milk"]);
+        let mut world = World::new(&OfflineModel, agent, Tidal::On, &["buy milk"]);
         let content = world.say(message).await.finished.content;
         assert!(matches!(content.first(), Some(Block::Text { .. })), "{message}: {content:?}");
         assert!(matches!(content.last(), Some(Block::Text { .. })), "{message}: {content:?}");
@@ -73,7 +71,7 @@ async fn an_answer_has_text_before_and_after_its_tool_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn without_steps_left_the_answer_says_so_and_nothing_is_changed() {
-    let mut world = World::new(&OfflineModel::new(), Agent::Tasks, Tidal::On, &["buy milk"]);
+    let mut world = World::new(&OfflineModel, Agent::Tasks, Tidal::On, &["buy milk"]);
     world.limits = Limits { max_steps: 1, ..Limits::default() };
     let answered = world.say("complete buy milk").await;
     assert_eq!(answered.finished.end, End::Answered(StopReason::MaxSteps));
@@ -83,7 +81,7 @@ async fn without_steps_left_the_answer_says_so_and_nothing_is_changed() {
 
 #[tokio::test(start_paused = true)]
 async fn yes_deletes_only_what_was_listed_with_the_question() {
-    let mut world = World::new(&OfflineModel::new(), Agent::Tasks, Tidal::On, &["buy milk", "call mum"]);
+    let mut world = World::new(&OfflineModel, Agent::Tasks, Tidal::On, &["buy milk", "call mum"]);
     world.say("delete everything").await;
     world.add_behind_its_back("book flights");
     world.say("yes").await;
@@ -93,7 +91,7 @@ async fn yes_deletes_only_what_was_listed_with_the_question() {
 
 #[tokio::test(start_paused = true)]
 async fn only_tracks_that_a_tool_returned_are_named() {
-    let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+    let mut world = World::new(&OfflineModel, Agent::Discover, Tidal::Off, &[]);
     let answered = world.say("songs about quantum chromodynamics by Miles Davis").await;
     let bold: Vec<_> = answered.text.split("**").skip(1).step_by(2).collect();
     let known = world.music["index"].to_string();
@@ -104,7 +102,7 @@ async fn only_tracks_that_a_tool_returned_are_named() {
 #[tokio::test(start_paused = true)]
 async fn songs_are_compared_by_reference_and_by_title() {
     let compared = async |before: &[&str], message: &str| {
-        let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+        let mut world = World::new(&OfflineModel, Agent::Discover, Tidal::Off, &[]);
         for earlier in before {
             world.say(earlier).await;
         }
@@ -126,7 +124,7 @@ async fn songs_are_compared_by_reference_and_by_title() {
 
 #[tokio::test(start_paused = true)]
 async fn a_long_text_is_answered_with_a_question() {
-    let mut world = World::new(&OfflineModel::new(), Agent::Tasks, Tidal::On, &["buy milk"]);
+    let mut world = World::new(&OfflineModel, Agent::Tasks, Tidal::On, &["buy milk"]);
     for message in ["delete buy milk ".repeat(5_000), "x".repeat(200_000), "a-".repeat(100_000)] {
         let answered = world.say(&message).await;
         assert!(answered.text.contains('?') && world.tasks().len() == 1, "{}", answered.text);
@@ -136,7 +134,7 @@ async fn a_long_text_is_answered_with_a_question() {
 /// What an answer about one track proposes can be said, in every language.
 #[tokio::test(start_paused = true)]
 async fn the_hints_below_one_track_are_understood() {
-    let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+    let mut world = World::new(&OfflineModel, Agent::Discover, Tidal::Off, &[]);
     let answered = world.say("one song about rain").await;
     assert!(answered.text.ends_with("Say “more like this” or “tell me about it”."), "{}", answered.text);
     let hints = [
@@ -147,7 +145,7 @@ async fn the_hints_below_one_track_are_understood() {
     ];
     for (message, hints) in hints {
         for hint in hints {
-            let mut world = World::new(&OfflineModel::new(), Agent::Discover, Tidal::Off, &[]);
+            let mut world = World::new(&OfflineModel, Agent::Discover, Tidal::Off, &[]);
             world.say(message).await;
             let followed = world.say(hint).await;
             assert!(!followed.calls.is_empty(), "{hint}: {}", followed.text);
@@ -155,7 +153,6 @@ async fn the_hints_below_one_track_are_understood() {
     }
 }
 
-static MODEL: LazyLock<OfflineModel> = LazyLock::new(OfflineModel::new);
 const TASKS: [&str; 5] = ["buy milk", "call mum", "[x] pay rent", "Fenster putzen", "book flights to Lisbon"];
 
 /// Sentences of words from commands, in any order, with other words between them.
@@ -180,7 +177,7 @@ fn in_runtime<T>(work: impl Future<Output = T>) -> T {
 /// Found by the property test below. The second message repeats the question without reading the list again.
 #[tokio::test(start_paused = true)]
 async fn a_pronoun_after_a_repeated_question_deletes_nothing() {
-    let mut world = World::new(&MODEL, Agent::Tasks, Tidal::On, &TASKS);
+    let mut world = World::new(&OfflineModel, Agent::Tasks, Tidal::On, &TASKS);
     for message in ["delete delete", "", "them"] {
         world.say(message).await;
     }
@@ -202,7 +199,7 @@ proptest! {
     fn whatever_is_typed_nothing_panics_and_nothing_is_deleted_that_was_not_named(
         messages in prop::collection::vec(jumble(), 1..4),
     ) {
-        let mut world = World::new(&MODEL, Agent::Tasks, Tidal::On, &TASKS);
+        let mut world = World::new(&OfflineModel, Agent::Tasks, Tidal::On, &TASKS);
         let mut said = String::new();
         for message in &messages {
             said = format!("{said} {message}");
@@ -224,7 +221,7 @@ proptest! {
     fn whatever_is_typed_discover_answers(
         messages in prop::collection::vec(jumble(), 1..3), tidal in prop::sample::select(vec![Tidal::On, Tidal::Off]),
     ) {
-        let mut world = World::new(&MODEL, Agent::Discover, tidal, &[]);
+        let mut world = World::new(&OfflineModel, Agent::Discover, tidal, &[]);
         for message in &messages {
             let answered = in_runtime(world.say(message));
             prop_assert!(matches!(answered.finished.end, End::Answered(_)));

@@ -6,7 +6,7 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use query::{errands, frame::frame, stop::content_words, words::words};
 
-use super::{embed::wordpiece::WordPiece, fuse::dot, why::table};
+use super::{embed::wordpiece::vocabulary, fuse::dot, why::table};
 
 /// How much the form counts beside the meaning, whose vector has the length 1.
 const FORM: f32 = 0.4;
@@ -14,7 +14,7 @@ const FORM: f32 = 0.4;
 const FALL: f32 = 1.0;
 
 /// The whole words of the table. It reads every other word, such as a name, in pieces, which say little about its meaning.
-static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| WordPiece::vocabulary().collect());
+static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| vocabulary().collect());
 
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
 

@@ -102,7 +102,7 @@ pub fn others(config: &Config) -> Vec<(String, anyhow::Result<Chosen>)> {
 
 /// A model of a configured provider. Without a name: the provider's current one.
 pub(super) fn build(choice: &ModelChoice, providers: &ProviderEndpoints, kept: &Kept) -> anyhow::Result<Chosen> {
-    let ModelChoice::Of { provider, model } = choice else { return Ok(Chosen::Offline(OfflineModel::new())) };
+    let ModelChoice::Of { provider, model } = choice else { return Ok(Chosen::Offline(OfflineModel)) };
     let server = providers.of(provider);
     let name = model.as_deref().unwrap_or(provider.default_model);
     let model = connect(provider, Http::new()?, server, name, kept)?;

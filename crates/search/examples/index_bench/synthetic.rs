@@ -1,7 +1,7 @@
 //! Generated tracks and queries. Deterministic; the frequencies of words are those of real text.
 
 use music::{AudioFeatures, Isrc, Track};
-use search::embed::wordpiece::WordPiece;
+use search::embed::wordpiece::vocabulary;
 
 pub(crate) struct Library {
     words: Vec<&'static str>,
@@ -14,7 +14,7 @@ const WORDS_PER_TRACK: u64 = 45;
 impl Library {
     pub(crate) fn new(size: usize) -> Self {
         let is_word = |piece: &&str| piece.len() > 3 && piece.bytes().all(|byte| byte.is_ascii_lowercase());
-        Self { words: WordPiece::vocabulary().filter(is_word).collect(), n_topics: (size as u64 / 50).max(20) }
+        Self { words: vocabulary().filter(is_word).collect(), n_topics: (size as u64 / 50).max(20) }
     }
 
     pub(crate) fn isrc(&self, n: usize) -> Isrc {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     EmbedError, Embedder, EmbedderId, Kind, batches, normalize,
-    wordpiece::{END, START, WordPiece},
+    wordpiece::{END, START, encode},
 };
 
 pub const FILE: &str = "minilm-l6-v2-int8.onnx";
@@ -32,7 +32,6 @@ struct Network {
     /// `input_ids`, `attention_mask`, `token_type_ids`.
     inputs: [NodeId; 3],
     output: NodeId,
-    wordpiece: WordPiece,
     /// One thread for each core. A batch runs on one thread: two batches side by side waste less time than two threads
     /// that wait for each other after every operator.
     threads: Vec<Arc<ThreadPool>>,
@@ -76,7 +75,7 @@ impl Network {
         let output = model.node_id("last_hidden_state")?;
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (0..n_threads).map(|_| Arc::new(ThreadPool::with_num_threads(1))).collect();
-        Ok(Self { model, inputs, output, wordpiece: WordPiece::built_in(), threads })
+        Ok(Self { model, inputs, output, threads })
     }
 
     fn embed(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
@@ -89,7 +88,7 @@ impl Network {
     }
 
     fn pieces(&self, text: &str) -> Vec<u32> {
-        let mut pieces = self.wordpiece.encode(text);
+        let mut pieces = encode(text);
         pieces.truncate(MAX_PIECES - 2);
         [vec![START], pieces, vec![END]].concat()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, wordpiece::WordPiece};
+use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, wordpiece};
 
 const DIMS: usize = 256;
 /// The `f32` scales of all rows, then the rows as `i8`; one row per piece, without special tokens in brackets.
@@ -16,7 +16,6 @@ const HASH: &str = "96d42872eb87dd88";
 /// is.
 #[derive(Clone)]
 pub struct StaticTable {
-    wordpiece: Arc<WordPiece>,
     /// Row of a piece; special tokens such as `[UNK]` have none.
     rows: Arc<[Option<u32>]>,
 }
@@ -27,7 +26,7 @@ impl StaticTable {
 
     pub fn built_in() -> Result<Self, EmbedError> {
         let mut next = 0;
-        let rows: Arc<[Option<u32>]> = WordPiece::vocabulary()
+        let rows: Arc<[Option<u32>]> = wordpiece::vocabulary()
             .map(|piece| {
                 let is_mark = piece.len() > 2 && piece.starts_with('[') && piece.ends_with(']');
                 (!is_mark).then(|| {
@@ -39,13 +38,13 @@ impl StaticTable {
         if TABLE.len() != next as usize * (DIMS + 4) {
             return Err(EmbedError::Setup("the built-in table does not fit its vocabulary".into()));
         }
-        Ok(Self { wordpiece: Arc::new(WordPiece::built_in()), rows })
+        Ok(Self { rows })
     }
 
     pub fn vector(&self, text: &str) -> Vec<f32> {
         let (scales, cells) = TABLE.split_at(TABLE.len() / (DIMS + 4) * 4);
         let mut sum = vec![0.0; DIMS];
-        for piece in self.wordpiece.encode(text) {
+        for piece in wordpiece::encode(text) {
             let Some(row) = self.rows[piece as usize] else { continue };
             let row = row as usize;
             let scale: [u8; 4] = scales[row * 4..][..4].try_into().expect("the slice has four bytes");

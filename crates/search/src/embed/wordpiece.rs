@@ -1,13 +1,15 @@
 //! WordPiece: the tokenizer of the built-in models.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The vocabulary of BERT uncased, which MiniLM and the table distilled from it share.
-pub struct WordPiece {
-    ids: HashMap<&'static str, u32>,
-}
+/// The number of each piece. Read when the first text is embedded, so that a server starts quickly.
+static IDS: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
+    let mut ids = HashMap::with_capacity(vocabulary().count());
+    ids.extend(vocabulary().zip(0..));
+    ids
+});
 
 const UNKNOWN: u32 = 100;
 pub const START: u32 = 101;
@@ -15,50 +17,45 @@ pub const END: u32 = 102;
 /// A longer word is one unknown piece, as in the reference implementation.
 const MAX_WORD_CHARS: usize = 100;
 
-impl WordPiece {
-    pub fn built_in() -> Self {
-        Self { ids: Self::vocabulary().zip(0..).collect() }
-    }
+/// Every piece of the vocabulary of BERT uncased, in the order of its number. MiniLM and the table distilled from it
+/// share the vocabulary.
+pub fn vocabulary() -> impl Iterator<Item = &'static str> {
+    include_str!("../../assets/embedder/vocab.txt").lines()
+}
 
-    /// Every piece, in the order of its number.
-    pub fn vocabulary() -> impl Iterator<Item = &'static str> {
-        include_str!("../../assets/embedder/vocab.txt").lines()
+/// The pieces of a text, without the special tokens around it.
+pub fn encode(text: &str) -> Vec<u32> {
+    let mut pieces = Vec::new();
+    for word in split(text) {
+        cut(&word, &mut pieces);
     }
+    pieces
+}
 
-    /// The pieces of a text, without the special tokens around it.
-    pub fn encode(&self, text: &str) -> Vec<u32> {
-        let mut pieces = Vec::new();
-        for word in split(text) {
-            self.cut(&word, &mut pieces);
-        }
-        pieces
+/// Takes the longest known prefix, then the longest known continuation, and so on. If a part is unknown, the
+/// whole word is.
+fn cut(word: &str, pieces: &mut Vec<u32>) {
+    let before = pieces.len();
+    let mut rest = word;
+    let mut candidate = String::new();
+    if word.chars().count() > MAX_WORD_CHARS {
+        return pieces.push(UNKNOWN);
     }
-
-    /// Takes the longest known prefix, then the longest known continuation, and so on. If a part is unknown, the
-    /// whole word is.
-    fn cut(&self, word: &str, pieces: &mut Vec<u32>) {
-        let before = pieces.len();
-        let mut rest = word;
-        let mut candidate = String::new();
-        if word.chars().count() > MAX_WORD_CHARS {
+    while !rest.is_empty() {
+        let prefix = if rest.len() == word.len() { "" } else { "##" };
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
+        let longest = ends.into_iter().find_map(|end| {
+            candidate.clear();
+            candidate.push_str(prefix);
+            candidate.push_str(&rest[..end]);
+            IDS.get(candidate.as_str()).map(|id| (*id, end))
+        });
+        let Some((id, end)) = longest else {
+            pieces.truncate(before);
             return pieces.push(UNKNOWN);
-        }
-        while !rest.is_empty() {
-            let prefix = if rest.len() == word.len() { "" } else { "##" };
-            let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
-            let longest = ends.into_iter().find_map(|end| {
-                candidate.clear();
-                candidate.push_str(prefix);
-                candidate.push_str(&rest[..end]);
-                self.ids.get(candidate.as_str()).map(|id| (*id, end))
-            });
-            let Some((id, end)) = longest else {
-                pieces.truncate(before);
-                return pieces.push(UNKNOWN);
-            };
-            pieces.push(id);
-            rest = &rest[end..];
-        }
+        };
+        pieces.push(id);
+        rest = &rest[end..];
     }
 }
 
@@ -107,9 +104,8 @@ mod tests {
     /// The expected ids come from the model's reference tokenizer.
     #[test]
     fn pieces_are_those_of_the_reference_tokenizer() {
-        let wordpiece = WordPiece::built_in();
         for (text, expected) in REFERENCE {
-            assert_eq!(wordpiece.encode(text), expected, "{text}");
+            assert_eq!(encode(text), expected, "{text}");
         }
     }
 

@@ -2,7 +2,10 @@
 
 mod page;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use aide::openapi::{Info, License, OpenApi, ReferenceOr, SecurityScheme, Server};
 use axum::{Router, body::Bytes, http::header, response::Html, routing::get};
@@ -40,13 +43,14 @@ pub(crate) fn beginning() -> OpenApi {
 
 /// Serves the complete document, and an HTML page of it.
 pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
-    let document = complete(&api, toolbox);
     // Shared by all responses, so that a slow client costs no copy.
-    let page = Bytes::from(page::render(&document));
-    let document = Bytes::from(document.to_string());
+    let document = Bytes::from(complete(&api, toolbox).to_string());
+    // Few people read the page, so the first one waits for it and not every start.
+    let (page, source) = (Arc::new(OnceLock::new()), document.clone());
+    let page = move || page.get_or_init(|| Bytes::from(page::render(&source))).clone();
     router
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document.clone())))
-        .route("/docs", get(async move || Html(page.clone())))
+        .route("/docs", get(async move || Html(page())))
         .route("/docs/style.css", get(async || ([(header::CONTENT_TYPE, "text/css")], page::STYLE)))
 }
 

@@ -9,8 +9,9 @@ pub(super) const STYLE: &str = include_str!("style.css");
 /// Fields that are nested deeper are only in the document itself.
 const MAX_DEPTH: u32 = 4;
 
-pub(super) fn render(document: &Value) -> String {
-    let mut page = Page { document, html: String::new() };
+pub(super) fn render(document: &[u8]) -> String {
+    let document = serde_json::from_slice(document).expect("the document was encoded by this program");
+    let mut page = Page { document: &document, html: String::new() };
     page.write();
     page.html
 }
@@ -196,11 +197,12 @@ mod tests {
 
     #[test]
     fn texts_of_the_document_are_escaped_on_the_page() {
-        let page = render(&json!({
+        let document = json!({
             "info": {"title": "<b>", "version": "1"},
             "tags": [{"name": "tasks"}],
             "paths": {"/tasks": {"get": {"tags": ["tasks"], "summary": "a & b <script>", "responses": {}}}},
-        }));
+        });
+        let page = render(document.to_string().as_bytes());
         assert!(
             page.contains("a &amp; b &lt;script&gt;") && !page.contains("<script") && !page.contains("<b>"),
             "{page}"

@@ -8,6 +8,7 @@ mod attempts;
 mod branches;
 mod by_age;
 mod catalogue_answers;
+mod checkpoints;
 mod connections;
 mod consents;
 mod conversation_model;
@@ -95,6 +96,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio_util::task::AbortOnDropHandle;
 
 use db::Db;
 
@@ -160,6 +162,8 @@ pub struct Store {
     lease: TimeDelta,
     paces: Arc<short::Paces>,
     served: Arc<fair::Served>,
+    /// None with PostgreSQL, which has a process of its own for this.
+    _checkpoints: Option<Arc<AbortOnDropHandle<()>>>,
 }
 
 /// How many connections of a pool are open, for metrics.
@@ -200,8 +204,13 @@ impl Store {
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
+        let checkpoints = match &db {
+            Db::Sqlite { read, write } => Some(Arc::new(checkpoints::start(read.clone(), write.clone()))),
+            Db::Postgres { .. } => None,
+        };
         let store = Self {
             db,
+            _checkpoints: checkpoints,
             notices,
             clock: Arc::default(),
             call_leases: Arc::default(),
@@ -321,6 +330,8 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .journal_mode(SqliteJournalMode::Wal)
         // Every commit survives a power cut, except commits with `Durability::Process`.
         .synchronous(SqliteSynchronous::Full)
+        // `checkpoints` copies the log.
+        .pragma("wal_autocheckpoint", "0")
         .busy_timeout(Duration::from_secs(5))
         .statement_cache_capacity(200);
     let timeout = Duration::from_secs(5);

@@ -1,0 +1,82 @@
+//! Checkpoints of SQLite: the pages in the write-ahead log are copied into the database file.
+//!
+//! By default SQLite does this in the commit that makes the log long: every other write waits for the copy and for the
+//! disk. Here a task copies the pages on a connection for reading while the writer continues.
+
+use std::time::Duration;
+
+use sqlx::{Executor, Row, SqlitePool};
+use tokio::time::MissedTickBehavior;
+use tokio_util::task::AbortOnDropHandle;
+
+const EVERY: Duration = Duration::from_millis(500);
+/// SQLite starts the log again when all of it is copied. While turns are running, a commit always follows the copied
+/// pages, so the writer copies the last ones itself when the log has become this long (16 MiB).
+const LONG: i64 = 4096;
+
+/// Copies until the handle is dropped.
+pub(crate) fn start(read: SqlitePool, write: SqlitePool) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut has_failed = false;
+        while !write.is_closed() {
+            ticks.tick().await;
+            let copied = copy(&read, &write).await;
+            if let Err(error) = &copied
+                && !has_failed
+                && !write.is_closed()
+            {
+                tracing::warn!(%error, "the log of the database cannot be copied into the database file; trying again");
+            }
+            has_failed = copied.is_err();
+        }
+    }))
+}
+
+async fn copy(read: &SqlitePool, write: &SqlitePool) -> Result<(), sqlx::Error> {
+    if checkpoint(read).await? >= LONG {
+        checkpoint(write).await?;
+    }
+    Ok(())
+}
+
+/// Copies what can be copied without waiting for anything. Returns the length of the log in pages.
+async fn checkpoint(pool: &SqlitePool) -> Result<i64, sqlx::Error> {
+    let row = pool.fetch_one("PRAGMA wal_checkpoint(PASSIVE)").await?;
+    row.try_get(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{db::Db, open_sqlite};
+
+    const MIB: u64 = 1 << 20;
+
+    #[tokio::test]
+    async fn a_commit_copies_nothing_and_copies_keep_the_log_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.db");
+        // Without the task, so that the test decides when pages are copied.
+        let Db::Sqlite { read, write } = &open_sqlite(path.to_str().unwrap(), 2).await.unwrap() else {
+            panic!("SQLite")
+        };
+        write.execute("CREATE TABLE filler (bytes BLOB)").await.unwrap();
+        copy(read, write).await.unwrap();
+        let length = |ending: &str| std::fs::metadata(format!("{}{ending}", path.display())).unwrap().len();
+        let before = length("");
+
+        for round in 0..5 {
+            for _ in 0..8 {
+                write.execute("INSERT INTO filler VALUES (zeroblob(1048576))").await.unwrap();
+            }
+            if round == 0 {
+                assert_eq!(length(""), before, "no commit copied pages");
+            }
+            copy(read, write).await.unwrap();
+        }
+        assert!(length("") > 40 * MIB, "all pages are copied: {}", length(""));
+        assert!(length("-wal") < 20 * MIB, "the log was started again: {}", length("-wal"));
+    }
+}

@@ -42,6 +42,7 @@ mod matching_line;
 #[cfg(feature = "test-util")]
 mod memory;
 mod merge_log;
+mod merge_undo;
 mod merges;
 mod message_pages;
 mod migrations;

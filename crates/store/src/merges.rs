@@ -14,7 +14,7 @@ use super::{
     documents::project,
     library_insert::{Removed, insert_tracks},
     locks::lock_library,
-    schedule::{park, wake},
+    schedule::park,
 };
 use music::TrackId;
 
@@ -26,22 +26,33 @@ pub struct FilePart {
 }
 from_row!(FilePart { path, part });
 
-/// The state before the change, for its undo.
+/// The state before the change, for its undo. A merge stores how often the track that goes was played, and when the track that
+/// stays was played without it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Before {
     /// Files that were moved.
     pub(crate) files: Vec<FilePart>,
-    n_plays: i32,
-    first_played_at: Option<DateTime<Utc>>,
-    last_played_at: Option<DateTime<Utc>>,
+    pub(crate) n_plays: i32,
+    #[serde(flatten)]
+    pub(crate) played: Played,
 }
 
-struct Plays {
-    n_plays: i32,
-    first_played_at: Option<DateTime<Utc>>,
-    last_played_at: Option<DateTime<Utc>>,
+/// When a track was played first and last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Played {
+    #[serde(rename = "first_played_at")]
+    pub(crate) first: Option<DateTime<Utc>>,
+    #[serde(rename = "last_played_at")]
+    pub(crate) last: Option<DateTime<Utc>>,
 }
-from_row!(Plays { n_plays, first_played_at, last_played_at });
+
+impl Played {
+    /// The dates of two tracks that are one.
+    pub(crate) fn with(self, other: Self) -> Self {
+        let first = [self.first, other.first].into_iter().flatten().min();
+        Self { first, last: self.last.max(other.last) }
+    }
+}
 
 const PLAYS: &str = "SELECT n_plays, first_played_at, last_played_at FROM library_tracks
     WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";
@@ -49,13 +60,18 @@ const SET_PLAYS: &str = "UPDATE library_tracks SET n_plays = n_plays + $3, first
     WHERE user_id = $1 AND recording_id = $2";
 const REMOVE: &str = "UPDATE library_tracks SET removed_at = $3, left_with_file = FALSE
     WHERE user_id = $1 AND recording_id = $2 AND removed_at IS NULL";
-const BRING_BACK: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
-    WHERE user_id = $1 AND recording_id = $2";
 const LOG: &str = "INSERT INTO track_merges (id, user_id, recording_id, into_id, kind, cause, before, created_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-/// A merge that the user took back, and files whose track the user has said.
-const DECIDED: &str = "SELECT 1 FROM track_merges WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NOT NULL
-        AND recording_id IN ($2, $3) AND into_id IN ($2, $3)
+/// A merge that the user took back, of any tracks that are parts of the two now, and files whose track the user has said.
+const DECIDED: &str = "WITH RECURSIVE a (id) AS (SELECT CAST($2 AS TEXT)
+        UNION SELECT p.recording_id FROM track_merges p JOIN a ON p.into_id = a.id
+        WHERE p.user_id = $1 AND p.kind = 'merge' AND p.undone_at IS NULL),
+    b (id) AS (SELECT CAST($3 AS TEXT)
+        UNION SELECT p.recording_id FROM track_merges p JOIN b ON p.into_id = b.id
+        WHERE p.user_id = $1 AND p.kind = 'merge' AND p.undone_at IS NULL)
+    SELECT 1 FROM track_merges WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NOT NULL
+        AND ((recording_id IN (SELECT id FROM a) AND into_id IN (SELECT id FROM b))
+            OR (recording_id IN (SELECT id FROM b) AND into_id IN (SELECT id FROM a)))
     UNION ALL SELECT 1 FROM library_files WHERE user_id = $1 AND recording_id IN ($2, $3) AND is_pinned LIMIT 1";
 const TAKE_FILE: &str = "UPDATE library_files SET recording_id = $4, is_pinned = $5
     WHERE user_id = $1 AND path = $2 AND part = $3";
@@ -103,39 +119,11 @@ impl Store {
         plays_of(&mut tx, user, &from).await?;
         insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::ComesBack, Priority::ByHand).await?;
         take_file(&mut tx, user, file, &into, true).await?;
-        let before = Before { files: vec![file.clone()], n_plays: 0, first_played_at: None, last_played_at: None };
+        let before = Before { files: vec![file.clone()], n_plays: 0, played: Played::default() };
         let id = log(&mut tx, user, (&from, &into), ("split", "user"), &before).await?;
         project(&mut tx, &[from, into]).await?;
         tx.commit().await?;
         Ok(id)
-    }
-
-    /// Undoes a merge or a split. `NotFound` if it belongs to another user or was already undone.
-    pub async fn undo_merge(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
-        const TAKE: &str = "UPDATE track_merges SET undone_at = $3 WHERE id = $1 AND user_id = $2 AND undone_at IS NULL
-            RETURNING recording_id, into_id, kind, before";
-        let user = owner.as_str();
-        let mut tx = self.begin().await?;
-        lock_library(&mut tx, user).await?;
-        let row: Option<(String, String, String, Json<Before>)> =
-            tx.query(TAKE).bind(id).bind(user).bind_now().fetch_optional().await?;
-        let (from, into, kind, Json(before)) = row.ok_or(StoreError::NotFound)?;
-        for file in &before.files {
-            // Files that the user parted stay parted, whatever they sound like.
-            take_file(&mut tx, user, file, &from, kind == "merge").await?;
-        }
-        let (back, gone) = if kind == "merge" { (&from, None) } else { (&from, Some(&into)) };
-        if let Some(gone) = gone {
-            tx.query(REMOVE).bind(user).bind(gone).bind_now().execute().await?;
-            park(&mut tx, std::slice::from_ref(gone)).await?;
-        } else {
-            tx.query(BRING_BACK).bind(user).bind(back).execute().await?;
-            let plays = (-before.n_plays, before.first_played_at, before.last_played_at);
-            set_plays(&mut tx, user, &into, plays).await?;
-            wake(&mut tx, std::slice::from_ref(back)).await?;
-        }
-        project(&mut tx, &[from, into]).await?;
-        tx.commit().await
     }
 }
 
@@ -143,39 +131,51 @@ async fn merge(tx: &mut Tx, user: &str, (from, into): (String, String), cause: &
     const FILES: &str = "UPDATE library_files SET recording_id = $3 WHERE user_id = $1 AND recording_id = $2
         RETURNING path, part";
     lock_library(tx, user).await?;
-    let plays = plays_of(tx, user, &from).await?;
-    let old = plays_of(tx, user, &into).await?;
+    let (n_plays, played) = plays_of(tx, user, &from).await?;
+    let (_, before) = plays_of(tx, user, &into).await?;
     let files: Vec<FilePart> = tx.query(FILES).bind(user).bind(&from).bind(&into).fetch_all().await?;
-    let first = [plays.first_played_at, old.first_played_at].into_iter().flatten().min();
-    let last = [plays.last_played_at, old.last_played_at].into_iter().flatten().max();
-    set_plays(tx, user, &into, (plays.n_plays, first, last)).await?;
-    tx.query(REMOVE).bind(user).bind(&from).bind_now().execute().await?;
-    let before = Before {
-        files,
-        n_plays: plays.n_plays,
-        first_played_at: old.first_played_at,
-        last_played_at: old.last_played_at,
-    };
+    add_plays(tx, user, &into, n_plays, before.with(played)).await?;
+    remove(tx, user, &from).await?;
+    let before = Before { files, n_plays, played: before };
     let id = log(tx, user, (&from, &into), ("merge", cause), &before).await?;
     park(tx, std::slice::from_ref(&from)).await?;
     project(tx, &[from, into]).await?;
     Ok(id)
 }
 
-/// The plays of a track in the library.
-async fn plays_of(tx: &mut Tx, user: &str, track: &str) -> Result<Plays, StoreError> {
-    let row: Option<Plays> = tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
-    row.ok_or(StoreError::NotFound)
+/// How often and when a track in the library was played.
+async fn plays_of(tx: &mut Tx, user: &str, track: &str) -> Result<(i32, Played), StoreError> {
+    let row: Option<(i32, Option<DateTime<Utc>>, Option<DateTime<Utc>>)> =
+        tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
+    let (n_plays, first, last) = row.ok_or(StoreError::NotFound)?;
+    Ok((n_plays, Played { first, last }))
 }
 
-type Added = (i32, Option<DateTime<Utc>>, Option<DateTime<Utc>>);
-
-async fn set_plays(tx: &mut Tx, user: &str, track: &str, (n, first, last): Added) -> Result<(), StoreError> {
-    tx.query(SET_PLAYS).bind(user).bind(track).bind(n).bind(first).bind(last).execute().await?;
+pub(crate) async fn add_plays(
+    tx: &mut Tx,
+    user: &str,
+    track: &str,
+    n_plays: i32,
+    played: Played,
+) -> Result<(), StoreError> {
+    let query = tx.query(SET_PLAYS).bind(user).bind(track).bind(n_plays);
+    query.bind(played.first).bind(played.last).execute().await?;
     Ok(())
 }
 
-async fn take_file(tx: &mut Tx, user: &str, file: &FilePart, track: &str, pinned: bool) -> Result<(), StoreError> {
+/// Removes a track from the library.
+pub(crate) async fn remove(tx: &mut Tx, user: &str, track: &str) -> Result<(), StoreError> {
+    tx.query(REMOVE).bind(user).bind(track).bind_now().execute().await?;
+    Ok(())
+}
+
+pub(crate) async fn take_file(
+    tx: &mut Tx,
+    user: &str,
+    file: &FilePart,
+    track: &str,
+    pinned: bool,
+) -> Result<(), StoreError> {
     tx.query(TAKE_FILE).bind(user).bind(&file.path).bind(file.part).bind(track).bind(pinned).execute().await?;
     Ok(())
 }

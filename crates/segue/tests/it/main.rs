@@ -34,6 +34,7 @@ mod killed;
 mod limits;
 mod mcp;
 mod mcp_client;
+mod merge_undo;
 mod merges;
 mod metrics;
 mod migration;

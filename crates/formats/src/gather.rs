@@ -182,5 +182,10 @@ fn key_of(track: &ImportedTrack) -> String {
     }
     let seconds = track.duration.map_or(0, |seconds| seconds.round() as u64);
     let album = track.album.as_deref().unwrap_or_default();
-    format!("{}\n{}\n{album}\n{seconds}", track.title, track.artist()).to_lowercase()
+    let named = format!("{}\n{}\n{album}\n{seconds}", track.title, track.artist()).to_lowercase();
+    // A title without an artist names no recording: "Track 01" is on every disc.
+    match &track.ids.location {
+        Some(file) if track.artists.is_empty() => format!("{named}\n{file}"),
+        _ => named,
+    }
 }

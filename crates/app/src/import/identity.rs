@@ -151,11 +151,13 @@ fn name_of(entry: &ImportedTrack) -> RecordingName {
     RecordingName::new(&entry.title, None, &entry.artist())
 }
 
-/// What identifies a track without a code: its name and length; without an artist, also its file.
+/// What identifies a track without a code: its name and length; without an artist, also its file. An upload has no path, so its
+/// audio identifies it.
 fn says(entry: &ImportedTrack, name: &str) -> String {
     let seconds = entry.duration.map_or(0, |seconds| seconds.round() as u64);
     let place = if entry.artists.is_empty() || entry.title.is_empty() {
-        let ids = [&entry.album, &entry.ids.location, &entry.ids.spotify, &entry.ids.tidal, &entry.ids.music_brainz];
+        let file = if entry.ids.location.is_some() { &entry.ids.location } else { &entry.ids.audio };
+        let ids = [&entry.album, file, &entry.ids.spotify, &entry.ids.tidal, &entry.ids.music_brainz];
         ids.into_iter().flatten().cloned().collect::<Vec<_>>().join("\n")
     } else {
         String::new()
@@ -199,6 +201,27 @@ mod tests {
         let other =
             OwnTracks::default().identify(&UserId::new("bob"), &long(100.0), &super::super::judge(&long(100.0), &[]));
         assert_ne!(other.id, memo, "another user's track is another recording");
+    }
+
+    #[test]
+    fn an_upload_without_an_artist_is_identified_by_its_audio_too() {
+        let own = &mut OwnTracks::default();
+        let upload = |title: &str, audio: &str| {
+            let mut upload = ImportedTrack { title: title.into(), duration: Some(20.0), ..ImportedTrack::default() };
+            upload.ids.audio = Some(audio.into());
+            upload
+        };
+        let first = identified(own, &upload("track 01", "aa"));
+        assert_eq!(identified(own, &upload("track 01", "aa")), first);
+        assert_ne!(identified(own, &upload("track 01", "bb")), first);
+        let named = |audio| ImportedTrack { artists: vec!["Ensemble".into()], ..upload("Memo", audio) };
+        assert_eq!(identified(own, &named("aa")), identified(own, &named("bb")), "two encodings have one name");
+        let at = |audio| {
+            let mut file = upload("track 01", audio);
+            file.ids.location = Some("/music/track 01.wav".into());
+            file
+        };
+        assert_eq!(identified(own, &at("aa")), identified(own, &at("bb")), "the file at a path may change");
     }
 
     #[test]

@@ -205,7 +205,11 @@ impl OpenEntry {
 fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
     let ImportedTrack { title, artists, album, duration, isrcs, ids, .. } = entry;
     let seconds = duration.map(|seconds| seconds.round() as u64);
-    let says = format!("{title}\n{artists:?}\n{album:?}\n{seconds:?}\n{isrcs:?}\n{:?}", ids.spotify);
+    let mut says = format!("{title}\n{artists:?}\n{album:?}\n{seconds:?}\n{isrcs:?}\n{:?}", ids.spotify);
+    // Uploads without an artist are different tracks if their audio differs.
+    if let (true, None, Some(audio)) = (artists.is_empty(), &ids.location, &ids.audio) {
+        says.push_str(audio);
+    }
     Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{owner}\n{says}").to_lowercase().as_bytes())
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use zip::{ZipArchive, read::ZipFile};
 
-use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload, kind_of};
+use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload};
 
 /// One file and everything that was read from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct GatheredFile {
 }
 
 /// Limits for archives. An archive that exceeds them is treated as an attack.
-struct Limits {
+pub(crate) struct Limits {
     n_members: usize,
     /// The total unpacked size of all members.
     n_bytes: u64,
@@ -36,7 +36,7 @@ struct Limits {
 
 /// A music collection has some thousands of files, a history of many years about thirty. Text shrinks to a tenth,
 /// rarely to a fiftieth.
-const LIMITS: Limits =
+pub(crate) const LIMITS: Limits =
     Limits { n_members: 5000, n_bytes: 1 << 30, ratio: 200, ratio_from: 1 << 20, directory: 4 << 20 };
 
 const NESTED: &str = "an archive inside an archive; nested archives are not read";
@@ -71,31 +71,6 @@ pub fn gather_uploaded(mut file: File, name: &str, scratch: &Path) -> Result<Vec
     }
 }
 
-/// Visits the audio files of an upload: the upload itself, or the members of the archive, which are unpacked one at a time.
-/// `visit` gets the name and the file, and returns whether the next one is wanted.
-pub fn visit_audio(
-    mut file: File,
-    name: &str,
-    scratch: &Path,
-    visit: &mut dyn FnMut(&str, File) -> bool,
-) -> Result<(), ImportError> {
-    file.rewind()?;
-    match kind_of(&mut file, name) {
-        Ok(kind) if kind.is_audio() => _ = visit(name, file),
-        Err(ImportError::Unrecognised(Unrecognised::Archive)) => {
-            return each_member(file, name, scratch, &LIMITS, &mut |_, short, mut member| match kind_of(
-                &mut member,
-                short,
-            ) {
-                Ok(kind) if kind.is_audio() => Ok(visit(short, member)),
-                _ => Ok(true),
-            });
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
 /// Other files (a read-me, an address book) are skipped. An archive without any importable file is rejected.
 fn in_archive(
     file: File,
@@ -123,9 +98,9 @@ fn in_archive(
 }
 
 /// Gets the path in the archive, the file name and the unpacked member, and returns whether the next one is wanted.
-type TakeMember<'a> = dyn FnMut(&str, &str, File) -> Result<bool, ImportError> + 'a;
+pub(crate) type TakeMember<'a> = dyn FnMut(&str, &str, File) -> Result<bool, ImportError> + 'a;
 
-fn each_member(
+pub(crate) fn each_member(
     file: File,
     archive_name: &str,
     scratch: &Path,

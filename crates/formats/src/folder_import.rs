@@ -10,6 +10,7 @@ use std::{
 
 use super::{
     FIRST_BYTES, Gathered, GatheredFile, ImportError, Kind, archive, audio,
+    content_hash::content_hash,
     folder::{Role, Skip, walk},
     format::AUDIO_ID,
     formats::cue::Sheet,
@@ -70,7 +71,10 @@ pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(Kind, Gathered)>,
     let mut first = vec![];
     File::open(path)?.take(FIRST_BYTES as u64).read_to_end(&mut first)?;
     match super::recognise(&first, &archive::file_name(path)) {
-        Ok(kind) if kind.is_audio() => Ok(Some((kind, gather(std::iter::once(audio::file(1, path)))?))),
+        Ok(kind) if kind.is_audio() => {
+            let entry = audio::file(1, path).map(|track| with_hash(track, path));
+            Ok(Some((kind, gather(std::iter::once(entry))?)))
+        }
         _ => Ok(None),
     }
 }
@@ -148,7 +152,7 @@ impl Contents {
             let entry = audio::file_in(n, path, relative).map(|track| with_art(track, art));
             match (sheets.remove(path), entry) {
                 (Some(sheet), Ok(whole)) => tracks_of_sheet(sheet, &whole),
-                (_, entry) => vec![entry],
+                (_, entry) => vec![entry.map(|track| with_hash(track, path))],
             }
         });
         let gathered = gather(entries).unwrap_or_else(Gathered::from_error);
@@ -162,6 +166,12 @@ impl Contents {
 
 fn with_art(mut track: ImportedTrack, art: Option<&Path>) -> ImportedTrack {
     track.details.folder_art = art.and_then(|path| clean(&path.display().to_string()));
+    track
+}
+
+/// A file that cannot be read again is only not compared.
+fn with_hash(mut track: ImportedTrack, path: &Path) -> ImportedTrack {
+    track.ids.audio = File::open(path).and_then(content_hash).ok();
     track
 }
 

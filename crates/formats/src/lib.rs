@@ -28,6 +28,7 @@ pub mod spelling;
 mod table;
 mod text;
 mod track;
+mod visit_audio;
 mod xml;
 
 use std::{
@@ -36,7 +37,7 @@ use std::{
 };
 
 pub use self::{
-    archive::{GatheredFile, gather_files, gather_uploaded, visit_audio},
+    archive::{GatheredFile, gather_files, gather_uploaded},
     beginning::FIRST_BYTES,
     content_hash::content_hash,
     details::Details,
@@ -48,6 +49,7 @@ pub use self::{
     recognise::{Unrecognised, recognise},
     sound::{NoFingerprint, fingerprint, fingerprint_of},
     track::{Entry, EntryKind, Ids, ImportedTrack, LineError, Problem},
+    visit_audio::{Visit, visit_audio, visit_audio_at},
 };
 use self::{
     gather::gather_playlist,

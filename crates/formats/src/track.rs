@@ -97,7 +97,7 @@ pub struct Ids {
     /// Path or URL of the audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// The hash of the audio, for an uploaded file.
+    /// The hash of the audio, for a file that was uploaded or imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
 }

@@ -7,3 +7,4 @@ mod content_hash;
 mod files;
 mod folder;
 mod outcomes;
+mod sounds;

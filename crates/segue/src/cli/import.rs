@@ -50,12 +50,15 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode>
 
 async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<ExitCode> {
     let patience = Duration::from_secs(args.patience);
-    let (mut all, mut n_refused) = (vec![], 0);
+    let (mut all, mut with_audio, mut n_refused) = (vec![], vec![], 0);
     for path in &args.files {
         match app.imports().import(owner, Given::Path(path.clone()), patience).await {
             Ok(imported) => {
                 if !args.json {
                     print_reports(&imported)?;
+                }
+                if app.folders().compares(&imported) {
+                    with_audio.push(path);
                 }
                 all.extend(imported);
             }
@@ -78,7 +81,18 @@ async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<Ex
             answer.added
         );
     }
+    compare_sounds(app, owner, &with_audio).await?;
     Ok(if n_refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// After the report, because it takes a while, and all tracks are stored.
+async fn compare_sounds(app: &App, owner: &UserId, paths: &[&PathBuf]) -> anyhow::Result<()> {
+    for path in paths {
+        eprintln!("{}: comparing the sounds of the files.", shown(&path.display().to_string()));
+        let n_files = app.folders().compare_imported(owner, (*path).clone()).await?;
+        eprintln!("The sounds of {n_files} files were compared.");
+    }
+    Ok(())
 }
 
 fn print_reports(imported: &[Imported]) -> anyhow::Result<()> {

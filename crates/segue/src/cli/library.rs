@@ -5,13 +5,16 @@ use std::process::ExitCode;
 use app::{
     App,
     config::Config,
-    services::folders::{FolderSource, ScanReport},
+    services::folders::{FolderSound, FolderSource, ScanReport},
 };
 use clap::Subcommand;
 use engine::UserId;
 use serde_json::json;
 
-use super::{terminal::CommandOutput, user_arg::UserArg};
+use super::{
+    terminal::{CommandOutput, shown},
+    user_arg::UserArg,
+};
 use crate::telemetry;
 
 /// Synchronise folders of audio files with a library
@@ -51,36 +54,45 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
     let app = super::open_command(config).await?;
     let owner = how.user.id(app.config.auth, app.accounts()).await?;
-    let told = match &args.action {
-        Action::Add { folder, .. } => add(&app, &owner, folder).await?,
-        Action::List(_) => list(&app, &owner).await?,
-        Action::Sync(_) => sync(&app, &owner).await?,
-    };
-    app.catch_up().await?;
+    let done = act(&app, &owner, &args.action, how.json).await;
     app.stop().await;
-    told.print(how.json)?;
-    Ok(ExitCode::SUCCESS)
+    done.map(|()| ExitCode::SUCCESS)
 }
 
-async fn add(app: &App, owner: &UserId, path: &str) -> anyhow::Result<CommandOutput> {
-    let folder = app.folders().add(owner, path).await?;
-    scan(app, owner, vec![folder]).await
+async fn act(app: &App, owner: &UserId, action: &Action, as_json: bool) -> anyhow::Result<()> {
+    let folders = match action {
+        Action::Add { folder, .. } => vec![app.folders().add(owner, folder).await?],
+        Action::List(_) | Action::Sync(_) => app.folders().list(owner).await?,
+    };
+    if let Action::List(_) = action {
+        let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
+        return CommandOutput { text: paths.join("\n"), json: json!({"folders": paths}) }.print(as_json);
+    }
+    let told = scan(app, owner, &folders).await?;
+    app.catch_up().await?;
+    told.print(as_json)?;
+    compare_sounds(app, owner, &folders).await
 }
 
-async fn list(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
-    let folders = app.folders().list(owner).await?;
-    let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
-    Ok(CommandOutput { text: paths.join("\n"), json: json!({"folders": paths}) })
+/// After the result is printed, because it takes a while. If the command is stopped, the next one or a server goes on.
+async fn compare_sounds(app: &App, owner: &UserId, folders: &[FolderSource]) -> anyhow::Result<()> {
+    for FolderSource { id, path, .. } in folders {
+        let sound = app.folders().sound(owner, *id).await?;
+        let Some(FolderSound { waiting: 1.., .. }) = sound else { continue };
+        eprintln!("{}: comparing the sounds of the files. Ctrl-C leaves the rest to the server.", shown(path));
+        match app.folders().compare_folder_now(owner, *id).await? {
+            Some(n_files) => eprintln!("The sounds of {n_files} files were compared."),
+            None => eprintln!("A running server compares them."),
+        }
+    }
+    app.catch_up().await?;
+    Ok(())
 }
 
-async fn sync(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
-    scan(app, owner, app.folders().list(owner).await?).await
-}
-
-async fn scan(app: &App, owner: &UserId, folders: Vec<FolderSource>) -> anyhow::Result<CommandOutput> {
+async fn scan(app: &App, owner: &UserId, folders: &[FolderSource]) -> anyhow::Result<CommandOutput> {
     let (mut lines, mut reports) = (vec![], vec![]);
     for FolderSource { id, path, .. } in folders {
-        let report = app.folders().sync(owner, id).await?;
+        let report = app.folders().sync(owner, *id).await?;
         let ScanReport { files, added, changed, moved, gone, playlists, unreadable, .. } = &report;
         let n_unreadable = unreadable.len();
         lines.push(format!(

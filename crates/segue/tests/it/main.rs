@@ -47,6 +47,7 @@ mod pages;
 mod playlists;
 mod proxy;
 mod readiness;
+mod same_sound;
 mod search_limits;
 mod shutdown;
 mod stored;

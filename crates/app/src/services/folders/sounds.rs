@@ -8,6 +8,7 @@ use music::{Fingerprint, TrackId, TrackRef};
 use store::{FolderSource, LibraryTrack, Sound, StoreError, UncomparedFile};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
+use uuid::Uuid;
 
 use super::{Folders, look::stamp, same_track::merged, watch::LOOK_EVERY};
 use crate::Error;
@@ -47,6 +48,19 @@ impl Folders {
         }
         self.uploads.all_compared().await;
         self.compare_all(Pace::Fast, &CancellationToken::new()).await
+    }
+
+    /// Compares the sounds of one folder, with no pauses. Returns how many files were compared, or None if another node does it
+    /// or sounds are not compared.
+    pub async fn compare_folder_now(&self, owner: &UserId, id: Uuid) -> Result<Option<usize>, Error> {
+        let source = self.store.folder(owner, id).await?;
+        if !self.compares_sounds || !self.claims(&source).await? {
+            return Ok(None);
+        }
+        let compared = self.compare_folder(&source, Pace::Fast, &CancellationToken::new()).await;
+        // The server that runs next need not wait for the lease.
+        self.store.release_folders(&self.node).await?;
+        compared.map(Some)
     }
 
     async fn compare_all(&self, pace: Pace, ended: &CancellationToken) -> Result<usize, Error> {

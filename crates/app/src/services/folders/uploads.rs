@@ -1,12 +1,20 @@
-//! Which uploads have the same sound as a track? Uploads are not stored, so they are decoded while their temporary files exist.
+//! Which imported files have the same sound as a track? Uploads are not stored, so they are decoded while their temporary files
+//! exist. Files of a path are decoded after their import.
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use engine::UserId;
-use formats::{content_hash, fingerprint_of, visit_audio};
+use formats::{Visit, content_hash, fingerprint_of, visit_audio, visit_audio_at};
 use music::Fingerprint;
-use store::Sound;
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
+use store::{Sound, Store};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{instrument, warn};
 
@@ -91,25 +99,57 @@ impl Folders {
         ended: &CancellationToken,
     ) -> Result<(), Error> {
         let _alone = self.uploads.decoding.lock().await;
+        let (scratch, UploadedAudio { name, file }) = (self.imports.scratch.clone(), upload);
+        let visit = move |visit: &mut Visit<'_>| match visit_audio(file, &name, &scratch, visit) {
+            Ok(()) => {}
+            // It was read before, so only a full disk ends it early.
+            Err(error) => warn!("An upload cannot be read again: {error}"),
+        };
+        self.compare_each(owner, visit, ended).await.map(drop)
+    }
+
+    /// Compares the sounds of the audio files at a path that were just imported: a file, an archive or a folder. Returns how many
+    /// have a sound to compare.
+    #[instrument(name = "folders.compare_imported", skip_all, fields(user.id = %owner))]
+    pub async fn compare_imported(&self, owner: &UserId, path: PathBuf) -> Result<usize, Error> {
+        let scratch = self.imports.scratch.clone();
+        let visit = move |visit: &mut Visit<'_>| match visit_audio_at(&path, &scratch, visit) {
+            Ok(()) => {}
+            Err(error) => warn!("Imported files cannot be read again: {error}"),
+        };
+        self.compare_each(owner, visit, &CancellationToken::new()).await
+    }
+
+    /// Whether `compare_imported` has anything to do for an import.
+    pub fn compares(&self, imported: &[Imported]) -> bool {
+        self.compares_sounds && imported.iter().any(|one| one.report.kind.is_audio())
+    }
+
+    /// Decodes the files that `visit` visits, one after the other, and compares each.
+    async fn compare_each(
+        &self,
+        owner: &UserId,
+        visit: impl FnOnce(&mut Visit<'_>) + Send + 'static,
+        ended: &CancellationToken,
+    ) -> Result<usize, Error> {
         let (tell, mut heard) = mpsc::channel(1);
-        let (scratch, ended) = (self.imports.scratch.clone(), ended.clone());
-        let UploadedAudio { name, file } = upload;
+        let (hearing, ended) = (Hearing { store: self.store.clone(), owner: owner.clone() }, ended.clone());
+        let runtime = Handle::current();
         let decoding = tokio::task::spawn_blocking(move || {
-            visit_audio(file, &name, &scratch, &mut |name, file| {
-                let sound = hear(file, name, &ended);
+            visit(&mut |name, file| {
+                let sound = hearing.hear(file, name, &runtime, &ended);
                 sound.is_none_or(|sound| tell.blocking_send(sound).is_ok()) && !ended.is_cancelled()
-            })
+            });
         });
+        let mut n_files = 0;
         while let Some((hash, sound)) = heard.recv().await {
             self.compare_uploaded(owner, &hash, sound).await?;
+            n_files += 1;
         }
-        // It was read before, so only a full disk or a decoder that panics ends it early.
-        match decoding.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => warn!("An upload cannot be read again: {error}"),
-            Err(error) => warn!("A decoder failed: {error}"),
+        if let Err(error) = decoding.await {
+            warn!("A decoder failed: {error}");
         }
-        Ok(())
+        Ok(n_files)
     }
 
     async fn compare_uploaded(&self, owner: &UserId, hash: &str, sound: Fingerprint) -> Result<(), Error> {
@@ -127,9 +167,30 @@ impl Folders {
     }
 }
 
-/// None: the file says nothing about its recording.
-fn hear(mut file: File, name: &str, ended: &CancellationToken) -> Option<(String, Fingerprint)> {
-    let hash = content_hash(&mut file).ok()?;
-    let sound = fingerprint_of(file, Path::new(name), &|| !ended.is_cancelled()).ok()?;
-    Some((hash, sound))
+/// Decodes the files of one user.
+struct Hearing {
+    store: Store,
+    owner: UserId,
+}
+
+impl Hearing {
+    /// None: the file says nothing about its recording. Runs on a thread that may wait.
+    fn hear(
+        &self,
+        mut file: File,
+        name: &str,
+        runtime: &Handle,
+        ended: &CancellationToken,
+    ) -> Option<(String, Fingerprint)> {
+        let hash = content_hash(&mut file).ok()?;
+        // Without the answer the file is decoded again, and nothing else is lost.
+        let known = runtime.block_on(self.store.sound(&self.owner, &hash)).ok().flatten();
+        let sound = match known {
+            Some(Sound::Known(sound)) => sound,
+            Some(Sound::None(_) | Sound::Damaged(_)) | None => {
+                fingerprint_of(file, Path::new(name), &|| !ended.is_cancelled()).ok()?
+            }
+        };
+        Some((hash, sound))
+    }
 }

@@ -43,9 +43,9 @@ async fn main() -> anyhow::Result<()> {
     ask::all(&data, &settings, &files).await
 }
 
-/// No service is asked: no catalogue, no lyrics, no features, no model.
+/// No service is asked: no catalogue, no lyrics, no features, no model. The files contain no sounds to compare.
 fn offline() -> Vec<(&'static str, String)> {
-    let off = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL", "SEGUE_SAMPLE"];
+    let off = ["LRCLIB_URL", "RECCOBEATS_URL", "MUSICBRAINZ_URL", "DEEZER_URL", "SEGUE_SAMPLE", "SEGUE_FINGERPRINTS"];
     let mut settings: Vec<_> = off.into_iter().map(|name| (name, "off".to_owned())).collect();
     settings.push(("SEGUE_MODEL", "offline".to_owned()));
     settings.push(("SEGUE_REQUESTS_PER_SECOND", "0".to_owned()));

@@ -9,7 +9,7 @@ use super::{
     Claimed, Ending, Step, Store, StoreError,
     db::Tx,
     documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
-    locks::lock_documents_by_id,
+    locks::{lock_documents_by_id, update_steps},
 };
 use music::DocumentId;
 
@@ -115,20 +115,28 @@ impl Store {
 
     /// Releases the steps of one kind that this node has claimed and could not finish.
     pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
-            WHERE step = $1 AND node = $2 AND state = 'running'";
-        self.write(SQL).bind(step.name()).bind(node).execute().await?;
+        const SQL: (&str, &str) = update_steps!(
+            "state = 'waiting', node = NULL, lease_until = NULL",
+            "step = $1 AND node = $2 AND state = 'running'"
+        );
+        self.write(self.in_dialect(SQL.0, SQL.1)).bind(step.name()).bind(node).execute().await?;
         Ok(())
     }
 
     /// Releases the steps of a dead node: at once if the node has restarted, otherwise when their leases have expired.
     pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
-        const STEPS: &str = "UPDATE ingest_steps SET state = 'waiting', node = NULL, lease_until = NULL
-            WHERE state = 'running' AND (lease_until < $1 OR node = $2)";
-        const ENTRIES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
+        const STEPS: (&str, &str) = update_steps!(
+            "state = 'waiting', node = NULL, lease_until = NULL",
+            "state = 'running' AND (lease_until < $1 OR node = $2)"
+        );
+        const ENTRIES_SQLITE: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
             WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
+        const ENTRIES_POSTGRES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
+            WHERE id IN (SELECT id FROM open_entries WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)
+                ORDER BY id FOR UPDATE)";
         let mut n_released = 0;
-        for sql in [STEPS, ENTRIES] {
+        for (sqlite, postgres) in [STEPS, (ENTRIES_SQLITE, ENTRIES_POSTGRES)] {
+            let sql = self.in_dialect(sqlite, postgres);
             n_released += self.write(sql).bind_now().bind(dead_node).execute().await?;
         }
         Ok(n_released)

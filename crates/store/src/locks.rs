@@ -2,18 +2,46 @@
 //! and needs none of it.
 //!
 //! 1. The library of one user: two imports of a user, and an import and a removal, run one after the other.
-//! 2. Enrichment documents, by recording and owner. Their steps belong to them and are not locked separately.
-//! 3. The revision counter (`documents::project`), last: a transaction that has it waits for no other row.
+//! 2. Open entries, by id. A transaction that locks entries and documents of a user has locked the library.
+//! 3. Enrichment documents, by recording and owner. Their steps belong to them and are not locked separately: a transaction that
+//!    changes steps of several documents locks the documents first.
+//! 4. The revision counter (`documents::project`), last: a transaction that has it waits for no other row.
+//!
+//! Claims of steps and of open entries skip rows that are locked, so they wait for no row and need no order.
 
 use sqlx::types::Json;
+use uuid::Uuid;
 
 use super::{StoreError, db::Tx};
+
+/// An UPDATE of the steps that `$which` selects, of any number of documents, for SQLite and for PostgreSQL. On PostgreSQL the
+/// statement locks the documents first, in their order.
+macro_rules! update_steps {
+    ($set:literal, $which:literal) => {
+        (
+            concat!("UPDATE ingest_steps SET ", $set, " WHERE ", $which),
+            concat!(
+                "WITH locked AS (SELECT id FROM ingested_tracks
+                    WHERE id IN (SELECT document_id FROM ingest_steps WHERE ",
+                $which,
+                ") ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE)
+                UPDATE ingest_steps SET ",
+                $set,
+                " WHERE ",
+                $which,
+                " AND document_id IN (SELECT id FROM locked)"
+            ),
+        )
+    };
+}
+pub(crate) use update_steps;
 
 /// The class of the advisory locks of libraries.
 const LIBRARIES: i32 = 17;
 
 /// `hashtext` gives two users one lock now and then. They wait for each other then, and nothing else.
 const LIBRARY: &str = "SELECT pg_advisory_xact_lock($1, hashtext($2)) IS NULL";
+const ENTRIES: &str = "SELECT id FROM open_entries WHERE user_id = $1 ORDER BY id FOR UPDATE";
 const BY_RECORDING: &str = "SELECT id FROM ingested_tracks WHERE recording_id IN (SELECT jsonb_array_elements_text($1))
     ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE";
 const BY_ID: &str = "SELECT id FROM ingested_tracks WHERE id IN (SELECT jsonb_array_elements_text($1))
@@ -23,6 +51,14 @@ const BY_ID: &str = "SELECT id FROM ingested_tracks WHERE id IN (SELECT jsonb_ar
 pub(crate) async fn lock_library(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
     if tx.is_postgres() {
         let _: (bool,) = tx.query(LIBRARY).bind(LIBRARIES).bind(owner).fetch_one().await?;
+    }
+    Ok(())
+}
+
+/// Locks the open entries of a user until the end of the transaction.
+pub(crate) async fn lock_entries(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
+    if tx.is_postgres() {
+        let _: Vec<(Uuid,)> = tx.query(ENTRIES).bind(owner).fetch_all().await?;
     }
     Ok(())
 }

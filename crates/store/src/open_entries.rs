@@ -15,6 +15,7 @@ use super::{
     documents::project,
     imports::{listed, playlist_id, put_playlist},
     library_insert::{Removed, insert_tracks},
+    locks::lock_library,
     merge_log::merged_into,
     moves::move_recording,
 };
@@ -153,8 +154,10 @@ impl Store {
 
     /// Schedules a search for every open entry now. Returns how many.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
-        const SQL: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
-        let again = self.write(SQL).bind(owner.as_str()).bind_now().execute().await?;
+        const SQLITE: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
+        const POSTGRES: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
+            WHERE user_id = $1 AND NOT dismissed ORDER BY id FOR UPDATE)";
+        let again = self.write(self.in_dialect(SQLITE, POSTGRES)).bind(owner.as_str()).bind_now().execute().await?;
         Ok(again)
     }
 
@@ -227,6 +230,7 @@ impl Store {
         const SQL: &str = "UPDATE open_entries SET recording_id = $3 WHERE user_id = $1 AND id = $2
             RETURNING kind, playlists";
         let mut tx = self.begin().await?;
+        lock_library(&mut tx, owner.as_str()).await?;
         let query = tx.query(SQL).bind(owner.as_str()).bind(id).bind(new.track.id.to_string());
         let row: Option<(String, Json<BTreeSet<String>>)> = query.fetch_optional().await?;
         let (kind, Json(playlists)) = row.ok_or(StoreError::NotFound)?;
@@ -239,6 +243,7 @@ impl Store {
 async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
     const GONE: &str =
         "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists, recording_id";
+    lock_library(tx, owner.as_str()).await?;
     let gone: Option<(String, Json<BTreeSet<String>>, Option<String>)> =
         tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
     let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     Store, StoreError,
     documents::project,
-    locks::{lock_documents, lock_library},
+    locks::{lock_documents, lock_entries, lock_library},
     schedule::park,
 };
 
@@ -103,9 +103,13 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM rate_events WHERE user_id = $1",
 ];
 
+/// All recordings whose documents or steps the removal changes, so that their documents are locked in order.
 const OWNED_RECORDINGS: &str = "SELECT recording_id FROM library_tracks WHERE user_id = $1
     UNION SELECT recording_id FROM library_album_tracks WHERE user_id = $1
-    UNION SELECT recording_id FROM documents WHERE owner = $1 ORDER BY recording_id";
+    UNION SELECT recording_id FROM documents WHERE owner = $1
+    UNION SELECT recording_id FROM ingested_tracks WHERE owner = $1
+    UNION SELECT i.recording_id FROM ingested_tracks i JOIN ingest_steps s ON s.document_id = i.id WHERE s.for_user = $1
+    ORDER BY recording_id";
 
 /// Texts from the user's files. The rows that tell an index to delete them are kept without text.
 const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
@@ -153,6 +157,7 @@ impl Store {
         let owner = account.owner();
         let mut tx = self.begin().await?;
         lock_library(&mut tx, owner.as_str()).await?;
+        lock_entries(&mut tx, owner.as_str()).await?;
         let recordings: Vec<(String,)> = tx.query(OWNED_RECORDINGS).bind(owner.as_str()).fetch_all().await?;
         let recordings: Vec<String> = recordings.into_iter().map(|(id,)| id).collect();
         lock_documents(&mut tx, &recordings).await?;

@@ -1,6 +1,8 @@
 //! One user's changes to a library that happen at once: none fails, and none is lost. On PostgreSQL rows are locked one
 //! by one, so that two transactions could wait for each other.
 
+mod lock_order;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::UserId;
@@ -26,13 +28,18 @@ async fn stores(folder: &tempfile::TempDir) -> Vec<Store> {
 }
 
 async fn on_postgres(cluster: &str) -> Store {
+    Store::open(&fresh_schema(cluster).await, 6).await.expect("the database opens")
+}
+
+/// The URL of a separate schema.
+async fn fresh_schema(cluster: &str) -> String {
     use sqlx::{Connection, Executor};
     let name = format!("c_{}", Uuid::new_v4().simple());
     let mut connection = sqlx::PgConnection::connect(cluster).await.expect("the test cluster answers");
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
     connection.execute(create).await.expect("a schema can be made");
     let separator = if cluster.contains('?') { '&' } else { '?' };
-    Store::open(&format!("{cluster}{separator}options=-csearch_path%3D{name}"), 6).await.expect("the database opens")
+    format!("{cluster}{separator}options=-csearch_path%3D{name}")
 }
 
 fn track(n: usize, title: &str) -> Track {

@@ -9,7 +9,7 @@ use engine::{
     TurnId,
     mutants::{Mutant, statement},
 };
-use sqlx::{Connection, Executor, PgPool, SqliteConnection, SqlitePool};
+use sqlx::{Connection, Executor, PgPool, Sqlite, SqliteConnection, SqlitePool, pool::PoolConnection};
 use uuid::Uuid;
 
 use super::{Store, StoreError, db::Db};
@@ -121,20 +121,33 @@ impl Store {
     }
 }
 
-/// `synchronous` is a property of the connection. A connection whose value could not be restored is closed, so that no
-/// later commit is less durable than it should be.
 async fn save_one_by_one(pool: &SqlitePool, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
     let mut connection = pool.acquire().await?;
     if durability == Durability::Power {
         return save_in(&mut connection, saves).await;
     }
-    connection.execute("PRAGMA synchronous = NORMAL").await?;
-    let saved = save_in(&mut connection, saves).await;
-    if let Err(error) = connection.execute("PRAGMA synchronous = FULL").await {
-        connection.close_on_drop();
-        return Err(error.into());
-    }
+    let mut relaxed = Relaxed { connection, is_restored: false };
+    relaxed.connection.execute("PRAGMA synchronous = NORMAL").await?;
+    let saved = save_in(&mut relaxed.connection, saves).await;
+    relaxed.connection.execute("PRAGMA synchronous = FULL").await?;
+    relaxed.is_restored = true;
     saved
+}
+
+/// A connection whose commits do not wait for the disk: `synchronous` is a property of the connection. If the value was not
+/// restored, the connection is closed, so that no later commit is less durable than it should be. The drop does it, because a
+/// future that is dropped between two statements runs nothing else.
+struct Relaxed {
+    connection: PoolConnection<Sqlite>,
+    is_restored: bool,
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        if !self.is_restored {
+            self.connection.close_on_drop();
+        }
+    }
 }
 
 async fn save_in(connection: &mut SqliteConnection, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
@@ -174,6 +187,8 @@ async fn save_together(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, Store
 
 #[cfg(test)]
 mod tests {
+    use std::{future::poll_fn, task::Poll};
+
     use super::*;
 
     #[tokio::test]
@@ -185,5 +200,34 @@ mod tests {
         assert_eq!(synchronous().await, FULL);
         store.save_events(&[], Durability::Process).await.unwrap();
         assert_eq!(synchronous().await, FULL, "only the text of a running turn does not wait");
+    }
+
+    #[tokio::test]
+    async fn a_save_that_is_dropped_at_any_point_leaves_later_commits_durable() {
+        const FULL: i64 = 2;
+        const NOTHING: &[Save] = &[];
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        for n_polls in 0..100 {
+            let mut save = Box::pin(store.save_events(NOTHING, Durability::Process));
+            let mut left = n_polls;
+            // The save is polled this often, and dropped the next time that it is woken.
+            let is_saved = poll_fn(|context| {
+                if left == 0 {
+                    return Poll::Ready(false);
+                }
+                left -= 1;
+                save.as_mut().poll(context).map(|saved| saved.is_ok())
+            });
+            let is_saved = is_saved.await;
+            drop(save);
+            let (synchronous,): (i64,) = store.write("PRAGMA synchronous").fetch_one().await.unwrap();
+            assert_eq!(synchronous, FULL, "dropped after {n_polls} polls");
+            if is_saved {
+                assert!(n_polls > 3, "{n_polls} polls: each statement is waited for");
+                return;
+            }
+        }
+        panic!("100 polls are enough to save");
     }
 }

@@ -9,7 +9,7 @@ use crate::support::{Person, Sources, TestApp, mp3};
 /// Runs a test on the embedded index and on Qdrant: the engine at `QDRANT_URL` (`tools/with-qdrant` starts one), or a
 /// double.
 pub(crate) async fn on_both_engines(settings: &[(&'static str, &str)], check: impl AsyncFn(&TestApp)) {
-    let embedded = TestApp::shared([], settings).await;
+    let embedded = TestApp::shared([], &[settings, &[("QDRANT_URL", "")]].concat()).await;
     check(&embedded).await;
     let double = QdrantDouble::start().await.unwrap();
     let url = std::env::var("QDRANT_URL").unwrap_or_else(|_| double.url.clone());

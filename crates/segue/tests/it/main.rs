@@ -1,4 +1,5 @@
-//! Tests over HTTP. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set.
+//! Tests over HTTP. The whole binary runs on SQLite, and again on PostgreSQL when `SEGUE_TEST_POSTGRES` is set. With
+//! `SEGUE_TEST_INDEX=qdrant` the servers use the index at `QDRANT_URL`; `tools/test` names the tests that run so.
 
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 #![allow(clippy::print_stdout, reason = "some tests print measurements")]

@@ -84,6 +84,9 @@ impl World {
         // No external service is called; tests of the sources configure doubles.
         settings.extend(SOURCES.map(|name| (name, "off".to_owned())));
         settings.extend(self.database_url.clone().map(|url| ("DATABASE_URL", url)));
+        if std::env::var("SEGUE_TEST_INDEX").is_ok_and(|engine| engine == "qdrant") {
+            settings.insert("QDRANT_URL", std::env::var("QDRANT_URL").expect("QDRANT_URL is set"));
+        }
         settings
     }
 }

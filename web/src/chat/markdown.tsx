@@ -1,10 +1,10 @@
 // An answer's words as they arrive: Markdown, HTML shown as text, without remote images, with links that show where they lead.
 import { memo, useMemo, type ReactNode } from 'react';
 import ReactMarkdown, { type Components, type Options } from 'react-markdown';
-import remarkGfm from 'remark-gfm';
 import { t } from '../i18n';
 import { CopyButton } from '../ui/copy';
 import { splitBlocks } from './blocks';
+import { readGfm } from './gfm';
 import { isNameHref, NameLink, useNames } from './mentions';
 import { textOnly } from './text-only';
 import './markdown.css';
@@ -22,7 +22,7 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
 
 const Block = memo(function Block({ text }: { text: string }) {
   const names = useNames();
-  const plugins = useMemo<Options['remarkPlugins']>(() => [remarkGfm, [textOnly, { names }]], [names]);
+  const plugins = useMemo<Options['remarkPlugins']>(() => [readGfm, [textOnly, { names }]], [names]);
   return (
     <ReactMarkdown remarkPlugins={plugins} components={COMPONENTS} urlTransform={safeUrl}>
       {text}

@@ -1,6 +1,6 @@
 // The answer shows what was found: rows that act, names that lead somewhere, things to ask next.
 import { readFileSync } from 'node:fs';
-import { answered, answers, ask, expect, questions, test, token } from './fixtures';
+import { answered, answers, ask, clearTasks, expect, questions, test, token } from './fixtures';
 
 test('rows of an answer act: add, take back, remove, more like this', async ({ page }) => {
   await page.goto('/');
@@ -66,6 +66,65 @@ test('a track named in the text opens where one reads', async ({ page }) => {
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page).toHaveURL(address);
   await expect(link).toBeFocused();
+});
+
+test('an album named in the text leads to the album, its title track to the track', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Which album has a title track? ${token()}`);
+  await answered(page);
+  const links = answers(page).locator('.markdown a');
+  await expect(links).toHaveText(['Every Exit', 'Every Exit', 'Ferris County Lights']);
+  await expect(links.nth(1)).toHaveAttribute('href', /track=/);
+  const address = page.url();
+  await links.first().click();
+  const dialog = page.getByRole('dialog', { name: 'Every Exit' });
+  await expect(dialog).toContainText('6 tracks');
+  await expect(dialog.locator('.track').first()).toContainText('Ferris County Lights');
+  await page.reload();
+  await expect(dialog).toContainText('6 tracks');
+  await page.goBack();
+  await expect(page).toHaveURL(address);
+  await links.nth(1).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Every Exit' }).click();
+  await expect(dialog).toContainText('6 tracks');
+  await expect(page.getByRole('dialog')).toHaveCount(1);
+});
+
+test('an album by a name that is not there says so', async ({ page }) => {
+  await page.goto('/library?album=Every+Exit&by=Somebody+Else');
+  await expect(page.getByRole('dialog')).toContainText('6 tracks');
+  await page.goto('/library?album=No+Such+Album&by=Nobody');
+  await expect(page.getByRole('dialog')).toContainText('This album is not here');
+  await page.keyboard.press('Escape');
+  await expect(page).toHaveURL(/\/library$/);
+});
+
+test('a task named in the text leads to the task', async ({ page }) => {
+  await clearTasks(page);
+  const origin = new URL(page.url()).origin;
+  for (let n = 1; n <= 30; n++) await page.request.post('/api/tasks', { data: { title: `Earlier ${n}` }, headers: { origin } });
+  await page.goto('/?agent=tasks');
+  await ask(page, `Remind me of the strings ${token()}`);
+  await answered(page);
+  const link = answers(page).locator('.markdown').getByRole('link', { name: 'Call the venue' });
+  const href = (await link.getAttribute('href'))!;
+  await link.click();
+  await expect(page).toHaveURL(/\/tasks\?task=/);
+  const box = page.getByRole('checkbox', { name: 'Call the venue' });
+  await expect(box).toBeFocused();
+  await expect(box).toBeInViewport();
+
+  // Done: it stands in the folded list, which opens for it.
+  await page.keyboard.press('Space');
+  await expect(box).toBeChecked();
+  await page.goto(href);
+  await expect(box).toBeFocused();
+  await expect(box).toBeChecked();
+
+  await page.request.delete(`/api/tasks/${href.split('=')[1]}`, { headers: { origin } });
+  await page.goto(href);
+  await expect(page.getByText('This task is no longer on your list.')).toBeVisible();
+  await clearTasks(page);
 });
 
 test('what to ask next is one press away', async ({ page }) => {

@@ -36,6 +36,17 @@ const SCENARIOS = [
     ],
   },
   {
+    name: 'names an album and its title track',
+    when: ['title track'],
+    steps: [
+      { calls: [{ name: 'semanticSearch', arguments: { query: 'Every Exit by Ferris County Lights', limit: 8 } }] },
+      {
+        text: 'The album **Every Exit** begins with **Every Exit** by Ferris County Lights. It is not **Every Exit** by Another Band.',
+        paceMs: 0,
+      },
+    ],
+  },
+  {
     name: 'a tool of another server',
     when: ['postcard'],
     steps: [

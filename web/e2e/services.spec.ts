@@ -1,10 +1,11 @@
 // Importing a file and adding from the catalogue, with doubles of the catalogue and of the sources beside the server.
-import { expect, test } from './fixtures';
+import { answered, answers, ask, expect, test } from './fixtures';
 import { canStart, OwnServers } from './own-server';
 
 test.skip(!canStart, 'needs the binary');
 // Covers come from a host that tests cannot reach.
-test.use({ allowedErrors: [/status of 502/] });
+// An album of the catalogue is looked for in the library first.
+test.use({ allowedErrors: [/status of (?:404|502)/] });
 
 const servers = new OwnServers();
 let url = '';
@@ -89,4 +90,15 @@ test('an album of one’s own tracks is removed with its tracks, and comes back 
   await expect(album).toHaveCount(0);
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(album).toBeVisible();
+});
+
+test('an album of the catalogue that an answer names is opened and added', async ({ page }) => {
+  await page.goto(url);
+  await ask(page, 'albums by Ivy Marlow');
+  await answered(page);
+  await answers(page).locator('.markdown').getByRole('link', { name: 'The Long Ledger' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('46 tracks');
+  await dialog.getByRole('button', { name: 'Add The Long Ledger' }).click();
+  await expect(dialog.getByRole('button', { name: 'Remove from library' })).toBeVisible();
 });

@@ -1,8 +1,6 @@
-// What an answer found: the tracks and tasks of its calls, for links in the text and for what to ask next.
+// What an answer found: the tracks and tasks of its calls, and what to ask next.
 import type { IndexedTrackResult, Task } from '../api/types';
 import { t } from '../i18n';
-import { nameOf } from '../music/ownership';
-import { artistHref, trackHref } from './mentions';
 import type { ChatMessage, ToolCall } from './reduce';
 
 type Found = IndexedTrackResult & { reasoning?: string };
@@ -36,17 +34,13 @@ export function tracksOf(call: ToolCall): Found[] {
   return Array.isArray(tracks) ? (tracks as Found[]).filter((track) => typeof track?.title === 'string') : [];
 }
 
-/** Names a text may mention and where they lead, newest meaning first: tracks, and artists that are in the library. */
-export function namesIn(messages: ChatMessage[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const message of messages.toReversed()) {
-    for (const track of callsOf(message).flatMap(tracksOf)) {
-      const name = nameOf(track);
-      if (name && !names.has(track.title)) names.set(track.title, trackHref(name));
-      if (track.inLibrary && track.artist && !names.has(track.artist)) names.set(track.artist, artistHref(track.artist));
-    }
-  }
-  return names;
+const TASK_TOOLS = new Set(['list_tasks', 'add_task', 'update_task', 'complete_task']);
+
+/** The tasks of a list, or the one that was changed. */
+export function tasksOf({ name, output }: ToolCall): Task[] {
+  if (!TASK_TOOLS.has(name) || !output) return [];
+  if (Array.isArray(output['tasks'])) return output['tasks'] as Task[];
+  return output['title'] ? [output as unknown as Task] : [];
 }
 
 /** The search that the answer ends with, if it found nothing and nothing before it did. */
@@ -63,7 +57,7 @@ export function followUps(message: ChatMessage): string[] {
   const tracks = tracksOf(call);
   if (tracks.length > 0) return aboutTracks(call.name, tracks);
   if (call.name === 'edit_playlist') return [t('What is on it?')];
-  return call.name === 'list_playlists' ? [] : aboutTasks(call);
+  return TASK_TOOLS.has(call.name) ? aboutTasks(call) : [];
 }
 
 function aboutTracks(tool: string, tracks: Found[]): string[] {
@@ -79,11 +73,10 @@ function aboutTracks(tool: string, tracks: Found[]): string[] {
   ].filter((text) => typeof text === 'string');
 }
 
-function aboutTasks({ output }: ToolCall): string[] {
-  const listed = Array.isArray(output?.['tasks']) ? (output['tasks'] as Task[]) : output?.['title'] ? [output as unknown as Task] : [];
-  const open = listed.filter((task) => !task.completed);
+function aboutTasks(call: ToolCall): string[] {
+  const open = tasksOf(call).filter((task) => !task.completed);
   return [
     ...open.slice(0, 2).map((task) => t('I have finished “{title}”', { title: task.title })),
-    ...(Array.isArray(output?.['tasks']) ? [] : [t('What is still open?')]),
+    ...(call.name === 'list_tasks' ? [] : [t('What is still open?')]),
   ];
 }

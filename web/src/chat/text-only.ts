@@ -1,5 +1,5 @@
-// What the page does to Markdown before it is drawn: HTML stays text, line breaks stay, known names of tracks and artists become links.
-import type { Names } from './mentions';
+// What the page does to Markdown before it is drawn: HTML stays text, line breaks stay, known names become links.
+import { meaningOf, type Names } from './names';
 
 interface Node {
   type: string;
@@ -14,19 +14,33 @@ const INLINE_PARENTS = new Set(['paragraph', 'heading', 'emphasis', 'strong', 'd
 /** A remark plugin. HTML becomes the characters it was written with, so `List<String>` stays readable and nothing is ever parsed. */
 export function textOnly({ names }: { names: Names }) {
   const finder = finderOf(names);
-  return (tree: Node): void => rewrite(tree, (text, parent) => linked(text, parent, names, finder));
+  return (tree: Node): void => rewrite(tree, (text, parent, beside) => linked({ text, parent, beside }, names, finder));
 }
 
-type Rewrite = (text: string, parent: Node) => Node[];
+/** The words before and after a piece of text, in the same line. */
+interface Beside {
+  before: string;
+  after: string;
+}
+const ALONE: Beside = { before: '', after: '' };
+type Rewrite = (text: string, parent: Node, beside: Beside) => Node[];
 
-function rewrite(parent: Node, text: Rewrite): void {
-  parent.children = parent.children?.flatMap((node) => {
+function rewrite(parent: Node, text: Rewrite, outside = ALONE): void {
+  const nodes = parent.children;
+  parent.children = nodes?.flatMap((node, at) => {
     if (node.type === 'html') return shown(node, parent);
-    if (node.type === 'text') return text(node.value ?? '', parent);
-    rewrite(node, text);
+    const beside = {
+      before: at > 0 ? wordsOf(nodes[at - 1]) : outside.before,
+      after: at < nodes.length - 1 ? wordsOf(nodes[at + 1]) : outside.after,
+    };
+    if (node.type === 'text') return text(node.value ?? '', parent, beside);
+    rewrite(node, text, isSetApart(node) ? beside : ALONE);
     return [node];
   });
 }
+
+const wordsOf = (node: Node | undefined): string => node?.value ?? node?.children?.map(wordsOf).join('') ?? '';
+const isSetApart = ({ type }: Node): boolean => type === 'strong' || type === 'emphasis';
 
 function shown(html: Node, parent: Node): Node[] {
   const words = broken(html.value ?? '');
@@ -50,22 +64,28 @@ function finderOf(names: Names): RegExp | null {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, 'gu');
 }
 
-function linked(text: string, parent: Node, names: Names, finder: RegExp | null): Node[] {
+interface Piece {
+  text: string;
+  parent: Node;
+  beside: Beside;
+}
+
+function linked({ text, parent, beside }: Piece, names: Names, finder: RegExp | null): Node[] {
   if (!finder || parent.type === 'link' || parent.type === 'linkReference') return broken(text);
   const nodes: Node[] = [];
   let from = 0;
   for (const { 0: title, index } of text.matchAll(finder)) {
-    const url = names.get(title);
-    if (!url || !isMention(text, title, index, parent)) continue;
-    nodes.push(...broken(text.slice(from, index)), { type: 'link', url, children: [{ type: 'text', value: title }] });
+    const [before, after] = [beside.before + text.slice(0, index), text.slice(index + title.length) + beside.after];
+    const meaning = isMention(title, parent, before, after) ? meaningOf(names.get(title) ?? [], before, after) : null;
+    if (!meaning) continue;
+    nodes.push(...broken(text.slice(from, index)), { type: 'link', url: meaning.href, children: [{ type: 'text', value: title }] });
     from = index + title.length;
   }
   return [...nodes, ...broken(text.slice(from))];
 }
 
 /** A name of one word is often just a word: it counts where it is set apart, quoted, before “by” or after it. */
-function isMention(text: string, title: string, index: number, parent: Node): boolean {
-  if (/\s/.test(title) || parent.type === 'strong' || parent.type === 'emphasis') return true;
-  const [before, after] = [text.slice(0, index), text.slice(index + title.length)];
-  return /(?:[“"‘'«]|\bby )$/.test(before) || /^\s*(?:by\b|[—–-]\s)/.test(after);
+function isMention(title: string, parent: Node, before: string, after: string): boolean {
+  if (/\s/.test(title) || isSetApart(parent)) return true;
+  return /(?:[“"‘'„]|«\s?|\bby )$/.test(before) || /^\s*(?:by\b|[—–-]\s)/.test(after);
 }

@@ -7,8 +7,8 @@ import { BranchContext } from './branches';
 import { Message, Thinking } from './message';
 import { useFollowScroll } from './follow-scroll';
 import { FollowUps } from './follow-ups';
-import { namesIn } from './found';
 import { NamesContext } from './mentions';
+import { namesIn } from './names';
 import { textOf, type ChatMessage, type ChatState } from './reduce';
 
 interface Props {

@@ -7,7 +7,7 @@ export type View = 'tracks' | 'albums' | 'artists' | 'genres' | 'decades' | 'mea
 
 const VIEWS: readonly string[] = ['tracks', 'albums', 'artists', 'genres', 'decades', 'meaning'];
 const SORTS: readonly string[] = ['added', 'title', 'artist', 'album'];
-type Key = 'view' | 'q' | 'sort' | 'at' | 'track' | 'album' | 'letter' | 'artist' | 'genre' | 'decade';
+type Key = 'view' | 'q' | 'sort' | 'at' | 'track' | 'album' | 'by' | 'letter' | 'artist' | 'genre' | 'decade';
 /** Marks a history entry that this page put in front of the list; going back from it is the way to close. */
 const OPENED = { openedHere: true };
 
@@ -28,7 +28,7 @@ export function useAddress() {
   );
   /** Changes of the list itself: the way back leads to the page before, not through every letter typed. */
   const change = useCallback((changes: Partial<Record<Key, string | null>>) => write(changes, { replace: true }), [write]);
-  const open = useCallback((key: 'track' | 'album', id: string) => write({ [key]: id }, { state: OPENED }), [write]);
+  const open = useCallback((key: 'track' | 'album', id: string) => write({ by: null, [key]: id }, { state: OPENED }), [write]);
   /** From a group to its tracks: the way back leads to the group. */
   const pick = useCallback(
     (key: 'artist' | 'genre' | 'decade', value: string) => write({ view: null, q: null, at: null, [key]: value }, {}),
@@ -37,7 +37,7 @@ export function useAddress() {
   const close = useCallback(() => {
     const state = window.history.state as typeof OPENED | null;
     if (state?.openedHere) window.history.back();
-    else write({ track: null, album: null }, { replace: true });
+    else write({ track: null, album: null, by: null }, { replace: true });
   }, [write]);
 
   return {
@@ -47,6 +47,8 @@ export function useAddress() {
     at: Number(search.get('at') ?? 0) || 0,
     track: search.get('track'),
     album: search.get('album'),
+    /** The artist of `album`, which is then a title and not an id. */
+    by: search.get('by'),
     letter: search.get('letter'),
     artist: search.get('artist') ?? '',
     genre: search.get('genre') ?? '',

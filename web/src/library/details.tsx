@@ -1,21 +1,21 @@
-// One track or album of the library, with everything known about it.
+// One track, with everything known about it.
 import { Disc3, Trash2 } from 'lucide-react';
 import { Link } from 'wouter';
 import { ApiError } from '../api/client';
-import { takeBack } from '../api/playlist-queries';
-import { removeAlbum, removeTrack, removeTracks, restoreAlbum, restoreTrack, useAlbum, useChanged, useTrack } from '../api/queries';
-import type { OpenAlbum } from '../api/types';
+import { removeTrack, restoreTrack, useChanged, useTrack } from '../api/queries';
 import { t } from '../i18n';
 import { Artwork, coverOf } from '../music/artwork';
 import { openTrack } from '../music/open-track';
 import { setOwned, useOwned } from '../music/ownership';
 import { TrackDetails } from '../music/track-details';
-import { TrackMarks, TrackRow } from '../music/track-row';
+import { TrackMarks } from '../music/track-row';
 import { Dialog } from '../ui/dialog';
-import { clock, count, shortDate } from '../ui/format';
+import { clock } from '../ui/format';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
 import { Merged } from './merged';
+
+const albumAddress = (title: string, artist: string) => `/library?${new URLSearchParams({ album: title, by: artist })}`;
 
 export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => void }) {
   const { data: track, error } = useTrack(isrc);
@@ -42,7 +42,17 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
                   track.artist
                 )}
               </p>
-              <p className="sleeve-facts">{[track.album, track.duration != null && clock(track.duration)].filter(Boolean).join(' · ')}</p>
+              <p className="sleeve-facts">
+                {owned && track.album ? (
+                  <Link href={albumAddress(track.album, track.artist)} onClick={() => openTrack(null)} dir="auto">
+                    {track.album}
+                  </Link>
+                ) : (
+                  track.album
+                )}
+                {track.album && track.duration != null && ' · '}
+                {track.duration != null && clock(track.duration)}
+              </p>
               <TrackMarks inLibrary={owned} />
             </div>
           </header>
@@ -69,69 +79,9 @@ export function TrackDialog({ isrc, onClose }: { isrc: string; onClose: () => vo
   );
 }
 
-/** The ids of albums that consist of one's tracks are UUIDs; those of the catalogue are not. */
-const isOfTracks = (id: string) => /^[\da-f]{8}-[\da-f-]{27}$/.test(id);
-
-/** Removes a saved album, or the tracks of an album that consists of them. Answers how to take it back. */
-async function removeWhole({ id, tracks }: OpenAlbum): Promise<() => Promise<unknown>> {
-  if (!isOfTracks(id)) {
-    await removeAlbum(id);
-    return () => restoreAlbum(id);
-  }
-  const { undoId } = await removeTracks(tracks.map(({ trackId }) => trackId));
-  return () => takeBack(undoId);
-}
-
-export function AlbumDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const { data: album, error } = useAlbum(id);
-  const removal = useRemoval(onClose);
-  return (
-    <Dialog title={album?.title ?? t('Album')} hideTitle onClose={onClose}>
-      {error && <Missing title={t('This album is not here')} error={error} />}
-      {!album && !error && <SkeletonRows rows={6} label={t('Loading the album')} />}
-      {album && (
-        <>
-          <header className="sleeve">
-            <Artwork seed={coverOf({ artist: album.artist, title: album.title })} url={album.artworkUrl} size={112} />
-            <div>
-              <p className="sleeve-title" dir="auto">
-                {album.title}
-              </p>
-              <p>{album.artist}</p>
-              <p className="sleeve-facts">
-                {[album.releaseDate && shortDate(album.releaseDate), count(album.trackCount, 'track')].filter(Boolean).join(' · ')}
-              </p>
-            </div>
-          </header>
-          <ol className="sleeve-tracks">
-            {album.tracks.map((track, row) => (
-              <TrackRow key={`${track.isrc} ${row}`} track={track} number={row + 1} />
-            ))}
-          </ol>
-          {album.inLibrary && (
-            <button
-              type="button"
-              className="button danger small sleeve-remove"
-              onClick={() => {
-                let back: () => Promise<unknown> = () => Promise.resolve();
-                void removal(
-                  album.title,
-                  async () => (back = await removeWhole(album)),
-                  () => back(),
-                );
-              }}
-            >
-              <Trash2 size={14} aria-hidden /> {t('Remove from library')}
-            </button>
-          )}
-        </>
-      )}
-    </Dialog>
-  );
-}
-
-function Missing({ title, error }: { title: string; error: unknown }) {
-  if (!(error instanceof ApiError) || error.status !== 404) return <Failed error={error} />;
+/** Without an error it is not there either. */
+export function Missing({ title, error }: { title: string; error: unknown }) {
+  if (error && !(error instanceof ApiError && error.status === 404)) return <Failed error={error} />;
   return (
     <Empty icon={Disc3} title={title}>
       <p>{t('It may have been removed, or the address is wrong.')}</p>
@@ -139,7 +89,7 @@ function Missing({ title, error }: { title: string; error: unknown }) {
   );
 }
 
-function useRemoval(onClose: () => void) {
+export function useRemoval(onClose: () => void) {
   const changed = useChanged();
   return async (title: string, remove: () => Promise<unknown>, restore: () => Promise<unknown>) => {
     try {

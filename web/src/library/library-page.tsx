@@ -8,9 +8,10 @@ import { usePageTitle } from '../shell/page-title';
 import { useDebounced } from '../ui/debounced';
 import { Segments } from '../ui/segments';
 import { useAddress, type View } from './address';
-import { AlbumDialog, TrackDialog } from './details';
+import { AlbumDialog, NamedAlbumDialog } from './album-dialog';
 import { AlbumGrid } from './album-grid';
 import { CatalogueButton } from './catalogue';
+import { TrackDialog } from './details';
 import { ArtistView, decadeName, DecadeView, GenreView } from './groups';
 import { Folders } from './folders';
 import { ImportZone } from './import-zone';
@@ -41,7 +42,7 @@ const UNFILTERED = { artist: null, genre: null, decade: null };
 export default function LibraryPage() {
   usePageTitle(t('Library'));
   const page = useRef<HTMLDivElement>(null);
-  const { view, sort, q: wanted, at, track, album, letter, artist, genre, decade, change, pick, open, close } = useAddress();
+  const { view, sort, q: wanted, at, track, album, by, letter, artist, genre, decade, change, pick, open, close } = useAddress();
   const [words, setWords] = useState(wanted);
   const { data: about } = useAbout();
   const q = useDebounced(words.trim());
@@ -142,7 +143,8 @@ export default function LibraryPage() {
         {view === 'meaning' && <MeaningResults q={q} onSearch={setWords} />}
       </div>
       {track && <TrackDialog isrc={track} onClose={close} />}
-      {album && <AlbumDialog id={album} onClose={close} />}
+      {album && by === null && <AlbumDialog id={album} onClose={close} />}
+      {album && by !== null && <NamedAlbumDialog title={album} by={by} onClose={close} />}
     </div>
   );
 }

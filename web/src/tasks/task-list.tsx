@@ -16,9 +16,11 @@ interface Props {
   tasks: Task[];
   /** The newest: brought into view and marked for a moment, because the list may be long. */
   added: string[];
+  /** Brought into view, marked and focused: a link led to it. */
+  wanted?: string | null;
 }
 
-export function TaskList({ label, tasks, added }: Props) {
+export function TaskList({ label, tasks, added, wanted = null }: Props) {
   const list = useRef<HTMLUListElement>(null);
   const [dragging, setDragging] = useState<Dragging | null>(null);
   const { step, move } = useMoves(tasks, list);
@@ -27,6 +29,13 @@ export function TaskList({ label, tasks, added }: Props) {
   useEffect(() => {
     if (newest && isHere) list.current?.querySelector('[data-new="true"]:last-of-type')?.scrollIntoView({ block: 'nearest' });
   }, [newest, isHere]);
+  const isWantedHere = tasks.some(({ id }) => id === wanted);
+  useEffect(() => {
+    if (!isWantedHere) return;
+    const row = list.current?.querySelector<HTMLElement>(`[data-item="${wanted}"]`);
+    row?.scrollIntoView({ block: 'center' });
+    row?.querySelector<HTMLElement>('.task-check')?.focus({ preventScroll: true });
+  }, [wanted, isWantedHere]);
 
   const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -49,7 +58,7 @@ export function TaskList({ label, tasks, added }: Props) {
         <TaskRow
           key={task.id}
           task={task}
-          isNew={added.includes(task.id)}
+          isNew={added.includes(task.id) || task.id === wanted}
           arranged={{
             handle: tasks.length > 1 && (
               <button

@@ -1,12 +1,13 @@
 // The to-do list as a page of its own.
 import { MessageSquareText } from 'lucide-react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
 import { TaskPanel } from './task-panel';
 
 export default function TasksPage() {
   usePageTitle(t('Tasks'));
+  const [search] = useSearchParams();
   return (
     <div className="page">
       <div className="page-inner narrow">
@@ -16,7 +17,7 @@ export default function TasksPage() {
             <MessageSquareText size={16} aria-hidden /> {t('Talk about them')}
           </Link>
         </header>
-        <TaskPanel />
+        <TaskPanel wanted={search.get('task')} />
       </div>
     </div>
   );

@@ -1,9 +1,8 @@
 // What to ask next, one press away.
 import { lazy, Suspense } from 'react';
-import { t } from '../i18n';
+import { AskNext } from './ask-next';
 import { emptySearch, followUps } from './found';
 import type { ChatMessage } from './reduce';
-import './follow-ups.css';
 
 const NothingFits = lazy(() => import('./nothing-fits'));
 
@@ -15,7 +14,6 @@ interface Props {
 }
 
 export function FollowUps({ message, words = '', onAsk }: Props) {
-  const suggestions = followUps(message);
   const empty = emptySearch(message);
   if (empty) {
     return (
@@ -24,16 +22,5 @@ export function FollowUps({ message, words = '', onAsk }: Props) {
       </Suspense>
     );
   }
-  if (suggestions.length === 0) return null;
-  return (
-    <ul className="follow-ups" aria-label={t('Ask next')}>
-      {suggestions.map((text) => (
-        <li key={text}>
-          <button type="button" className="button small" dir="auto" onClick={() => onAsk(text)}>
-            {text}
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
+  return <AskNext chips={followUps(message).map((text) => ({ text }))} onAsk={onAsk} />;
 }

@@ -43,8 +43,8 @@ describe('a search that found nothing', () => {
     ];
     const words = 'calm songs from the 1920s without drums';
     expect(widerSearches(words, output({ query: words, applied }))).toEqual([
-      { label: '1920–1929', text: 'calm songs without drums' },
-      { label: 'without drums', text: 'calm songs from the 1920s' },
+      { text: 'calm songs without drums', without: '1920–1929' },
+      { text: 'calm songs from the 1920s', without: 'without drums' },
     ]);
     const only: SemanticSearchOutput['applied'] = [{ kind: 'years', label: '1920–1929', text: 'from the 1920s' }];
     expect(

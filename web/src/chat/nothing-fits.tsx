@@ -1,10 +1,10 @@
 // A search found nothing: what to ask instead, made from the limits it had and from what came nearest.
 import { useQuery } from '@tanstack/react-query';
-import { X } from 'lucide-react';
 import { post } from '../api/client';
 import type { SemanticSearchOutput } from '../api/types';
 import { t } from '../i18n';
 import { distinctLimits, withoutLimit } from '../tools/without-limit';
+import { AskNext, type Chip } from './ask-next';
 
 interface Props {
   /** The input of the search. */
@@ -23,35 +23,16 @@ export default function NothingFits({ input, words, onAsk }: Props) {
   });
   // Something fits by now: the answer is older than the library.
   if (!data || data.tracks.length > 0) return null;
-  const wider = widerSearches(words, data);
-  const near = nearQuestions(data);
-  if (wider.length + near.length === 0) return null;
-  return (
-    <ul className="follow-ups" aria-label={t('Ask next')}>
-      {wider.map(({ label, text }) => (
-        <li key={label}>
-          <button type="button" className="button small" title={t('Search again: {words}', { words: text })} onClick={() => onAsk(text)}>
-            <X size={13} aria-hidden /> {t('Search without “{limit}”', { limit: label })}
-          </button>
-        </li>
-      ))}
-      {near.map((text) => (
-        <li key={text}>
-          <button type="button" className="button small" dir="auto" onClick={() => onAsk(text)}>
-            {text}
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
+  const near = nearQuestions(data).map((text) => ({ text }));
+  return <AskNext chips={[...widerSearches(words, data), ...near]} onAsk={onAsk} />;
 }
 
 /** One question for each limit: everything that was asked, without this limit. */
-export function widerSearches(words: string, { query, applied }: SemanticSearchOutput): { label: string; text: string }[] {
+export function widerSearches(words: string, { query, applied }: SemanticSearchOutput): Chip[] {
   const limits = distinctLimits(applied).filter(({ kind }) => kind !== 'sound' && kind !== 'seed');
   return limits.flatMap((limit) => {
     const text = withoutLimit(words, query, applied, limit);
-    return text === null ? [] : [{ label: limit.label, text }];
+    return text === null ? [] : [{ text, without: limit.label }];
   });
 }
 

@@ -1,8 +1,8 @@
 // What can be asked now that there is music, with names from the person's own library.
 import { useTracks } from '../api/queries';
 import { useAsk } from '../chat/ask';
+import { AskNext } from '../chat/ask-next';
 import { t } from '../i18n';
-import '../chat/follow-ups.css';
 
 export function AskAbout() {
   const ask = useAsk();
@@ -15,21 +15,11 @@ export function AskAbout() {
     t('More like “{title}”', { title: first.title }),
     another && t('Songs by {artist}', { artist: another.artist }),
     t('Something calm for the evening'),
-  ];
+  ].filter((text) => text !== undefined);
   return (
     <div className="ask-about">
       <p>{t('Now you can ask:')}</p>
-      <ul className="follow-ups" aria-label={t('Ask next')}>
-        {questions
-          .filter((text) => text !== undefined)
-          .map((text) => (
-            <li key={text}>
-              <button type="button" className="button small" dir="auto" onClick={() => ask(text)}>
-                {text}
-              </button>
-            </li>
-          ))}
-      </ul>
+      <AskNext chips={questions.map((text) => ({ text }))} onAsk={ask} />
     </div>
   );
 }

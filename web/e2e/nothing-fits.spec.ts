@@ -38,3 +38,17 @@ test('what comes nearest can be asked about', async ({ page }) => {
   await expect(page.getByRole('list', { name: 'Nearest' }).locator('.track').first()).toBeVisible();
   await expect(page.getByRole('list', { name: 'Found' })).toHaveCount(0);
 });
+
+test('a search while tracks are being read says so', async ({ page }) => {
+  const words = 'Some of your tracks are still being read and cannot be found yet.';
+  const search = `${url}/library?view=meaning&q=leaving home`;
+  await page.goto(search);
+  await expect(page.getByRole('list', { name: 'Found' })).toBeVisible();
+  await expect(page.getByText(words)).toHaveCount(0);
+  await page.route('**/api/search?*', async (route) => {
+    const found = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...found, isIncomplete: true } });
+  });
+  await page.goto(search);
+  await expect(page.getByText(words)).toBeVisible();
+});

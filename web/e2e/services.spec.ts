@@ -102,3 +102,15 @@ test('an album of the catalogue that an answer names is opened and added', async
   await dialog.getByRole('button', { name: 'Add The Long Ledger' }).click();
   await expect(dialog.getByRole('button', { name: 'Remove from library' })).toBeVisible();
 });
+
+test('a catalogue that did not deliver everything in time says so', async ({ page }) => {
+  await page.route('**/api/tools/tidalSearch', async (route) => {
+    const found = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...found, isIncomplete: true } });
+  });
+  await page.goto(`${url}/library`);
+  await page.getByRole('button', { name: 'Add music' }).click();
+  await page.getByRole('searchbox', { name: 'Search the catalogue' }).fill('Paper Atlas');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog')).toContainText('Tidal had more, but did not deliver it in time.');
+});

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { post } from '../api/client';
 import type { SemanticSearchOutput } from '../api/types';
 import { t } from '../i18n';
+import { Incomplete } from '../music/incomplete';
 import { distinctLimits, withoutLimit } from '../tools/without-limit';
 import { AskNext, type Chip } from './ask-next';
 
@@ -24,7 +25,12 @@ export default function NothingFits({ input, words, onAsk }: Props) {
   // Something fits by now: the answer is older than the library.
   if (!data || data.tracks.length > 0) return null;
   const near = nearQuestions(data).map((text) => ({ text }));
-  return <AskNext chips={[...widerSearches(words, data), ...near]} onAsk={onAsk} />;
+  return (
+    <>
+      <Incomplete of="index" when={data.isIncomplete} />
+      <AskNext chips={[...widerSearches(words, data), ...near]} onAsk={onAsk} />
+    </>
+  );
 }
 
 /** One question for each limit: everything that was asked, without this limit. */

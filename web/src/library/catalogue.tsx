@@ -5,6 +5,7 @@ import { useCatalogueSearch } from '../api/queries';
 import { t } from '../i18n';
 import { AddButton } from '../music/add-button';
 import { Artwork, coverOf } from '../music/artwork';
+import { Incomplete } from '../music/incomplete';
 import { Dialog } from '../ui/dialog';
 import { Failed, SkeletonRows } from '../ui/states';
 
@@ -77,6 +78,7 @@ function CatalogueSearch() {
         </ul>
       )}
       {data && !isFetching && (data.albums?.length ?? 0) + (data.tracks?.length ?? 0) === 0 && <p className="tool-note">{data.summary}</p>}
+      <Incomplete of="tidal" when={!isFetching && data?.isIncomplete} />
     </div>
   );
 }

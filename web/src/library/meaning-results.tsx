@@ -3,6 +3,7 @@ import { AudioLines } from 'lucide-react';
 import { useSearchByMeaning } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
 import { t } from '../i18n';
+import { Incomplete } from '../music/incomplete';
 import { TrackRow } from '../music/track-row';
 import { AppliedLimits } from '../tools/applied-limits';
 import { Empty, Failed, SkeletonRows } from '../ui/states';
@@ -26,6 +27,7 @@ export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: s
       <AppliedLimits query={data.query} applied={data.applied} again={{ words: data.query, ask: onSearch }} />
       <Rows label={t('Found')} tracks={data.tracks} />
       <Rows label={t('Nearest')} tracks={data.nearest ?? []} />
+      <Incomplete of="index" when={data.isIncomplete} />
     </>
   );
 }

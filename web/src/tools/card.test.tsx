@@ -140,6 +140,19 @@ describe('a tool card', () => {
     expect(screen.getAllByRole('listitem')).toHaveLength(4 + 5);
   });
 
+  it.each([
+    ['semanticSearch', { totalFound: 1 }, 'Some of your tracks are still being read and cannot be found yet.'],
+    ['tidalSearch', { totalFound: { tracks: 1, albums: 0 } }, 'Tidal had more, but did not deliver it in time.'],
+  ])('says that %s did not look everywhere', (name, counts, words) => {
+    const tracks = [{ isrc: 'XSEbb', title: 'Ebb', artist: 'Ivy Marlow', album: '', inLibrary: true, isIndexed: true }];
+    const output = { tracks, query: 'ebb', ...counts };
+    draw(<ToolCard shown call={call({ name, status: 'done', output: { ...output, isIncomplete: true } })} />);
+    expect(screen.getByText(words)).toBeTruthy();
+    cleanup();
+    draw(<ToolCard shown call={call({ name, status: 'done', output })} />);
+    expect(screen.queryByText(words)).toBeNull();
+  });
+
   it('opens an album in its order, and a batch with what nobody knows', async () => {
     const track = (title: string) => ({
       isrc: `XS${title}`,

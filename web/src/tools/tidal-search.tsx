@@ -3,6 +3,7 @@ import { Disc3 } from 'lucide-react';
 import type { TidalSearchOutput } from '../api/types';
 import { t } from '../i18n';
 import { AlbumRow } from '../music/album-row';
+import { Incomplete } from '../music/incomplete';
 import { TrackRows } from '../music/track-rows';
 import { ShortList } from '../ui/short-list';
 import { field, quoted, type CardSpec } from './spec';
@@ -26,6 +27,7 @@ export const tidalSearch: CardSpec = {
         <ShortList items={albums} first={4} render={(album) => <AlbumRow key={album.id} album={album} />} />
         {tracks.length > 0 && <p className="label">{t('Tracks')}</p>}
         <TrackRows tracks={tracks} old={old} />
+        <Incomplete of="tidal" when={found.isIncomplete} />
       </>
     );
   },

@@ -77,7 +77,9 @@ function CatalogueSearch() {
             ))}
         </ul>
       )}
-      {data && !isFetching && (data.albums?.length ?? 0) + (data.tracks?.length ?? 0) === 0 && <p className="tool-note">{data.summary}</p>}
+      {data && !isFetching && (data.albums?.length ?? 0) + (data.tracks?.length ?? 0) === 0 && (
+        <p className="tool-note">{t('Nothing found.')}</p>
+      )}
       <Incomplete of="tidal" when={!isFetching && data?.isIncomplete} />
     </div>
   );

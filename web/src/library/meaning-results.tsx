@@ -1,8 +1,8 @@
 // Search by what songs are about, outside of any conversation.
 import { AudioLines } from 'lucide-react';
 import { useSearchByMeaning } from '../api/queries';
-import type { IndexedTrackResult } from '../api/types';
-import { t } from '../i18n';
+import type { IndexedTrackResult, SemanticSearchOutput } from '../api/types';
+import { plural, t } from '../i18n';
 import { Incomplete } from '../music/incomplete';
 import { TrackRow } from '../music/track-row';
 import { AppliedLimits } from '../tools/applied-limits';
@@ -22,7 +22,7 @@ export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: s
   return (
     <>
       <p className="library-count" role="status">
-        {data.nearest?.length ? t('Nothing really fits. This comes nearest:') : data.summary}
+        {headOf(data)}
       </p>
       <AppliedLimits query={data.query} applied={data.applied} again={{ words: data.query, ask: onSearch }} />
       <Rows label={t('Found')} tracks={data.tracks} />
@@ -30,6 +30,12 @@ export function MeaningResults({ q, onSearch }: { q: string; onSearch: (words: s
       <Incomplete of="index" when={data.isIncomplete} />
     </>
   );
+}
+
+function headOf({ nearest, tracks: { length: n }, totalFound }: SemanticSearchOutput): string {
+  if (nearest?.length) return t('Nothing really fits. This comes nearest:');
+  if (n === 0) return t('Nothing found.');
+  return totalFound > n ? t('The best {n} of {all}.', { n, all: totalFound }) : plural(n, '{n} found', '{n} found');
 }
 
 function Rows({ label, tracks }: { label: string; tracks: IndexedTrackResult[] }) {

@@ -1,5 +1,5 @@
 // The first day: an empty library, a guest, and what can be asked after an import.
-import { answered, answers, ask, expect, test } from './fixtures';
+import { answered, answers, ask, clearTasks, expect, test } from './fixtures';
 import { canStart, OwnServers } from './own-server';
 import { withAbout } from './played';
 
@@ -28,6 +28,19 @@ test('an empty library greets with two ways to begin', async ({ page }) => {
   await expect(page.getByText(/1 new/)).toBeVisible();
   expect(imported).toContain('Ivy Marlow - Low Tide');
   await expect(page.getByRole('list', { name: 'Ask next' }).getByRole('button').first()).toBeVisible();
+});
+
+test('an empty task list is offered only what works with it', async ({ page }) => {
+  await clearTasks(page);
+  await page.goto('/?agent=tasks');
+  const examples = page.getByRole('list', { name: 'Examples' }).getByRole('button');
+  await expect(examples).toHaveText(['Add buy oat milk, call the dentist and water the plants']);
+  const origin = new URL(page.url()).origin;
+  await page.request.post('/api/tasks', { data: { title: 'Call the venue' }, headers: { origin } });
+  await page.reload();
+  await expect(examples).toHaveCount(3);
+  await expect(examples.last()).toHaveText('I have finished “Call the venue”');
+  await clearTasks(page);
 });
 
 test('a guest sees no names of settings and no commands', async ({ page }) => {

@@ -3,6 +3,7 @@ import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAbout, useLibrarySize } from '../api/queries';
+import { useTasks } from '../api/task-queries';
 import type { About, AgentId } from '../api/types';
 import { msg, t } from '../i18n';
 import { rich } from '../i18n/rich';
@@ -10,6 +11,7 @@ import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { Failed, SkeletonRows } from '../ui/states';
+import { taskExamples } from './task-examples';
 import './welcome.css';
 
 const FirstDay = lazy(() => import('./first-day'));
@@ -63,24 +65,39 @@ export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: stri
                 <FirstDay mode={about?.mode ?? 'local'} />
               </Suspense>
             )}
-            {!empty && (
-              <ul className="examples" aria-label={t('Examples')}>
-                {current.examples.map((example, row) => (
-                  <li key={example}>
-                    <button type="button" onClick={() => onPick(t(example))}>
-                      <Artwork seed={`${row} ${example}`} size={38} />
-                      <span dir="auto">{t(example)}</span>
-                      <ArrowUpRight size={16} aria-hidden />
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            )}
+            {!empty && agent === 'tasks' && <TaskExamples examples={current.examples} onPick={onPick} />}
+            {!empty && agent !== 'tasks' && <Examples examples={current.examples} onPick={onPick} />}
           </>
         )}
         {about && <Facts about={about} agent={agent} />}
       </div>
     </div>
+  );
+}
+
+interface ExamplesProps {
+  examples: string[];
+  onPick: (text: string) => void;
+}
+
+function TaskExamples({ examples, onPick }: ExamplesProps) {
+  const { data: tasks } = useTasks();
+  return <Examples examples={taskExamples(examples, tasks)} onPick={onPick} />;
+}
+
+function Examples({ examples, onPick }: ExamplesProps) {
+  return (
+    <ul className="examples" aria-label={t('Examples')}>
+      {examples.map((example, row) => (
+        <li key={example}>
+          <button type="button" onClick={() => onPick(t(example))}>
+            <Artwork seed={`${row} ${example}`} size={38} />
+            <span dir="auto">{t(example)}</span>
+            <ArrowUpRight size={16} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

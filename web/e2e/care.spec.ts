@@ -1,5 +1,5 @@
 // For everyone: small screens, keyboards, screen readers.
-import { answered, answers, ask, box, expect, test, token } from './fixtures';
+import { answered, answers, ask, box, clearTasks, expect, test, token } from './fixtures';
 
 for (const width of [320, 390, 768, 2560]) {
   test(`nothing overflows at ${width} px`, async ({ page }) => {
@@ -32,6 +32,24 @@ for (const width of [320, 390, 768, 2560]) {
     }
   });
 }
+
+test('a task with a long address widens neither an example nor a question to ask next', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await clearTasks(page);
+  const origin = new URL(page.url()).origin;
+  await page.request.post('/api/tasks', { data: { title: `Read https://example.org/${'a'.repeat(150)}` }, headers: { origin } });
+  await page.goto('/?agent=tasks');
+  const isInside = async (name: string) => {
+    const button = page.getByRole('list', { name }).getByRole('button', { name: /^I have finished “Read/ });
+    const box = (await button.boundingBox())!;
+    expect(box.x + box.width, name).toBeLessThanOrEqual(390);
+  };
+  await isInside('Examples');
+  await ask(page, `Remind me of the strings ${token()}`);
+  await answered(page);
+  await isInside('Ask next');
+  await clearTasks(page);
+});
 
 test('on a phone the history is a drawer', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });

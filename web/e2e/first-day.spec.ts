@@ -61,6 +61,9 @@ test('the sample is loaded with one press, and removed with another', async ({ p
   try {
     const url = await servers.segue({ ...off, SEGUE_MODEL: 'offline', SEGUE_SAMPLE: 'off' });
     await page.goto(url);
+    await ask(page, 'songs about leaving home');
+    await expect(page.getByText('Your library is empty.')).toBeVisible();
+    await page.goto(url);
     await page.getByRole('button', { name: 'Load the sample' }).click();
     await expect(page.getByRole('list', { name: 'Examples' })).toBeVisible();
     await page.goto(`${url}/library`);

@@ -93,6 +93,22 @@ test('the palette finds pages and conversations', async ({ page }) => {
   await expect(page.getByRole('dialog')).toHaveCount(0);
 });
 
+test('a long title stays inside the palette on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  const mark = token();
+  await ask(page, `at once ${mark} a question that is much longer than a phone is wide, and goes on`);
+  await answered(page);
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog');
+  await palette.getByRole('combobox').fill(mark);
+  await expect(palette.getByRole('option')).toHaveCount(1);
+  const right = (box: { x: number; width: number } | null) => Math.round(box!.x + box!.width);
+  const edge = right(await palette.boundingBox());
+  expect(right(await palette.getByRole('option').boundingBox())).toBeLessThan(edge);
+  expect(right(await palette.getByRole('combobox').boundingBox())).toBeLessThan(edge);
+});
+
 test('? lists the shortcuts, but is a letter in a field', async ({ page }) => {
   await page.goto('/tasks');
   await page.getByRole('heading', { level: 1 }).click();

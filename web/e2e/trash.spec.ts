@@ -79,3 +79,15 @@ test('the trash is found from the sidebar and emptied at once', async ({ page })
   await page.reload();
   await expect(page.getByRole('heading', { name: 'The trash is empty' })).toBeVisible();
 });
+
+test('a deleted conversation is named without the marks of Markdown', async ({ page }) => {
+  await page.goto('/');
+  await ask(page, `Tell me the name of the first ${token()}`);
+  await answered(page);
+  const origin = new URL(page.url()).origin;
+  await page.request.delete(`/api/conversations/${page.url().split('/').at(-1)}`, { headers: { origin } });
+  await page.goto('/trash');
+  const deleted = page.getByRole('list', { name: 'Deleted' }).getByRole('listitem').first();
+  await expect(deleted).toContainText('Begin with');
+  await expect(deleted).not.toContainText('*');
+});

@@ -54,7 +54,7 @@ export function ImportZone() {
   return (
     <section className="import-zone" data-over={over} aria-label={t('Import')}>
       {state.step === 'busy' ? <LoaderCircle className="spin" size={20} aria-hidden /> : <FileUp size={20} aria-hidden />}
-      <p role="status">
+      <p role="status" className={state.step === 'busy' ? undefined : 'import-hint'}>
         {state.step === 'busy'
           ? t('Reading {what}…', { what: state.what })
           : t('Drop exports, playlists, audio files or whole folders here.')}

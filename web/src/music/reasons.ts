@@ -4,10 +4,12 @@
 export function distinct(reasons: (string | undefined)[]): (string | undefined)[] {
   const given = reasons.filter((reason) => reason !== undefined);
   if (given.length < 2) return reasons;
-  const shared = given.reduce(commonStart);
+  // A reason may have nothing of its own: what all share, without the colon.
+  const longest = given.reduce((a, b) => (b.length > a.length ? b : a));
+  const shared = given.map((reason) => (longest.startsWith(`${reason}: `) ? `${reason}: ` : reason)).reduce(commonStart);
   const cut = shared.lastIndexOf(': ') + 2;
-  if (cut < 2 || given.some((reason) => reason.length <= cut)) return reasons;
-  return reasons.map((reason) => reason?.slice(cut));
+  if (cut < 2 || given.some((reason) => reason.length === cut)) return reasons;
+  return reasons.map((reason) => reason?.slice(cut) || undefined);
 }
 
 function commonStart(a: string, b: string): string {

@@ -8,7 +8,6 @@ import { t } from '../i18n';
 import { usePageTitle } from '../shell/page-title';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
-import { SettingNames } from '../ui/setting-names';
 import { Failed, SkeletonRows } from '../ui/states';
 import { Account } from './account';
 import { Connections } from './connections';
@@ -162,16 +161,9 @@ function AboutSection() {
           <dt>{t('Version')}</dt>
           <dd>Segue {about.version}</dd>
           <dt>{t('Model')}</dt>
-          <dd>
-            {about.model.offline ? t('Offline model') : about.model.id}
-            {about.model.hint && about.mode === 'local' && (
-              <span>
-                <SettingNames text={about.model.hint} />
-              </span>
-            )}
-          </dd>
+          <dd>{about.model.offline ? t('Offline model') : about.model.id}</dd>
           <dt>{t('Search index')}</dt>
-          <dd>{about.index ? `${count(about.index.tracks, 'track')} · ${about.index.embedder}` : t('Not answering')}</dd>
+          <dd title={about.index?.embedder}>{about.index ? count(about.index.tracks, 'track') : t('Not answering')}</dd>
           <dt>{t('Tidal catalogue')}</dt>
           <dd>{about.tidal ? t('Connected') : t('Not configured')}</dd>
           <dt>{t('Made with')}</dt>

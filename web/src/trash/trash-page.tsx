@@ -95,6 +95,9 @@ export default function TrashPage() {
   );
 }
 
+/** The detail of a conversation is Markdown; here it is one line of text. */
+const withoutMarks = (text: string): string => text.replace(/[*_`#>]+/g, '');
+
 function TrashRow({ item, onRestore, onErase }: { item: Deleted; onRestore: () => void; onErase: () => void }) {
   const { icon: Icon, label } = KINDS[item.kind];
   const left = daysLeft(item.expiresAt);
@@ -107,7 +110,7 @@ function TrashRow({ item, onRestore, onErase }: { item: Deleted; onRestore: () =
         </span>
         {item.detail && (
           <span className="trash-detail" dir="auto">
-            {item.detail}
+            {item.kind === 'conversation' ? withoutMarks(item.detail) : item.detail}
           </span>
         )}
         <span className="trash-facts">

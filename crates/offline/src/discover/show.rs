@@ -103,7 +103,7 @@ pub(crate) fn details(voice: &Voice, tracks: &[Track]) -> String {
         }
         let meaning = track.interpretation.as_deref().or(track.short_description.as_deref());
         if let Some(meaning) = meaning {
-            said.push_str(&format!("\n{}", shortened(&plain(meaning), 400)));
+            said.push_str(&format!("\n{}", whole_sentences(&plain(meaning), 400)));
         }
         if let Some(features) = &track.audio_features {
             said.push_str(&format!("\n{}", sound(voice.lang, features)));
@@ -207,4 +207,24 @@ pub(crate) fn shortened(text: &str, n_chars: usize) -> String {
     }
     let start: String = text.chars().take(n_chars).collect();
     format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(whole, _)| whole))
+}
+
+/// The whole sentences of a text that is too long, or that its tool has cut.
+fn whole_sentences(text: &str, n_chars: usize) -> String {
+    let short = shortened(text, n_chars);
+    let end = short.strip_suffix('…').and_then(|cut| cut.rfind(['.', '!', '?']));
+    end.map(|end| short[..=end].to_owned()).unwrap_or(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_ends_with_a_whole_sentence() {
+        assert_eq!(whole_sentences("One. Two is long", 12), "One.");
+        assert_eq!(whole_sentences("One. Two is cut of…", 400), "One.");
+        assert_eq!(whole_sentences("No end here at all", 10), "No end…");
+        assert_eq!(whole_sentences("Short.", 400), "Short.");
+    }
 }

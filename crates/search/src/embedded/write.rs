@@ -12,8 +12,8 @@ use tantivy::IndexWriter;
 use super::{
     super::{Change, IndexError, document},
     EmbeddedIndex, Shared, blocking,
+    open::try_lock,
     schema::{Note, Slots},
-    try_lock,
 };
 use crate::embed::Kind;
 use music::{DocumentId, Track};

@@ -1,0 +1,168 @@
+//! Finding tracks: from a search plan to its wordings, their candidates, and the tracks with their scores and reasons.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use tantivy::DocAddress;
+
+use super::{
+    super::{
+        Found, Hit, IndexError, SearchPlan,
+        finish::{self, Candidates},
+        fuse::Ranking,
+        read_track::ReadTrack,
+        why::Asked,
+    },
+    EmbeddedIndex, Shared, blocking,
+    narrow::{Narrowed, narrow},
+    search::{Search, Wording},
+    snapshot::Snapshot,
+    spelling,
+};
+use crate::embed;
+use music::{DocumentId, Isrc, Track};
+
+impl EmbeddedIndex {
+    /// The codes of the best tracks by one ranking, for measurements.
+    pub async fn rank(&self, query: &str, limit: usize, ranking: Ranking) -> Result<Vec<Isrc>, IndexError> {
+        if ranking == Ranking::Hybrid {
+            let found = self.look(&SearchPlan::new(query, limit)).await?;
+            return Ok(found.hits.into_iter().filter_map(|hit| hit.track.isrc).collect());
+        }
+        let wording = self.wordings(&SearchPlan::new(query, limit)).await?.remove(0);
+        let shared = self.shared.clone();
+        blocking(move || {
+            let snapshot = shared.current()?;
+            let found = shared.search_in(&snapshot).one_sided(&wording, ranking, limit)?;
+            let codes = found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc));
+            codes.filter_map(Result::transpose).collect()
+        })
+        .await
+    }
+
+    async fn wordings(&self, plan: &SearchPlan) -> Result<Vec<Wording>, IndexError> {
+        let across = self.across(&plan.queries).await?;
+        let embedding = embed::queries(&*self.shared.embedder, &plan.queries, &across);
+        let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
+        let wording = |((text, vector), is_across): ((&String, Vec<f32>), bool)| Wording {
+            text: text.clone(),
+            vector,
+            sounds: plan.sounds_of(text),
+            is_across,
+        };
+        Ok(plan.queries.iter().zip(vectors).zip(across).map(wording).collect())
+    }
+
+    /// For each query, whether it is in words that the index does not know. Always false if the embedder supports no other
+    /// languages.
+    async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
+        if !self.shared.embedder.reads_other_languages() {
+            return Ok(vec![false; queries.len()]);
+        }
+        let (shared, queries) = (self.shared.clone(), queries.to_vec());
+        blocking(move || {
+            let snapshot = shared.current()?;
+            queries.iter().map(|query| spelling::is_in_other_words(&shared.fields, &snapshot, query)).collect()
+        })
+        .await
+    }
+
+    /// Adds the first wording with corrected spelling to the plan, beside the typed one.
+    async fn spelled(&self, plan: &SearchPlan) -> Result<SearchPlan, IndexError> {
+        let (shared, mut plan) = (self.shared.clone(), plan.clone());
+        blocking(move || {
+            let snapshot = shared.current()?;
+            let first = plan.queries.first().map_or("", String::as_str);
+            if let Some(corrected) = spelling::corrected(&shared.fields, &snapshot, first)? {
+                plan.queries.push(corrected);
+            }
+            Ok(plan)
+        })
+        .await
+    }
+
+    pub(super) async fn look(&self, plan: &SearchPlan) -> Result<Found, IndexError> {
+        let plan = self.spelled(plan).await?;
+        let wordings = self.wordings(&plan).await?;
+        let shared = self.shared.clone();
+        blocking(move || shared.find(&wordings, &plan)).await
+    }
+}
+
+impl Shared {
+    fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
+        let snapshot = self.current()?;
+        let narrowed = narrow(&self.fields, &snapshot, plan)?;
+        let undecided = narrowed.as_ref().map_or(0, |narrowed| narrowed.undecided);
+        if plan.asks_nothing() {
+            return Ok(Found { is_total_exact: true, ..Found::default() });
+        }
+        if plan.has_no_words() {
+            return self.list(&snapshot, narrowed.as_ref(), plan, &plan.asked());
+        }
+        let search = self.search_in(&snapshot);
+        let candidates: Vec<Candidates<DocAddress>> = wordings
+            .iter()
+            .map(|wording| search.candidates(wording, narrowed.as_ref(), plan.limit))
+            .collect::<Result<_, _>>()?;
+        let keys: BTreeSet<DocAddress> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
+        let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> = keys
+            .into_iter()
+            .map(|key| Ok((key, snapshot.read(&self.fields, &self.recent, key)?)))
+            .collect::<Result<_, IndexError>>()?;
+        let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
+        Ok(Found { undecided, ..found })
+    }
+
+    /// The tracks within the filter, if the plan contains nothing else.
+    fn list(
+        &self,
+        snapshot: &Snapshot,
+        narrowed: Option<&Narrowed>,
+        plan: &SearchPlan,
+        asked: &Asked,
+    ) -> Result<Found, IndexError> {
+        let listed = self.search_in(snapshot).all(narrowed, &plan.sounds_of(""))?;
+        let total = listed.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
+        let mut capped = finish::PerArtist::new(&plan.filter);
+        let mut hits = Vec::new();
+        for scored in listed {
+            if hits.len() == plan.limit {
+                break;
+            }
+            let read = snapshot.read(&self.fields, &self.recent, scored.key)?;
+            if capped.admits(&read.track) {
+                hits.push(Hit { why: asked.why(&read), score: scored.score, track: read.track.clone() });
+            }
+        }
+        Ok(Found { hits, total, is_total_exact: true, undecided: narrowed.map_or(0, |narrowed| narrowed.undecided) })
+    }
+
+    fn search_in<'a>(&'a self, snapshot: &'a Snapshot) -> Search<'a> {
+        Search { fields: &self.fields, snapshot, vectors: &self.vectors }
+    }
+
+    pub(super) fn get(&self, ids: &[DocumentId]) -> Result<Vec<Track>, IndexError> {
+        let snapshot = self.current()?;
+        let mut tracks = Vec::with_capacity(ids.len());
+        for id in ids {
+            if let Some(address) = snapshot.find(&self.fields, *id)? {
+                tracks.push(snapshot.track(&self.fields, address)?);
+            }
+        }
+        Ok(tracks)
+    }
+
+    pub(super) fn contains(&self, ids: Vec<DocumentId>) -> Result<BTreeSet<DocumentId>, IndexError> {
+        let snapshot = self.current()?;
+        let mut found = BTreeSet::new();
+        for id in ids {
+            if snapshot.find(&self.fields, id)?.is_some() {
+                found.insert(id);
+            }
+        }
+        Ok(found)
+    }
+}

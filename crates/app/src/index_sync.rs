@@ -21,6 +21,8 @@ use store::{INDEX_LEASE, Store, StoreError, TrackChange};
 
 /// Other processes may write tracks without a notice, so the table is read at this interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The start waits this long for Qdrant. Afterwards the server runs without the index and keeps connecting to it.
+const START_WAIT: Duration = Duration::from_secs(5);
 /// Several renewals may fail before a claim is lost.
 const RENEWALS_PER_LEASE: i32 = 5;
 
@@ -38,6 +40,8 @@ pub(crate) struct Indexing {
     reading: Arc<Mutex<()>>,
     /// The embeddings server, if one is configured.
     remote_embedder: Option<Arc<dyn Embedder>>,
+    /// Whether the index answered when it was opened.
+    answered: bool,
 }
 
 impl Indexing {
@@ -61,6 +65,11 @@ impl Indexing {
         self.remote_embedder.clone()
     }
 
+    /// Whether the index answered when it was opened.
+    pub(crate) fn answered(&self) -> bool {
+        self.answered
+    }
+
     /// A fetched model reads a library a hundred times slower than the table of the binary. `beside_table`: the table
     /// has an index of its own, which serves while the model reads a large import.
     async fn embedded(
@@ -76,8 +85,8 @@ impl Indexing {
             Some(table) if beside_table => LiveIndex::with_fast(wanted, table).await?,
             before => LiveIndex::new(wanted, before.map(|index| index as _)).await?,
         };
-        let remedy = "delete the folder 'index' in the data directory".into();
-        Ok(Self { index: Arc::new(index), remedy, shared_as: None, reading: Arc::default(), remote_embedder: None })
+        let remedy = "delete the folder 'index' in the data directory";
+        Ok(Self::new(index, remedy.to_owned(), None, true))
     }
 
     async fn remote(
@@ -87,18 +96,22 @@ impl Indexing {
     ) -> Result<Self, IndexError> {
         let shared_as = Some(embedder.id().to_string());
         let wanted = Arc::new(QdrantIndex::new(settings.clone(), embedder)?);
-        let remedy = format!("delete the collection {} in Qdrant", wanted.collection()).into();
-        let before = match wanted.prepare().await {
-            Ok(()) => first_there(settings, earlier).await?,
+        let remedy = format!("delete the collection {} in Qdrant", wanted.collection());
+        let opening = tokio::time::timeout(START_WAIT, prepared(wanted.clone(), settings, earlier));
+        match opening.await.unwrap_or(Err(IndexError::Slow(START_WAIT))) {
+            Ok(index) => Ok(Self::new(index, remedy, shared_as, true)),
             // Conversations and tasks do not wait for the index. The server connects to it again while it runs.
             Err(error) if error.is_passing() => {
                 warn!("Starting without the index: {error}");
-                None
+                Ok(Self::new(LiveIndex::new(wanted, None).await?, remedy, shared_as, false))
             }
-            Err(error) => return Err(error),
-        };
-        let index = LiveIndex::new(wanted, before).await?;
-        Ok(Self { index: Arc::new(index), remedy, shared_as, reading: Arc::default(), remote_embedder: None })
+            Err(error) => Err(error),
+        }
+    }
+
+    fn new(index: LiveIndex, remedy: String, shared_as: Option<String>, answered: bool) -> Self {
+        let (index, remedy) = (Arc::new(index), remedy.into());
+        Self { index, remedy, shared_as, reading: Arc::default(), remote_embedder: None, answered }
     }
 
     pub(crate) fn index(&self) -> Arc<dyn TrackIndex> {
@@ -225,6 +238,17 @@ impl App {
     pub async fn catch_up(&self) -> Result<(), IndexError> {
         self.indexing.follow(&self.store, &self.node.name).await.map(drop)
     }
+}
+
+/// The wanted collection, or that of an earlier embedder until the wanted one is filled.
+async fn prepared(
+    wanted: Arc<QdrantIndex>,
+    settings: QdrantSettings,
+    earlier: Vec<Arc<dyn Embedder>>,
+) -> Result<LiveIndex, IndexError> {
+    wanted.prepare().await?;
+    let before = first_there(settings, earlier).await?;
+    LiveIndex::new(wanted, before).await
 }
 
 /// The first of these embedders for which the server has a collection.

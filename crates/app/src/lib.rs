@@ -159,10 +159,10 @@ impl App {
             toolbox: mcp_tools.join_direct(own_tools.clone()),
             own_tools,
             services,
+            readiness: Arc::new(Readiness::new(&indexing)),
             indexing,
             pipeline,
             node,
-            readiness: Arc::new(Readiness::new()),
             in_use,
         });
         #[cfg(debug_assertions)]

@@ -18,6 +18,7 @@ use crate::{App, index_sync::Indexing, turns::pause};
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A part that needs longer counts as unavailable.
 const TIMEOUT: Duration = Duration::from_secs(2);
+const NO_ANSWER: &str = "the index does not answer";
 
 /// One part in `/readyz`. It contains no URL and no text of another service, because the endpoint is public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,8 +44,10 @@ pub(crate) struct Readiness {
 }
 
 impl Readiness {
-    pub(crate) fn new() -> Self {
-        Self { seen: watch::Sender::new([None, None]), model: Mutex::default() }
+    /// Until the first check, the state of the index is what its opening has shown.
+    pub(crate) fn new(indexing: &Indexing) -> Self {
+        let index = (!indexing.answered()).then(|| NO_ANSWER.to_owned());
+        Self { seen: watch::Sender::new([index, None]), model: Mutex::default() }
     }
 
     /// Updates the state of the model from the end of a turn.
@@ -81,7 +84,7 @@ impl Readiness {
 async fn look_at_index(indexing: &Indexing) -> Option<String> {
     match tokio::time::timeout(TIMEOUT, indexing.index().info()).await {
         Ok(Ok(_)) => None,
-        Ok(Err(error)) if error.is_passing() => Some("the index does not answer".into()),
+        Ok(Err(error)) if error.is_passing() => Some(NO_ANSWER.into()),
         Ok(Err(_)) => Some("the index cannot be used; `segue doctor` says why".into()),
         Err(_) => Some(format!("the index did not answer within {} s", TIMEOUT.as_secs())),
     }

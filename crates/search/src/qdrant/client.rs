@@ -1,6 +1,10 @@
 //! The official client, bounded in time, and what each way of failing means.
 
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use futures::FutureExt;
 use qdrant_client::{Qdrant, QdrantError};
@@ -31,7 +35,8 @@ impl QdrantSettings {
 const PATIENCE: u32 = 12;
 
 pub(super) struct Client {
-    pub(super) qdrant: Qdrant,
+    /// Replaced when a request gets no answer.
+    qdrant: RwLock<Arc<Qdrant>>,
     timeout: Duration,
     is_tls: bool,
 }
@@ -47,8 +52,24 @@ impl Client {
             .timeout(2 * PATIENCE * settings.timeout)
             .connect_timeout(settings.timeout)
             .skip_compatibility_check();
-        let qdrant = building.build().map_err(|error| IndexError::Bug(error.into()))?;
+        let qdrant = RwLock::new(Arc::new(building.build().map_err(|error| IndexError::Bug(error.into()))?));
         Ok(Self { qdrant, timeout: settings.timeout, is_tls: address.starts_with("https:") })
+    }
+
+    pub(super) fn qdrant(&self) -> Arc<Qdrant> {
+        self.qdrant.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The next request opens new connections. One on which nothing arrives any more, because the other host has lost
+    /// its power or the network drops its packets, would be used until the operating system gives it up, which takes a
+    /// quarter of an hour. `used`: several requests may fail on the same connections.
+    fn reconnect(&self, used: &Arc<Qdrant>) {
+        let mut qdrant = self.qdrant.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&qdrant, used)
+            && let Ok(new) = Qdrant::new(used.config.clone())
+        {
+            *qdrant = Arc::new(new);
+        }
     }
 
     pub(super) fn ask<'a, T>(
@@ -71,10 +92,14 @@ impl Client {
         limit: Duration,
         call: impl Future<Output = Result<T, QdrantError>> + 'a,
     ) -> impl Future<Output = Result<T, IndexError>> + 'a {
+        let used = self.qdrant();
         // The client's futures are twenty kilobytes each.
         let call = tokio::time::timeout(limit, Box::pin(call));
         async move {
-            let answer = call.await.map_err(|_| IndexError::Slow(limit))?;
+            let Ok(answer) = call.await else {
+                self.reconnect(&used);
+                return Err(IndexError::Slow(limit));
+            };
             answer.map_err(|error| self.judge(error))
         }
     }

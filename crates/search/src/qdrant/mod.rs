@@ -86,7 +86,7 @@ impl QdrantIndex {
 
     /// Deletes the collection: for tests, and for starting over.
     pub async fn discard(&self) -> Result<(), IndexError> {
-        self.client.ask_patiently(self.client.qdrant.delete_collection(&self.collection)).await.map(drop)
+        self.client.ask_patiently(self.client.qdrant().delete_collection(&self.collection)).await.map(drop)
     }
 
     /// Finds the collection or makes it.
@@ -104,14 +104,14 @@ impl QdrantIndex {
         // The node that created the collection may have stopped before it created the field indexes.
         for (field, kind) in points::indexed_fields().filter(|(field, _)| !info.payload_schema.contains_key(*field)) {
             let request = CreateFieldIndexCollectionBuilder::new(&self.collection, field, kind).wait(true);
-            self.client.ask_patiently(self.client.qdrant.create_field_index(request)).await?;
+            self.client.ask_patiently(self.client.qdrant().create_field_index(request)).await?;
         }
         self.is_prepared.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     async fn find_collection(&self) -> Result<Option<CollectionInfo>, IndexError> {
-        let found = self.client.find(self.client.qdrant.collection_info(&self.collection)).await?;
+        let found = self.client.find(self.client.qdrant().collection_info(&self.collection)).await?;
         Ok(found.and_then(|answer| answer.result))
     }
 
@@ -123,7 +123,7 @@ impl QdrantIndex {
         let mut words = SparseVectorsConfigBuilder::default();
         words.add_named_vector_params("words", SparseVectorParamsBuilder::default().modifier(Modifier::Idf));
         let request = CreateCollectionBuilder::new(&self.collection).vectors_config(dense).sparse_vectors_config(words);
-        let made = self.client.ask_patiently(self.client.qdrant.create_collection(request)).await;
+        let made = self.client.ask_patiently(self.client.qdrant().create_collection(request)).await;
         match (self.find_collection().await?, made) {
             (Some(info), _) => Ok(info),
             (None, Err(error)) => Err(error),
@@ -166,7 +166,7 @@ impl QdrantIndex {
         }
         let rest = Filter::must([is_one_of(last.keys()), is_older_than(revision)]);
         let delete = DeletePointsBuilder::new(&self.collection).points(rest).wait(true);
-        self.client.ask_patiently(self.client.qdrant.delete_points(delete)).await?;
+        self.client.ask_patiently(self.client.qdrant().delete_points(delete)).await?;
         self.put(vec![points::note(revision, &self.embedder.id())]).await?;
         self.forget_sample();
         Ok(())
@@ -178,7 +178,7 @@ impl QdrantIndex {
 
     async fn put(&self, points: Vec<PointStruct>) -> Result<(), IndexError> {
         let request = UpsertPointsBuilder::new(&self.collection, points).wait(true);
-        self.client.ask_patiently(self.client.qdrant.upsert_points(request)).await.map(drop)
+        self.client.ask_patiently(self.client.qdrant().upsert_points(request)).await.map(drop)
     }
 
     /// The points of some tracks that carry the tracks themselves.
@@ -186,7 +186,7 @@ impl QdrantIndex {
         let ids: Vec<PointId> = ids.iter().map(|id| point_id(*id, 0).into()).collect();
         let fields = PayloadIncludeSelector { fields: fields.iter().map(ToString::to_string).collect() };
         let request = GetPointsBuilder::new(&self.collection, ids).with_payload(fields).with_vectors(false);
-        Ok(self.client.ask(self.client.qdrant.get_points(request)).await?.result)
+        Ok(self.client.ask(self.client.qdrant().get_points(request)).await?.result)
     }
 
     /// In the order asked, without the ones that are not here.
@@ -230,7 +230,7 @@ impl QdrantIndex {
     }
 
     async fn describe_what_is_there(&self) -> Result<IndexInfo, IndexError> {
-        let Client { qdrant, .. } = &self.client;
+        let qdrant = self.client.qdrant();
         let tracks = Filter::must([is_track(), is_first_chunk()]);
         let count = qdrant.count(CountPointsBuilder::new(&self.collection).filter(tracks).exact(true));
         let n_tracks = self.client.ask(count).await?.result.map_or(0, |result| result.count);
@@ -247,7 +247,7 @@ impl QdrantIndex {
     async fn count_in(&self, scope: &Scope) -> Result<u64, IndexError> {
         let tracks = narrow::Narrowed::new(&super::Filter::default(), scope).tracks();
         let request = CountPointsBuilder::new(&self.collection).filter(tracks).exact(true);
-        Ok(self.client.ask(self.client.qdrant.count(request)).await?.result.map_or(0, |result| result.count))
+        Ok(self.client.ask(self.client.qdrant().count(request)).await?.result.map_or(0, |result| result.count))
     }
 
     async fn sample(&self) -> Result<Arc<Vec<Vec<f32>>>, IndexError> {
@@ -259,7 +259,7 @@ impl QdrantIndex {
             .limit(SAMPLE)
             .with_payload(false)
             .with_vectors(true);
-        let page = self.client.ask(self.client.qdrant.scroll(some)).await?;
+        let page = self.client.ask(self.client.qdrant().scroll(some)).await?;
         let sample = Arc::new(page.result.iter().filter_map(dense).collect::<Vec<_>>());
         *self.sample.write().unwrap_or_else(PoisonError::into_inner) = Some(sample.clone());
         Ok(sample)

@@ -67,7 +67,7 @@ async fn across(index: &QdrantIndex, queries: &[String]) -> Result<Vec<bool>, In
             let has_it = Condition::matches(points::TERMS, content.word.term.clone());
             let filter = Filter::must([points::is_track(), points::is_first_chunk(), has_it]);
             let request = CountPointsBuilder::new(&index.collection).filter(filter).exact(false);
-            let answer = index.client.ask(index.client.qdrant.count(request)).await?;
+            let answer = index.client.ask(index.client.qdrant().count(request)).await?;
             Ok::<bool, IndexError>(answer.result.is_some_and(|result| result.count > 0))
         });
         let known = try_join_all(known).await?;
@@ -88,7 +88,7 @@ async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Re
         .limit(MOST)
         .with_payload(PayloadIncludeSelector { fields: payload_fields() })
         .with_vectors(false);
-    let page = index.client.ask(index.client.qdrant.scroll(some)).await?.result;
+    let page = index.client.ask(index.client.qdrant().scroll(some)).await?.result;
     let mut listed: Vec<(f32, DocumentId)> = page
         .iter()
         .map(|point| {
@@ -120,7 +120,7 @@ async fn undecided(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) 
     let client = &index.client;
     let count = async |filter: Filter| {
         let request = CountPointsBuilder::new(&index.collection).filter(filter).exact(true);
-        let answer = client.ask(client.qdrant.count(request)).await?;
+        let answer = client.ask(client.qdrant().count(request)).await?;
         Ok::<u64, IndexError>(answer.result.map_or(0, |result| result.count))
     };
     let (lenient, strict) =
@@ -223,7 +223,7 @@ impl Wording<'_> {
         let n_searches = searches.len();
         let client = &self.index.client;
         let batch = QueryBatchPointsBuilder::new(&self.index.collection, searches);
-        let answers = client.ask(client.qdrant.query_batch(batch)).await?.result;
+        let answers = client.ask(client.qdrant().query_batch(batch)).await?.result;
         match answers.len() == n_searches {
             true => Ok(answers),
             false => Err(IndexError::WrongSchema("Qdrant answered fewer searches than were asked".into())),

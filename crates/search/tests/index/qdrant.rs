@@ -15,7 +15,7 @@ use search::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
 };
 
 use crate::support::{Better, Truth, small_library, takes_over, track, upserts};
@@ -157,6 +157,28 @@ async fn every_outage_is_an_error_that_names_its_cause() {
     assert_eq!(index.search(&SearchPlan::new("boats", 3)).await.unwrap().len(), 3, "searches work after the faults");
     double.empty();
     assert!(matches!(failure(&index).await, IndexError::WrongSchema(said) if said.contains("collection")));
+}
+
+/// The first connection is accepted and stays silent, as one to a host that has lost its power. Later ones reach Qdrant.
+#[tokio::test]
+async fn a_connection_without_answers_is_replaced() {
+    let double = double().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let qdrant = double.url.trim_start_matches("http://").to_owned();
+    tokio::spawn(async move {
+        let _silent = listener.accept().await.unwrap();
+        while let Ok((mut near, _)) = listener.accept().await {
+            let mut far = TcpStream::connect(&qdrant).await.unwrap();
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut near, &mut far).await });
+        }
+    });
+    let index = QdrantIndex::new(QdrantSettings { url, ..settings(&double) }, table()).unwrap();
+    assert!(matches!(index.prepare().await, Err(IndexError::Slow(_))));
+    // The client uses several connections in turn.
+    for _ in 0..6 {
+        index.info().await.unwrap();
+    }
 }
 
 /// The REST interface, a web page or a proxy at the URL gets an error that names the problem.

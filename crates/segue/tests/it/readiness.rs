@@ -9,10 +9,11 @@ use std::{
 };
 
 use axum::{Json, Router, extract::State, http::StatusCode, routing::post};
+use doubles::qdrant::{QdrantDouble, QdrantFault};
 use engine::script::says;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, World};
+use crate::support::{Process, TestApp, World};
 
 /// The cause in `/readyz` of one part, once its state is as expected.
 async fn part_is(app: &TestApp, name: &str, ready: bool) -> Value {
@@ -43,6 +44,37 @@ async fn readyz_reports_an_index_that_does_not_answer() {
     assert_eq!(part_is(&app, "embedder", true).await, Value::Null);
     let own = TestApp::scripted([]).await;
     assert_eq!(part_is(&own, "index", true).await, Value::Null);
+}
+
+/// It accepts connections and requests, and sends nothing.
+#[tokio::test]
+async fn a_server_starts_beside_a_qdrant_that_never_answers_and_uses_it_when_it_answers() {
+    let (world, qdrant) = (World::new().await, QdrantDouble::start().await.unwrap());
+    qdrant.set_fault(Some(QdrantFault::Silent));
+    let server = Process::start(&world, &[("QDRANT_URL", qdrant.url.clone())]).await;
+    let (status, told) = server.ask("/readyz").await;
+    assert_eq!((status, &told["ready"], &told["parts"][0]["name"]), (200, &json!(true), &json!("index")), "{told}");
+    assert_eq!(told["parts"][0]["ready"], false, "from the first request on: {told}");
+    assert!(server.log().iter().any(|line| line.contains("Starting without the index")), "{:?}", server.log());
+
+    let report = server.import("one.csv", "Title,Artist\nPaper Lanterns,Ivy Marlow\n".into()).await;
+    assert_eq!(report.get("error"), None, "{report}");
+    assert_eq!(server.post("/api/tasks", json!({"title": "water the plants"})).await.status(), 201);
+    let search = "/api/search?q=paper%20lanterns";
+    let (status, refused) = server.ask(search).await;
+    assert_eq!((status, &refused["error"]["code"]), (503, &json!("TOOL_UNAVAILABLE")), "{refused}");
+
+    qdrant.set_fault(None);
+    let found = async {
+        loop {
+            let (status, found) = server.ask(search).await;
+            if status == 200 && found["tracks"][0]["title"] == "Paper Lanterns" {
+                break;
+            }
+        }
+        while server.get("/readyz").await["parts"][0]["ready"] != true {}
+    };
+    tokio::time::timeout(Duration::from_secs(60), found).await.expect("the index is used once it answers");
 }
 
 #[tokio::test]

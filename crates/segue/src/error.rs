@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::error;
 
-use crate::query_error::query_error;
+use crate::input_error::{input_error, with_subject};
 
 #[derive(Debug)]
 pub struct ApiError {
@@ -57,10 +57,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "VALIDATION_ERROR", message)
     }
 
-    pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
-        let message = message.into();
-        let details = vec![Detail { field: field.to_owned(), message: message.clone() }];
-        Self { details, ..Self::invalid(message) }
+    /// The problem follows the name of the field ("must be …"), or is a sentence of its own.
+    pub fn invalid_field(field: &str, problem: impl Into<String>) -> Self {
+        let problem = problem.into();
+        let message = with_subject(field, &problem);
+        Self { details: vec![Detail { field: field.to_owned(), message: problem }], ..Self::invalid(message) }
     }
 
     pub fn unauthorized(message: impl Into<String>) -> Self {
@@ -212,6 +213,9 @@ impl From<ImportFailure> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
+        if matches!(rejection, JsonRejection::JsonDataError(_)) {
+            return input_error(&rejection.body_text());
+        }
         let (status, code) = match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
@@ -223,7 +227,7 @@ impl From<JsonRejection> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        query_error(&rejection.body_text())
+        input_error(&rejection.body_text())
     }
 }
 

@@ -122,7 +122,7 @@ export async function remove(path: string): Promise<void> {
 /** The message for the user when something failed: the server's message, or ours. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
-    const details = error.details.map((detail) => detail.message).filter((message) => message !== error.message);
+    const details = error.details.map((detail) => detail.message).filter((message) => !error.message.endsWith(message));
     return [error.message, ...details].join(' ');
   }
   if (error instanceof Error && error.message) return error.message;

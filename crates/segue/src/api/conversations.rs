@@ -129,7 +129,7 @@ async fn opened(
     let page = conversations.messages(&caller.id, id, Age::NewestFirst, query.cursor, limit).await?;
     // The message that a cursor names is on its page, so an empty page means that there is no such message.
     if query.cursor.is_some() && page.messages.is_empty() {
-        return Err(ApiError::invalid_field("cursor", "there is no such message in this conversation"));
+        return Err(ApiError::invalid_field("cursor", "is not a message of this conversation"));
     }
     let messages = page.messages.into_iter().rev().collect();
     let consents = conversations.consents(&caller.id, id).await?;

@@ -67,7 +67,7 @@ async fn run(
 ) -> Result<Response, ApiError> {
     let chat = Chat::named(&state.app, &caller.id, &input.thread_id).await?;
     let Some(message) = input.messages.last().filter(|message| message.role == "user") else {
-        return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
+        return Err(ApiError::invalid_field("messages", "must end with a message of the user"));
     };
     let mut ask = chat.ask(text_of(message)?, query.agent);
     ask.client_message_id = Some(chat.message_id(&message.id));
@@ -104,11 +104,11 @@ fn text_of(message: &Message) -> Result<String, ApiError> {
             .iter()
             .map(|part| match (part["type"].as_str(), part["text"].as_str()) {
                 (Some("text"), Some(text)) => Ok(text),
-                _ => Err(ApiError::invalid_field("messages", "only text can be sent")),
+                _ => Err(ApiError::invalid_field("messages", "must contain only text")),
             })
             .collect::<Result<Vec<_>, _>>()
             .map(|texts| texts.join("\n")),
-        _ => Err(ApiError::invalid_field("messages", "the last message has no text")),
+        _ => Err(ApiError::invalid_field("messages", "must end with a message that has text")),
     }
 }
 

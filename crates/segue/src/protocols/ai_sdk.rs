@@ -131,7 +131,7 @@ async fn resume(
 async fn submitted(state: &AppState, owner: &UserId, chat: &Chat, request: &ChatRequest) -> Result<Ask, ApiError> {
     let Some(message) = request.message.as_ref().or(request.messages.last()).filter(|message| message.role == "user")
     else {
-        return Err(ApiError::invalid_field("messages", "the last message must be the user's"));
+        return Err(ApiError::invalid_field("messages", "must end with a message of the user"));
     };
     let mut ask = chat.ask(text_of(message)?, request.agent.clone());
     ask.client_message_id = Some(chat.message_id(&message.id));
@@ -178,7 +178,7 @@ fn again(question: MessageId) -> Again {
 
 fn text_of(message: &UiMessage) -> Result<String, ApiError> {
     if message.parts.iter().any(|part| part.r#type == "file") {
-        return Err(ApiError::invalid_field("messages", "files cannot be sent; only text is supported"));
+        return Err(ApiError::invalid_field("messages", "must contain only text; files cannot be sent"));
     }
     let texts = message.parts.iter().filter(|part| part.r#type == "text").filter_map(|part| part.text.as_deref());
     Ok(texts.collect::<Vec<_>>().join("\n"))

@@ -68,8 +68,28 @@ async fn an_error_in_a_query_names_its_parameter_and_no_type_of_the_program() {
         let (status, answer) = app.answer(Method::GET, path, None).await;
         assert_eq!((status, &answer["error"]["code"]), (400, &json!("VALIDATION_ERROR")), "{path}: {answer}");
         assert_eq!(answer["error"]["details"], json!([{"field": field, "message": message}]), "{path}");
-        assert_eq!(answer["error"]["message"], message, "{path}");
+        assert_eq!(answer["error"]["message"], format!("`{field}` {message}"), "{path}");
     }
+}
+
+#[tokio::test]
+async fn an_error_in_a_body_names_its_field_in_the_message() {
+    let app = TestApp::scripted([]).await;
+    for (path, body, field, problem) in [
+        ("/api/chat/stream", json!({"message": 7}), "message", "must be a string, not 7"),
+        ("/api/chat/stream", json!({}), "message", "is missing"),
+        ("/api/chat/stream", json!({"message": "hi", "conversationId": "nope"}), "conversationId", "is not an id"),
+        ("/api/tasks", json!({"title": "x".repeat(201)}), "title", "must have 1 to 200 characters"),
+        ("/api/playlists", json!({"title": "x", "trackIds": {}}), "trackIds", "must be a list, not an object"),
+    ] {
+        let (status, answer) = app.answer(Method::POST, path, Some(body)).await;
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!("VALIDATION_ERROR")), "{path}: {answer}");
+        assert_eq!(answer["error"]["details"], json!([{"field": field, "message": problem}]), "{path}");
+        assert_eq!(answer["error"]["message"], format!("`{field}` {problem}"), "{path}");
+    }
+    let (_, answer) = app.answer(Method::POST, "/api/tasks", Some(json!({"titel": "x"}))).await;
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("`titel` is an unknown field; expected"), "{answer}");
 }
 
 #[tokio::test]

@@ -86,5 +86,5 @@ impl Thread<'_> {
 }
 
 fn no_such_item() -> ApiError {
-    ApiError::invalid_field("after", "there is no such item")
+    ApiError::invalid_field("after", "is not an item of this thread")
 }

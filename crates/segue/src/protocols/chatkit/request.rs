@@ -92,7 +92,7 @@ impl UserInput {
     /// The text of the message, with the quoted text above it.
     pub(super) fn text(&self) -> Result<String, ApiError> {
         if !self.attachments.is_empty() {
-            return Err(ApiError::invalid_field("attachments", "files cannot be attached"));
+            return Err(ApiError::invalid_field("attachments", "must be empty: files cannot be attached"));
         }
         let quote = self.quoted_text.iter().flat_map(|quote| quote.lines()).map(|line| format!("> {line}\n"));
         let quote: String = quote.collect();

@@ -2,6 +2,7 @@
 
 use doubles::qdrant::{QdrantDouble, QdrantFault};
 use engine::{UserId, script::says};
+use futures::TryStreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -58,8 +59,18 @@ async fn a_server_of_several_users_counts_nothing_for_a_visitor() {
 
 #[tokio::test]
 async fn an_export_is_streamed() {
-    let app = TestApp::scripted([]).await;
+    let app = TestApp::scripted(vec![says("Hello."); 5]).await;
+    for n in 0..5 {
+        app.say(&format!("hello {n}")).await;
+    }
     app.post("/api/tasks", json!({"title": "water the plants"})).await;
+    let pieces: Vec<String> = app.app.export_json(&UserId::new("local")).try_collect().await.unwrap();
+    let longest = pieces.iter().map(String::len).max().unwrap();
+    assert!(
+        longest * 3 < pieces.concat().len(),
+        "no piece contains most of it: {longest} of {}",
+        pieces.concat().len()
+    );
     let response = app.request(Method::GET, "/api/export", None).await;
     assert_eq!(response.content_length(), None, "its length is not known when it begins");
     let exported: Value = response.json().await.unwrap();

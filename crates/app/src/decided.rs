@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Delta, Model, ModelError, Prompt, Usage, Window};
+use engine::{Delta, Model, ModelError, Prompt, Usage};
 use futures::{StreamExt, stream, stream::BoxStream};
 use serde_json::Value;
 
@@ -20,16 +20,8 @@ impl<M: Model> Model for Decided<M> {
         self.model.id()
     }
 
-    fn history_tokens(&self) -> usize {
-        self.model.history_tokens()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.model.window()
-    }
-
-    fn is_local(&self) -> bool {
-        self.model.is_local()
+    fn inner(&self) -> Option<&dyn Model> {
+        Some(&self.model)
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId, Window};
+use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId};
 use futures::{StreamExt, stream::BoxStream};
 use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
@@ -64,16 +64,8 @@ impl Model for Metered {
         self.model.id()
     }
 
-    fn history_tokens(&self) -> usize {
-        self.model.history_tokens()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.model.window()
-    }
-
-    fn is_local(&self) -> bool {
-        self.model.is_local()
+    fn inner(&self) -> Option<&dyn Model> {
+        Some(&*self.model)
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {

@@ -172,20 +172,25 @@ pub trait Model: Send + Sync {
     /// `provider:model`, as in `SEGUE_MODEL`.
     fn id(&self) -> &str;
 
+    /// The model whose replies this one changes. What follows is then the same as for that model.
+    fn inner(&self) -> Option<&dyn Model> {
+        None
+    }
+
     /// How many tokens of history a prompt may carry.
     fn history_tokens(&self) -> usize {
-        100_000
+        self.inner().map_or(100_000, Model::history_tokens)
     }
 
     /// `None` if the context size is unknown or irrelevant. Then prompts are not shortened, and missing usage is not
     /// estimated.
     fn window(&self) -> Option<Window> {
-        None
+        self.inner()?.window()
     }
 
     /// Whether the model runs on this machine or in this network. Reading a prompt may then take minutes.
     fn is_local(&self) -> bool {
-        false
+        self.inner().is_some_and(Model::is_local)
     }
 
     /// One reply. Dropping the stream cancels the request at the provider too.

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Block, Delta, Message, Model, ModelError, Prompt, Role, Window};
+use engine::{Block, Delta, Message, Model, ModelError, Prompt, Role};
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 
@@ -63,16 +63,8 @@ impl<M: Model> Model for Watched<'_, M> {
         self.model.id()
     }
 
-    fn history_tokens(&self) -> usize {
-        self.model.history_tokens()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.model.window()
-    }
-
-    fn is_local(&self) -> bool {
-        self.model.is_local()
+    fn inner(&self) -> Option<&dyn Model> {
+        Some(&self.model)
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {

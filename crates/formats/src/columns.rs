@@ -3,6 +3,7 @@
 use csv::StringRecord;
 
 use super::{formula::without_formula_guard, headers::HEADERS};
+use music::Feature;
 
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,21 +39,6 @@ pub(super) enum Column {
     ReleaseDate,
     TrackNumber,
     Feature(Feature),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Feature {
-    Acousticness,
-    Danceability,
-    Energy,
-    Instrumentalness,
-    Key,
-    Liveness,
-    Loudness,
-    Mode,
-    Speechiness,
-    Tempo,
-    Valence,
 }
 
 /// Exportify's columns in their fixed order. Its headers are translated into twelve languages; the order is always

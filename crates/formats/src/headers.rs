@@ -1,6 +1,7 @@
 //! The names of table columns that services and people use.
 
-use super::columns::{Column, Feature};
+use super::columns::Column;
+use music::Feature;
 
 /// Headers in lower case, in English and other languages. If two columns of one table have the same meaning, the
 /// first non-empty cell is used.

@@ -5,12 +5,12 @@ use std::io::{BufRead, Read};
 use csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::{
-    columns::{Column, Columns, Feature},
+    columns::{Column, Columns},
     format::{Entries, Source},
     spelling::{clean, milliseconds, moment, seconds},
     track::{Entry, ImportedTrack, LineError},
 };
-use music::AudioFeatures;
+use music::{AudioFeatures, Feature};
 
 /// Shorter plays are skips, by the rule that the services themselves use.
 pub(super) const SHORTEST_PLAY_MS: f64 = 30_000.0;

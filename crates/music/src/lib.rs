@@ -1,5 +1,6 @@
 //! Music: ISRCs, the identity of a recording, and the track. Types and pure functions.
 
+pub mod features;
 pub mod fingerprint;
 pub mod identity;
 pub mod isrc;
@@ -8,7 +9,8 @@ pub mod scope;
 pub mod track;
 pub mod track_id;
 
+pub use features::{AudioFeatures, Feature};
 pub use fingerprint::Fingerprint;
 pub use isrc::Isrc;
-pub use track::{AudioFeatures, Track};
+pub use track::Track;
 pub use track_id::{DocumentId, TrackId, TrackRef};

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Isrc, TrackId, identity::RecordingName};
+use crate::{AudioFeatures, Isrc, TrackId, identity::RecordingName};
 
 /// What is indexed and stored about a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,34 +151,6 @@ impl TryFrom<StoredTrack> for Track {
             is_sample: stored.is_sample,
         })
     }
-}
-
-/// The eleven audio features. Each may be unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AudioFeatures {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub acousticness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub danceability: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub energy: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub instrumentalness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub liveness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loudness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speechiness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tempo: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub valence: Option<f64>,
 }
 
 impl Track {

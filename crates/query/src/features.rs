@@ -3,21 +3,7 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use music::AudioFeatures;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Feature {
-    Acousticness,
-    Danceability,
-    Energy,
-    Instrumentalness,
-    Key,
-    Liveness,
-    Loudness,
-    Mode,
-    Speechiness,
-    Tempo,
-    Valence,
-}
+pub use music::Feature;
 
 /// Both ends are included. A track with an unknown value is outside every range.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,54 +11,6 @@ pub struct FeatureRange {
     pub feature: Feature,
     pub min: Option<f64>,
     pub max: Option<f64>,
-}
-
-impl Feature {
-    pub const ALL: [Self; 11] = [
-        Self::Acousticness,
-        Self::Danceability,
-        Self::Energy,
-        Self::Instrumentalness,
-        Self::Key,
-        Self::Liveness,
-        Self::Loudness,
-        Self::Mode,
-        Self::Speechiness,
-        Self::Tempo,
-        Self::Valence,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Acousticness => "acousticness",
-            Self::Danceability => "danceability",
-            Self::Energy => "energy",
-            Self::Instrumentalness => "instrumentalness",
-            Self::Key => "key",
-            Self::Liveness => "liveness",
-            Self::Loudness => "loudness",
-            Self::Mode => "mode",
-            Self::Speechiness => "speechiness",
-            Self::Tempo => "tempo",
-            Self::Valence => "valence",
-        }
-    }
-
-    pub fn of(self, features: &AudioFeatures) -> Option<f64> {
-        match self {
-            Self::Acousticness => features.acousticness,
-            Self::Danceability => features.danceability,
-            Self::Energy => features.energy,
-            Self::Instrumentalness => features.instrumentalness,
-            Self::Key => features.key.map(f64::from),
-            Self::Liveness => features.liveness,
-            Self::Loudness => features.loudness,
-            Self::Mode => features.mode.map(f64::from),
-            Self::Speechiness => features.speechiness,
-            Self::Tempo => features.tempo,
-            Self::Valence => features.valence,
-        }
-    }
 }
 
 /// A preference about sound: this feature should be high (or low).

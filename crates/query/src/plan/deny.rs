@@ -21,10 +21,12 @@ pub(super) fn read(tokens: &[Token], at: usize, text: &str, is_sound: impl Fn(&s
     let lead = lead(tokens, at)?;
     let mut from = at + lead;
     let mut is_soft = false;
-    while let Some(filler) =
-        tokens.get(from).filter(|token| !token.after_break && FILLERS.contains(&token.word.as_str()))
-    {
-        is_soft = is_soft || DEGREES.contains(&filler.word.as_str());
+    while let Some(word) = tokens.get(from).filter(|token| !token.after_break).map(|token| token.word.as_str()) {
+        let is_degree = DEGREES.contains(&word);
+        if !is_degree && !FILLERS.contains(&word) {
+            break;
+        }
+        is_soft = is_soft || is_degree;
         from += 1;
     }
     let first = tokens.get(from).filter(|first| !first.after_break && !PRONOUNS.contains(&first.word.as_str()))?;
@@ -91,44 +93,12 @@ fn is_free_standing(before: &str, before_that: &str) -> bool {
     !SUBJECTS.contains(&before) && (!VERBS.contains(&before) || is_relative)
 }
 
+/// Words between a denial and what is denied.
 const FILLERS: &[&str] = &[
-    "any",
-    "too",
-    "so",
-    "very",
-    "really",
-    "the",
-    "a",
-    "an",
-    "of",
-    "des",
-    "de",
-    "d",
-    "du",
-    "la",
-    "le",
-    "les",
-    "allzu",
-    "zu",
-    "sehr",
-    "trop",
-    "tres",
-    "tan",
-    "demasiado",
-    "muy",
-    "about",
-    "with",
-    "mit",
-    "avec",
-    "con",
-    "more",
-    "that",
-    "as",
-    "overly",
-    "el",
-    "los",
-    "las",
+    "any", "the", "a", "an", "of", "des", "de", "d", "du", "la", "le", "les", "about", "with", "mit", "avec", "con",
+    "more", "el", "los", "las",
 ];
+/// The same, with which the denial is soft: "not too loud".
 const DEGREES: &[&str] = &[
     "too",
     "so",

@@ -5,30 +5,25 @@ mod reader;
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
-use engine::{CallId, Delta, Model, ModelError, Prompt, Window, prompt_chars};
+use engine::{CallId, Delta, Model, ModelError, Prompt, Window};
 use futures::stream::BoxStream;
 use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::reader::AnthropicReader;
 use super::{
-    answer::{Question, ask, callable},
+    answer::ask,
+    connected::Connected,
     http::{Endpoint, Http, SetupError, url_under},
     probe::{Probed, Target},
     provider::{Provider, Variable},
-    quirks::Learned,
     servers::Family,
     unfold::{CallWithResult, Entry, unfold},
 };
 
 #[derive(Debug)]
 pub struct AnthropicModel {
-    http: Http,
-    endpoint: Arc<Endpoint>,
-    /// `anthropic:` followed by the model's name.
-    id: String,
-    is_the_vendor: bool,
-    learned: Arc<Learned>,
+    at: Connected,
 }
 
 const VENDOR: &str = "anthropic";
@@ -59,13 +54,7 @@ impl AnthropicModel {
         let is_the_vendor = url.host_str() == Some("api.anthropic.com");
         let endpoint =
             Endpoint::new(url).with_header("anthropic-version", VERSION).with_key(VENDOR, "x-api-key", "", api_key)?;
-        let learned = http.learned(&endpoint, model);
-        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
-    }
-
-    /// The model's name, without the provider.
-    fn model(&self) -> &str {
-        self.id.strip_prefix("anthropic:").unwrap_or(&self.id)
+        Ok(Self { at: Connected::new(http, endpoint, VENDOR, model, is_the_vendor) })
     }
 
     /// The request body for this prompt.
@@ -81,7 +70,7 @@ impl AnthropicModel {
         // The tools are sent even if calls are not allowed: without them the cached prefix would change.
         let must_answer = !prompt.may_call_tools && n_tools > 0;
         let request = Request {
-            model: self.model(),
+            model: self.at.model(),
             max_tokens: MAX_TOKENS,
             stream: true,
             system: system.into_iter().collect(),
@@ -95,42 +84,27 @@ impl AnthropicModel {
 
 impl Model for AnthropicModel {
     fn id(&self) -> &str {
-        &self.id
+        self.at.id()
     }
 
     fn window(&self) -> Option<Window> {
-        let facts = self.learned.facts();
-        Some(Window { context_tokens: facts.context_tokens, chars_per_token: facts.chars_per_token })
+        Some(self.at.window())
     }
 
     fn is_local(&self) -> bool {
-        self.endpoint.is_local()
+        self.at.is_local()
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
         let body = self.request(prompt);
-        ask::<AnthropicReader>(Question {
-            http: self.http.clone(),
-            endpoint: self.endpoint.clone(),
-            learned: self.learned.clone(),
-            // The Messages API has no options that servers implement differently.
-            body: Box::new(move |_| body.clone()),
-            tools: callable(prompt, self.is_the_vendor),
-            n_prompt_chars: prompt_chars(prompt),
-        })
+        // The Messages API has no options that servers implement differently.
+        ask::<AnthropicReader>(self.at.question(prompt, move |_| body.clone()))
     }
 }
 
 impl Probed for AnthropicModel {
     fn probed(&self) -> Target<'_> {
-        Target {
-            http: &self.http,
-            endpoint: &self.endpoint,
-            learned: &self.learned,
-            model: self.model(),
-            family: Family::Anthropic,
-            is_described: false,
-        }
+        self.at.target(Family::Anthropic, false)
     }
 }
 

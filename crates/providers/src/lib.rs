@@ -2,6 +2,7 @@
 
 mod answer;
 mod anthropic;
+mod connected;
 mod discover;
 mod failure;
 mod filter;

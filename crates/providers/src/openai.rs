@@ -6,31 +6,27 @@ mod reader;
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
-use engine::{CallId, Delta, Model, ModelError, Prompt, Window, prompt_chars};
+use engine::{CallId, Delta, Model, ModelError, Prompt, Window};
 use futures::stream::BoxStream;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub(crate) use self::reader::OpenAiReader;
 use super::{
-    answer::{Question, ask, callable},
+    answer::ask,
+    connected::Connected,
     http::{Endpoint, Http, SetupError, url_under},
     probe::{Probed, Target},
     prompted_tools,
     provider::{Provider, Variable},
-    quirks::{Form, Learned},
+    quirks::Form,
     servers::Family,
     unfold::{CallWithResult, Entry, unfold},
 };
 
 #[derive(Debug)]
 pub struct OpenAiModel {
-    http: Http,
-    endpoint: Arc<Endpoint>,
-    /// `openai:` followed by the model's name.
-    id: String,
-    is_the_vendor: bool,
-    learned: Arc<Learned>,
+    at: Connected,
 }
 
 const VENDOR: &str = "openai";
@@ -60,18 +56,12 @@ impl OpenAiModel {
         if let Some(key) = api_key.filter(|key| !key.trim().is_empty()) {
             endpoint = endpoint.with_key(VENDOR, "authorization", "Bearer ", key)?;
         }
-        let learned = http.learned(&endpoint, model);
-        Ok(Self { http, endpoint: Arc::new(endpoint), id: format!("{VENDOR}:{model}"), is_the_vendor, learned })
+        Ok(Self { at: Connected::new(http, endpoint, VENDOR, model, is_the_vendor) })
     }
 
     /// The request body for this prompt, in the form that the server accepts.
     pub fn request(&self, prompt: &Prompt) -> Bytes {
-        request(self.model(), prompt, self.learned.facts().form)
-    }
-
-    /// The model's name, without the provider.
-    fn model(&self) -> &str {
-        self.id.strip_prefix("openai:").unwrap_or(&self.id)
+        request(self.at.model(), prompt, self.at.learned.facts().form)
     }
 }
 
@@ -97,51 +87,36 @@ fn request(model: &str, prompt: &Prompt, form: Form) -> Bytes {
 
 impl Model for OpenAiModel {
     fn id(&self) -> &str {
-        &self.id
+        self.at.id()
     }
 
     /// Local servers are usually run with a small context, and silently cut a longer prompt.
     fn history_tokens(&self) -> usize {
-        match self.learned.facts().context_tokens {
+        match self.at.learned.facts().context_tokens {
             // The turn trims the history to this size.
             Some(context) => usize::try_from(context).unwrap_or(usize::MAX),
-            None if self.is_the_vendor => 100_000,
+            None if self.at.is_the_vendor => 100_000,
             None => 12_000,
         }
     }
 
     fn window(&self) -> Option<Window> {
-        let facts = self.learned.facts();
-        Some(Window { context_tokens: facts.context_tokens, chars_per_token: facts.chars_per_token })
+        Some(self.at.window())
     }
 
     fn is_local(&self) -> bool {
-        self.endpoint.is_local()
+        self.at.is_local()
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let (model, asked) = (self.model().to_owned(), prompt.clone());
-        ask::<OpenAiReader>(Question {
-            http: self.http.clone(),
-            endpoint: self.endpoint.clone(),
-            learned: self.learned.clone(),
-            body: Box::new(move |form| request(&model, &asked, form)),
-            tools: callable(prompt, self.is_the_vendor),
-            n_prompt_chars: prompt_chars(prompt),
-        })
+        let (model, asked) = (self.at.model().to_owned(), prompt.clone());
+        ask::<OpenAiReader>(self.at.question(prompt, move |form| request(&model, &asked, form)))
     }
 }
 
 impl Probed for OpenAiModel {
     fn probed(&self) -> Target<'_> {
-        Target {
-            http: &self.http,
-            endpoint: &self.endpoint,
-            learned: &self.learned,
-            model: self.model(),
-            family: Family::OpenAi,
-            is_described: true,
-        }
+        self.at.target(Family::OpenAi, true)
     }
 }
 

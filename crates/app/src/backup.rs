@@ -49,7 +49,7 @@ pub async fn restore(config: &Config, from: &Path, replaces: Replaces) -> anyhow
     let _alone = Node::alone_in(&config.data_dir)
         .context("a server is using the data directory; stop it first, then restore")?;
     if to.exists() {
-        let hint = format!("there is a database at {}; --force moves it aside", to.display());
+        let hint = format!("there is a database at {}; with --force it is renamed and replaced", to.display());
         ensure!(replaces == Replaces::WhatIsThere, hint);
         move_aside(&to)?;
     }

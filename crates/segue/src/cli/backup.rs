@@ -25,7 +25,7 @@ pub(super) struct RestoreArgs {
     /// Print what the backup contains as JSON
     #[arg(long)]
     json: bool,
-    /// Move an existing database aside
+    /// Restore although there is a database; the existing database is renamed
     #[arg(long)]
     force: bool,
 }

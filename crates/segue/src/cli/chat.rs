@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// Print events, one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Let this model of a server on this machine answer from now on; "offline" removes the choice
+    /// From now on, use this model of a model server on this machine; "offline" removes the choice
     #[arg(long, value_name = "MODEL")]
     choose: Option<String>,
     #[command(flatten)]

@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// List them as CSV
     #[arg(long, requires = "open")]
     csv: bool,
-    /// How many seconds to search catalogues; `segue ingest` or the server searches for the rest
+    /// Maximum number of seconds to search catalogues; `segue ingest` or the server continues the search
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     patience: u64,
     #[command(flatten)]
@@ -37,8 +37,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open_command(config).await?;
-    let owner = args.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &args.user).await?;
     let code = if args.open {
         list_open(&app, &owner, args).await.map(|()| ExitCode::SUCCESS)
     } else {

@@ -29,10 +29,10 @@ pub(super) struct Args {
     /// Retry the steps that failed permanently
     #[arg(long)]
     retry_failed: bool,
-    /// Let the model describe the tracks again that have no description or one of another version
+    /// Let the model write every description that is missing or that another version of Segue wrote
     #[arg(long)]
     describe_again: bool,
-    /// Request the data of every track from every source again; the old results stay until then
+    /// Request the data of every track from every source again; an old result stays until the new one has arrived
     #[arg(long)]
     force: bool,
     /// Print the status as JSON
@@ -44,8 +44,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open_command(config).await?;
-    let owner = args.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &args.user).await?;
     let ended = ingest(&app, &owner, args).await;
     app.stop().await;
     let status = ended?;

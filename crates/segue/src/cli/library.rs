@@ -52,8 +52,7 @@ struct How {
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let (Action::Add { how, .. } | Action::List(how) | Action::Sync(how)) = &args.action;
-    let app = super::open_command(config).await?;
-    let owner = how.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &how.user).await?;
     let done = act(&app, &owner, &args.action, how.json).await;
     app.stop().await;
     done.map(|()| ExitCode::SUCCESS)

@@ -19,8 +19,7 @@ pub(super) struct Args {
 /// Only protocol messages go to stdout; everything else goes to stderr.
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open_command(config).await?;
-    let owner = args.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &args.user).await?;
     let server = ToolServer { app: app.clone(), owner: Some(owner) };
     let served = async {
         let running = server.serve(stdio()).await.context("the client did not send a valid MCP initialisation")?;

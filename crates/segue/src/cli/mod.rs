@@ -25,6 +25,9 @@ use app::{
     config::{Config, SETTINGS, flag_of},
 };
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use engine::UserId;
+
+use self::user_arg::UserArg;
 
 #[derive(Parser)]
 #[command(
@@ -157,6 +160,18 @@ fn flags(args: &ArgMatches) -> HashMap<&'static str, String> {
 /// Starts the application for one command in the terminal. It takes over no turns of dead servers: servers do that.
 async fn open_command(config: Config) -> anyhow::Result<Arc<App>> {
     open(Config { takes_turns: false, ..config }).await
+}
+
+/// The same for a command that works for one user. It stops the application if that user is unknown.
+async fn open_for(config: Config, user: &UserArg) -> anyhow::Result<(Arc<App>, UserId)> {
+    let app = open_command(config).await?;
+    match user.id(app.config.auth, app.accounts()).await {
+        Ok(owner) => Ok((app, owner)),
+        Err(error) => {
+            app.stop().await;
+            Err(error)
+        }
+    }
 }
 
 async fn open(config: Config) -> anyhow::Result<Arc<App>> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{terminal::CommandOutput, user_arg::UserArg};
 use crate::telemetry;
 
-/// Load or remove the sample library: three hundred invented tracks to try everything with
+/// Load or remove the sample library: 300 fictional tracks for trying Segue
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Remove it; it is not loaded again automatically
@@ -24,8 +24,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
-    let app = super::open_command(config).await?;
-    let owner = args.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &args.user).await?;
     let told = if args.remove { remove(&app, &owner).await? } else { load(&app, &owner).await? };
     app.stop().await;
     told.print(args.json)?;

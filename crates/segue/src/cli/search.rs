@@ -28,8 +28,7 @@ pub(super) struct Args {
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     telemetry::init("error");
     let input = json!({"query": args.words.join(" "), "limit": args.limit});
-    let app = super::open_command(config).await?;
-    let owner = args.user.id(app.config.auth, app.accounts()).await?;
+    let (app, owner) = super::open_for(config, &args.user).await?;
     app.catch_up().await?;
     let outcome = app.call_tool(&owner, "semanticSearch", input).await?;
     app.stop().await;

@@ -22,7 +22,7 @@ use crate::{
 
 const INVITATION_DAYS: i64 = 7;
 
-/// Manage the accounts of SEGUE_AUTH=accounts
+/// Manage the accounts of a server with SEGUE_AUTH=accounts
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Args {

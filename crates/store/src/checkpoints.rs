@@ -9,7 +9,7 @@ use sqlx::{Executor, Row, SqlitePool};
 use tokio::time::MissedTickBehavior;
 use tokio_util::task::AbortOnDropHandle;
 
-const EVERY: Duration = Duration::from_millis(500);
+const EVERY: Duration = Duration::from_millis(200);
 /// SQLite starts the log again when all of it is copied. While turns are running, a commit always follows the copied
 /// pages, so the writer copies the last ones itself when the log has become this long (16 MiB).
 const LONG: i64 = 4096;

@@ -3,7 +3,6 @@
 //! A merge adds the plays and the files of a track to another one, which may be merged itself. So the undo takes them from every
 //! track to which later merges have carried them.
 
-use chrono::{DateTime, Utc};
 use engine::UserId;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -13,7 +12,7 @@ use super::{
     db::Tx,
     documents::project,
     locks::lock_library,
-    merges::{Before, Played, add_plays, remove, take_file},
+    merges::{Before, PlayTime, Played, add_plays, remove, take_file},
     schedule::{park, wake},
 };
 
@@ -126,7 +125,6 @@ impl Played {
 }
 
 async fn played(tx: &mut Tx, user: &str, track: &str) -> Result<Played, StoreError> {
-    let row: Option<(Option<DateTime<Utc>>, Option<DateTime<Utc>>)> =
-        tx.query(PLAYED).bind(user).bind(track).fetch_optional().await?;
+    let row: Option<(PlayTime, PlayTime)> = tx.query(PLAYED).bind(user).bind(track).fetch_optional().await?;
     Ok(row.map_or_else(Played::default, |(first, last)| Played { first, last }))
 }

@@ -37,13 +37,16 @@ pub(crate) struct Before {
     pub(crate) played: Played,
 }
 
+/// A track may never have been played.
+pub(crate) type PlayTime = Option<DateTime<Utc>>;
+
 /// When a track was played first and last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Played {
     #[serde(rename = "first_played_at")]
-    pub(crate) first: Option<DateTime<Utc>>,
+    pub(crate) first: PlayTime,
     #[serde(rename = "last_played_at")]
-    pub(crate) last: Option<DateTime<Utc>>,
+    pub(crate) last: PlayTime,
 }
 
 impl Played {
@@ -145,8 +148,7 @@ async fn merge(tx: &mut Tx, user: &str, (from, into): (String, String), cause: &
 
 /// How often and when a track in the library was played.
 async fn plays_of(tx: &mut Tx, user: &str, track: &str) -> Result<(i32, Played), StoreError> {
-    let row: Option<(i32, Option<DateTime<Utc>>, Option<DateTime<Utc>>)> =
-        tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
+    let row: Option<(i32, PlayTime, PlayTime)> = tx.query(PLAYS).bind(user).bind(track).fetch_optional().await?;
     let (n_plays, first, last) = row.ok_or(StoreError::NotFound)?;
     Ok((n_plays, Played { first, last }))
 }

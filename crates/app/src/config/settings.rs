@@ -60,7 +60,11 @@ const BEFORE_PROVIDERS: &[Setting] = &[
         "",
         "offline or provider:model, such as anthropic:<model> or openai:<model>; when empty, chosen by the keys that are set",
     ),
-    setting("SEGUE_MODELS", "", "More models to choose from: name=provider:model @input/output, separated by commas; the prices are US dollars per million tokens and may be left out"),
+    setting(
+        "SEGUE_MODELS",
+        "",
+        "More models to choose from: name=provider:model @input/output, separated by commas; the prices are US dollars per million tokens and may be left out",
+    ),
     setting(
         "SEGUE_SMALL_MODEL",
         "",
@@ -116,7 +120,11 @@ const AFTER_PROVIDERS: &[Setting] = &[
     setting("SEGUE_JWT_ISSUER", "", "Issuer (iss) that a token must have; required with SEGUE_JWKS_URL"),
     setting("SEGUE_JWT_AUDIENCE", "", "Audience (aud) that a token must have; required with SEGUE_JWKS_URL"),
     setting("SEGUE_TOKEN_URL", "", "URL from which the page gets a token of the issuer, for SEGUE_AUTH=jwt"),
-    setting("SEGUE_SIGN_IN_URL", "", "URL of the issuer's sign-in page; {return} in it stands for the address to return to"),
+    setting(
+        "SEGUE_SIGN_IN_URL",
+        "",
+        "URL of the issuer's sign-in page; {return} in it stands for the address to return to",
+    ),
     setting("SEGUE_SAMPLE", "on", "Whether the sample library is loaded into an empty installation: on or off"),
     setting(
         "SEGUE_MUSIC_DIR",
@@ -183,7 +191,11 @@ const AFTER_PROVIDERS: &[Setting] = &[
         "resources.tidal.com",
         "Hosts from which cover images are fetched, separated by commas",
     ),
-    setting("SEGUE_METRICS_TOKEN", "", "Bearer token for /metrics; when empty, only requests from this machine may read it"),
+    setting(
+        "SEGUE_METRICS_TOKEN",
+        "",
+        "Bearer token for /metrics; when empty, only requests from this machine may read it",
+    ),
     setting("SEGUE_LOG", "info", "Log level (error, warn, info, debug), or a filter such as app=debug"),
 ];
 

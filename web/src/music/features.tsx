@@ -15,6 +15,13 @@ const BARS: { key: keyof AudioFeatures; label: string }[] = [
 ];
 const KEYS = [msg('C'), msg('C♯'), msg('D'), msg('E♭'), msg('E'), msg('F'), msg('F♯'), msg('G'), msg('A♭'), msg('A'), msg('B♭'), msg('B')];
 
+/** `high valence (0.69)` in the words of the bars. What has no bar is shown as the server says it. */
+export function featureWords(text: string): string {
+  const [, name, value] = /^(?:low|high) (\w+) \(([\d.]+)\)$/.exec(text) ?? [];
+  const bar = BARS.find(({ key }) => key === name);
+  return bar && value !== undefined ? `${t(bar.label)} ${percent(Number(value))}` : text;
+}
+
 export function Features({ features }: { features: AudioFeatures }) {
   const facts = factsOf(features);
   return (

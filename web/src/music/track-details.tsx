@@ -6,7 +6,7 @@ import type { IndexedTrackResult } from '../api/types';
 import { t } from '../i18n';
 import { SkeletonRows } from '../ui/states';
 import { AddButton } from './add-button';
-import { Features } from './features';
+import { Features, featureWords } from './features';
 import { nameOf } from './ownership';
 import './track-details.css';
 
@@ -53,7 +53,7 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
 }
 
 function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
-  const hints = [...(why.words ?? []).map((word) => t('“{words}”', { words: word })), ...(why.features ?? [])];
+  const hints = [...(why.words ?? []).map((word) => t('“{words}”', { words: word })), ...(why.features ?? []).map(featureWords)];
   if (!why.lyric && hints.length === 0) return null;
   return (
     <div className="why">

@@ -1,5 +1,5 @@
-//! `docs/requirements.md` and the findings in `docs/security.md`: every row names a test that checks it, and every test
-//! that it names exists.
+//! `docs/requirements.md`, `docs/page-walk.md` and the findings in `docs/security.md`: every row names a test that checks
+//! it, and every test that it names exists.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -22,12 +22,14 @@ fn rows(document: &str) -> Vec<Row<'_>> {
         }
         let Some(cells) = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) else { continue };
         let cells: Vec<_> = cells.split('|').map(str::trim).collect();
-        if let [ids, text, held_by] = cells[..]
-            && ids.starts_with(['S', 'C', '§'])
-        {
-            let tests = held_by.split('`').skip(1).step_by(2).collect();
-            rows.push(Row { ids: ids.split(' ').collect(), text, tests, is_open });
-        }
+        let (ids, text, held_by) = match cells[..] {
+            [ids, text, held_by] if ids.starts_with(['S', 'C', '§']) => (ids, text, held_by),
+            // The walk also says what was seen in 0.1.
+            [ids, _, text, held_by] if ids.starts_with(['H', 'M', 'L', 'N', 'F', 'V']) => (ids, text, held_by),
+            _ => continue,
+        };
+        let tests = held_by.split('`').skip(1).step_by(2).collect();
+        rows.push(Row { ids: ids.split(' ').collect(), text, tests, is_open });
     }
     rows
 }
@@ -75,6 +77,11 @@ fn every_finding_names_a_test_that_exists() {
     check("docs/security.md", 30);
 }
 
+#[test]
+fn every_step_of_the_page_walk_names_a_test_that_exists() {
+    check("docs/page-walk.md", 60);
+}
+
 fn check(document: &str, n_least: usize) {
     let root = crates_dir().join("..");
     let document = fs::read_to_string(root.join(document)).unwrap();
@@ -101,10 +108,12 @@ fn check(document: &str, n_least: usize) {
 
 #[test]
 fn a_row_without_a_test_and_a_missing_test_are_found() {
-    let rows =
-        rows("| C1-1 | it runs | `a::b` and `c` |\n| C1-2 | it stops | |\n## Open\n| C1-3 | it flies | wings |\n");
+    let rows = rows(
+        "| C1-1 | it runs | `a::b` and `c` |\n| C1-2 | it stops | |\n| H1 | it fell | it stands | `d` |\n\
+         ## Open\n| C1-3 | it flies | wings |\n",
+    );
     let told: Vec<_> = rows.iter().map(|row| (row.ids[0], row.tests.len(), row.is_open)).collect();
-    assert_eq!(told, [("C1-1", 2, false), ("C1-2", 0, false), ("C1-3", 0, true)]);
+    assert_eq!(told, [("C1-1", 2, false), ("C1-2", 0, false), ("H1", 1, false), ("C1-3", 0, true)]);
     let root = crates_dir().join("..");
     assert!(has_title(&root, "clients/python/openapi_check.py: the document is OpenAPI 3.1"));
     assert!(!has_title(&root, "clients/python/openapi_check.py: the document is a poem"));

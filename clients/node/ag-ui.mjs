@@ -1,7 +1,7 @@
 // @ag-ui/client's HttpAgent, with its verification on, against /ag-ui.
 import assert from 'node:assert/strict';
 import { HttpAgent } from '@ag-ui/client';
-import { api, check, headers, randomName, script, url } from './check.mjs';
+import { api, check, headers, randomName, url } from './check.mjs';
 
 const of = name => `ag-ui: ${name}`;
 const user = (content, id = crypto.randomUUID()) => ({ id, role: 'user', content });
@@ -20,10 +20,7 @@ const newAgent = (threadId = randomName()) => new HttpAgent({ url: `${url}/ag-ui
 
 await check(of('text, tools and steps pass the verification'), async () => {
   const agent = newAgent();
-  agent.addMessage(user(script(
-    { say: 'Let me see.', calls: [['add_task', { title: 'reeds' }], ['add_task', { title: '' }]] },
-    { say: 'Done.' },
-  )));
+  agent.addMessage(user('Make two calls.'));
   const { types, events } = await run(agent);
   assert.deepEqual([types[0], types.at(-1)], ['RUN_STARTED', 'RUN_FINISHED']);
   assert.equal(types.filter(type => type === 'STEP_STARTED').length, 2);
@@ -33,7 +30,8 @@ await check(of('text, tools and steps pass the verification'), async () => {
   assert.equal(JSON.parse(results[0]).title, 'reeds');
   assert.equal(results[1], 'title cannot be empty');
   assert.equal(events.at(-1).outcome.type, 'success');
-  assert.equal(events.at(-1).usage[0].inputTokens, 20);
+  const { inputTokens, outputTokens } = events.at(-1).usage[0];
+  assert.ok(inputTokens > outputTokens && outputTokens > 0, JSON.stringify(events.at(-1).usage));
 });
 
 await check(of('a thread is a conversation; its history is the server\'s'), async () => {
@@ -59,7 +57,7 @@ await check(of('running again without a new message answers anew'), async () => 
 
 await check(of('a failed turn is RUN_ERROR'), async () => {
   const agent = newAgent();
-  agent.addMessage(user(script({ say: 'Half an', fail: true })));
+  agent.addMessage(user('Fail half way.'));
   const { failures, types } = await run(agent).catch(error => ({ failures: [error], types: ['RUN_ERROR'] }));
   assert.equal(types.at(-1), 'RUN_ERROR');
   assert.match(failures[0].message, /model refused/);
@@ -67,7 +65,7 @@ await check(of('a failed turn is RUN_ERROR'), async () => {
 
 await check(of('a stopped turn ends as cancelled, with nothing left open'), async () => {
   const agent = newAgent();
-  agent.addMessage(user(script({ say: Array.from({ length: 60 }, (_, n) => `w${n}`).join(' '), pace_ms: 50 })));
+  agent.addMessage(user('Speak slowly.'));
   const events = [];
   let stopped;
   await agent.runAgent({}, {

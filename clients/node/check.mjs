@@ -30,9 +30,6 @@ function withDeadline(work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** A message for the scripted model: one reply for each call. */
-export const script = (...replies) => JSON.stringify({ replies });
-
 export const api = async (method, path, body) => {
   const response = await fetch(url + path, {
     method,

@@ -12,16 +12,13 @@ from chatkit.types import (
 )
 from pydantic import TypeAdapter
 
-from check import check, request, run_all, script
+from check import check, request, run_all
 
 EVENT, REQUEST = TypeAdapter(ThreadStreamEvent), TypeAdapter(ChatKitReq)
 THREAD, THREADS, ITEMS = TypeAdapter(Thread), TypeAdapter(Page[Thread]), TypeAdapter(Page[ThreadItem])
 
-TOOLS = script(
-    {"say": "Let me see.", "calls": [["add_task", {"title": "strings"}], ["add_task", {"title": ""}],
-                                     ["list_tasks", {}], ["list_tasks", {"filter": "pending"}]]},
-    {"say": "It is on your list."},
-)
+# Questions that the script of the model (../script.json) knows.
+TOOLS, FAILS, SLOW = "Make four calls.", "Fail half way.", "Speak slowly."
 
 
 def body_of(request_type, **params):
@@ -176,7 +173,7 @@ async def _():
 
 @check("a failed turn is an error the person can read, with a way to try again")
 async def _():
-    _, events = create(script({"say": "Half an", "fail": True}))
+    _, events = create(FAILS)
     assert events[-1].type == "error" and "model refused" in events[-1].message, events[-1]
     check_lifecycle(events)
     # Opened again, the thread shows the same.
@@ -189,7 +186,7 @@ async def _():
 async def _():
     import urllib.request
     from check import HEADERS, URL
-    body = body_of("threads.create", input=user_input(script({"say": " ".join(["word"] * 30), "pace_ms": 30})))
+    body = body_of("threads.create", input=user_input(SLOW))
     wanted = urllib.request.Request(URL + "/chatkit", json.dumps(body).encode(),
                                     {**HEADERS, "content-type": "application/json"})
     with urllib.request.urlopen(wanted) as response:
@@ -198,7 +195,7 @@ async def _():
             pass
     while len(items := answer(ITEMS, "items.list", thread_id=thread.id, order="asc").data) < 2:
         pass
-    assert items[1].content[0].text.split() == ["word"] * 30
+    assert items[1].content[0].text.split() == [f"word{n}" for n in range(60)]
 
 
 @check("what makes no sense here is refused clearly")
@@ -283,7 +280,7 @@ class Reference(ChatKitServer[None]):
 
 @check("the reference server says and keeps the same, given the same turn")
 async def _():
-    for text in (TOOLS, "hello", script({"say": "Half an", "fail": True})):
+    for text in (TOOLS, "hello", FAILS):
         thread, ours = create(text)
         # Copies: the reference server modifies the items that it is given.
         reference = Reference([event.model_copy(deep=True) for event in ours[3:]])

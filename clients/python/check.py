@@ -38,11 +38,6 @@ def run_all(client):
     asyncio.run(run_each())
 
 
-def script(*replies):
-    """A message for the scripted model: one reply for each call."""
-    return json.dumps({"replies": replies})
-
-
 def request(method, path, body=None):
     """Status, headers and the whole body."""
     data = None if body is None else json.dumps(body).encode()

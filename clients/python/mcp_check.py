@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import urllib.request
 
 import jsonschema
 from mcp.client.client import Client
@@ -119,6 +120,13 @@ async def _():
     assert status == 200 and added["id"] in [task["id"] for task in json.loads(body)["tasks"]]
 
 
+def plan_slow_catalogue():
+    """The double of Tidal answers its next call after 2.5 s."""
+    plan = json.dumps({"fault": {"kind": "slow", "ms": 2500}, "times": 1}).encode()
+    url = os.environ["TIDAL_API_URL"].removesuffix("/v2") + "/_double/faults"
+    urllib.request.urlopen(urllib.request.Request(url, plan, {"content-type": "application/json"})).close()
+
+
 for mode in MODES:
     @check(f"a long call reports progress, mode {mode}")
     async def _(mode=mode):
@@ -128,7 +136,8 @@ for mode in MODES:
             reported.append((progress, message))
 
         async with over_http(mode) as client:
-            asked = {"query": f"slowly {mode}", "searchType": "tracks"}  # answers are cached
+            plan_slow_catalogue()
+            asked = {"query": f"zqxj {mode}", "searchType": "tracks"}  # no track has this name; answers are cached
             result = await client.call_tool("tidalSearch", asked, progress_callback=note)
         assert result.structured_content["tracks"] == [] and len(reported) == 2, (result, reported)
         assert reported[0][0] < reported[1][0] and reported[0][1], reported

@@ -1,4 +1,6 @@
 // Another MCP server, spoken to over its pipes: one tool that changes something, so Segue asks the person first.
+// It is not one of the doubles of crates/doubles: those replace services that Segue calls over HTTP, and the Rust tests use a
+// second Segue as the other MCP server. A browser test needs a tool that Segue does not have, which a reader can tell apart.
 import { createInterface } from 'node:readline';
 
 const TOOL = {

@@ -12,6 +12,7 @@ pub mod home_library;
 pub mod lrclib;
 pub mod model;
 pub mod musicbrainz;
+pub mod otlp;
 pub mod qdrant;
 pub mod reccobeats;
 pub mod sample;

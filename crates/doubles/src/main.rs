@@ -11,6 +11,7 @@ use doubles::{
     lrclib::LrclibDouble,
     model::{Family, ModelDouble, Script, parse_script},
     musicbrainz::MusicBrainzDouble,
+    otlp::OtlpDouble,
     reccobeats::ReccoBeatsDouble,
     sample,
     tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
@@ -50,6 +51,23 @@ fn command() -> Command {
             ),
         )
         .subcommand(model_command())
+        .subcommand(otlp_command())
+}
+
+fn listen_argument(default: &'static str) -> Arg {
+    let address = Arg::new("listen").long("listen").value_name("ADDRESS").default_value(default);
+    address.value_parser(value_parser!(SocketAddr)).help("Address to listen on")
+}
+
+fn otlp_command() -> Command {
+    let about = "A double of a trace collector; GET /spans returns the spans that it received";
+    Command::new("otlp").about(about).arg(listen_argument("127.0.0.1:9104"))
+}
+
+async fn serve_otlp(options: &ArgMatches) -> anyhow::Result<()> {
+    let (listener, addr) = listen(*options.get_one("listen").context("an address")?).await?;
+    writeln!(std::io::stdout(), "export OTEL_EXPORTER_OTLP_ENDPOINT=http://{addr}")?;
+    serve(listener, OtlpDouble::default().router()).await
 }
 
 fn model_command() -> Command {
@@ -64,14 +82,7 @@ fn model_command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Script of replies: a JSON file with a list of steps, or with scenarios"),
         )
-        .arg(
-            Arg::new("listen")
-                .long("listen")
-                .value_name("ADDRESS")
-                .default_value("127.0.0.1:9103")
-                .value_parser(value_parser!(SocketAddr))
-                .help("Address to listen on"),
-        )
+        .arg(listen_argument("127.0.0.1:9103"))
         .arg(Arg::new("name").long("name").default_value("double").help("Name of the model"))
         .arg(
             Arg::new("context")
@@ -105,8 +116,10 @@ async fn serve_model(options: &ArgMatches) -> anyhow::Result<()> {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let options = command().get_matches();
-    if let Some(("model", options)) = options.subcommand() {
-        return serve_model(options).await;
+    match options.subcommand() {
+        Some(("model", options)) => return serve_model(options).await,
+        Some(("otlp", options)) => return serve_otlp(options).await,
+        _ => {}
     }
     let mut world = fiction::world();
     if let Some(folder) = options.get_one::<PathBuf>("sample") {

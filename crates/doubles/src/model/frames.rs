@@ -7,6 +7,9 @@ use super::{
     script::{Fault, Step},
 };
 
+/// The message of [`Fault::ErrorInStream`].
+const REFUSED: &str = "the script refuses to continue";
+
 #[derive(Clone, Copy)]
 pub(super) struct Usage {
     pub(super) n_prompt: usize,
@@ -26,6 +29,7 @@ impl Faults {
             Fault::Message,
             Fault::Cut,
             Fault::OverflowInStream,
+            Fault::ErrorInStream,
         ];
         Self(known.into_iter().filter(|fault| has(*fault)).collect())
     }
@@ -127,6 +131,10 @@ fn completions_frames(
             frames.push(piece(json!({"tool_calls": [part]}), json!(null)));
         }
     }
+    if faults.has(Fault::ErrorInStream) {
+        frames.push(format!("data: {}\n\n", family.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0)));
+        return frames;
+    }
     if !faults.has(Fault::Unmarked) && !faults.has(Fault::NoFinishReason) {
         frames.push(piece(json!({}), json!(if step.calls.is_empty() { "stop" } else { "tool_calls" })));
     }
@@ -184,6 +192,10 @@ fn messages_frames(model: &str, step: &Step, usage: Usage, faults: &Faults) -> V
     }
     if faults.has(Fault::Cut) {
         frames.truncate(frames.len() / 2 + 1);
+        return frames;
+    }
+    if faults.has(Fault::ErrorInStream) {
+        frames.push(frame(Family::Anthropic.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0)));
         return frames;
     }
     let reason = if step.calls.is_empty() { "end_turn" } else { "tool_use" };

@@ -10,23 +10,30 @@ const MAX_ITEMS: usize = 5;
 /// The last question of a request, and how far its turn has come.
 pub(super) struct Question {
     pub(super) text: String,
+    /// Answers since the question.
     n_answers: usize,
+    n_all_questions: usize,
+    n_all_answers: usize,
     results: String,
 }
 
 impl Question {
     pub(super) fn of(request: &Value) -> Self {
         let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let at = messages.iter().rposition(|message| message["role"] == "user" && !texts(message, "text").is_empty());
+        let asks = |message: &Value| message["role"] == "user" && !texts(message, "text").is_empty();
+        let at = messages.iter().rposition(asks);
         let after = at.map_or(messages, |at| &messages[at + 1..]);
         let results = after.iter().map(|message| match message["role"].as_str() {
             Some("tool") => texts(message, "text"),
             Some("user") => texts(message, "tool_result"),
             _ => String::new(),
         });
+        let n_answers = |messages: &[Value]| messages.iter().filter(|message| message["role"] == "assistant").count();
         Self {
             text: at.map(|at| texts(&messages[at], "text")).unwrap_or_default(),
-            n_answers: after.iter().filter(|message| message["role"] == "assistant").count(),
+            n_answers: n_answers(after),
+            n_all_questions: messages.iter().filter(|message| asks(message)).count(),
+            n_all_answers: n_answers(messages),
             results: results.collect::<Vec<_>>().join("\n"),
         }
     }
@@ -43,6 +50,8 @@ impl Question {
     pub(super) fn step(&self, scenario: &Scenario) -> Step {
         let Some(step) = scenario.steps.get(self.n_answers) else { return Step::says("That is all.") };
         let mut step = step.clone();
+        step.text = step.text.replace("$questions", &self.n_all_questions.to_string());
+        step.text = step.text.replace("$answers", &self.n_all_answers.to_string());
         let Some(member) = step.find.take() else { return step };
         let found = values(&self.results, &member);
         let first = found.first().map_or("none", String::as_str);
@@ -112,6 +121,7 @@ mod tests {
             {"calls": [{"name": "search", "arguments": {"query": "rain"}}]},
             {"find": "isrc", "text": "First $1.", "calls": [{"name": "save", "arguments": {
                 "title": "Lamplight", "tracks": [{"$each": {"isrc": "$1", "why": "it fits"}}]}}]}]},
+        {"when": ["count"], "steps": [{"text": "$questions questions, $answers answers."}]},
         {"steps": [{"text": "Anything else."}]}]}"#;
 
     fn scenarios() -> Vec<Scenario> {
@@ -134,6 +144,14 @@ mod tests {
         assert_eq!(step(json!([{"role": "user", "content": "hi"}])).text, "Anything else.");
         let answered = json!([question, {"role": "assistant"}, {"role": "assistant"}]);
         assert_eq!(step(answered).text, "That is all.");
+    }
+
+    #[test]
+    fn a_text_contains_the_number_of_questions_and_answers_of_the_request() {
+        let said = |role: &str, text: &str| json!({"role": role, "content": text});
+        let result = json!({"role": "user", "content": [{"type": "tool_result", "content": "{}"}]});
+        let messages = json!([said("user", "hi"), said("assistant", "hello"), result, said("user", "count")]);
+        assert_eq!(step(messages).text, "2 questions, 1 answers.");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 #[serde(default, deny_unknown_fields)]
 pub struct Step {
     pub reasoning: String,
+    /// In a scenario, `$questions` and `$answers` are how many of each the request contains.
     pub text: String,
     pub calls: Vec<Call>,
     pub fault: Option<Fault>,
@@ -70,6 +71,8 @@ pub enum Fault {
     Cut,
     /// The overflow error is a frame of the stream.
     OverflowInStream,
+    /// A stream with the text and the calls of the step ends with an error: the server refuses to continue.
+    ErrorInStream,
     Overflow,
     NoTools,
     NoStream,

@@ -3,11 +3,17 @@
 
 use std::process::Stdio;
 
-use doubles::qdrant::{QdrantDouble, QdrantFault};
+use doubles::{
+    fiction,
+    qdrant::{QdrantDouble, QdrantFault},
+    serve,
+    tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
+};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use crate::support::{Process, World, command};
+use crate::support::{Collector, Process, World, command};
 
 const COMMANDS: [&str; 14] = [
     "serve", "chat", "search", "import", "ingest", "library", "sample", "doctor", "export", "backup", "restore", "mcp",
@@ -161,6 +167,28 @@ async fn a_retry_of_a_tool_is_logged_as_a_warning() {
     let is_warning = |line: &String| line.contains("WARN") && line.contains("Tool tidalSearch will be retried");
     let warnings: Vec<_> = server.log().into_iter().filter(is_warning).collect();
     assert_eq!(warnings.len(), 1, "{:?}", server.log());
+}
+
+#[tokio::test]
+async fn doctor_sends_a_request_to_tidal_and_to_the_collector() {
+    let (world, collector) = (World::new().await, Collector::start().await);
+    let tidal = TidalDouble::new(fiction::world(), Limits::GENEROUS);
+    let running = serve(tidal.router()).await.unwrap();
+    let settings = [
+        ("SEGUE_MODEL", "offline".to_owned()),
+        ("TIDAL_CLIENT_ID", CLIENT_ID.to_owned()),
+        ("TIDAL_CLIENT_SECRET", CLIENT_SECRET.to_owned()),
+        ("TIDAL_API_URL", format!("http://{}/v2", running.addr)),
+        ("TIDAL_AUTH_URL", format!("http://{}/v1", running.addr)),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.clone()),
+    ];
+    let (code, said, _) = command(&world, &settings, &["doctor"]).await;
+    assert!(code == 0 && said.contains("✓ tidal") && said.contains("✓ tracing"), "{said}");
+    assert!(!tidal.requests().is_empty() && !collector.headers().is_empty(), "{said}");
+    tidal.always(Some(Fault::Status { code: 404 }));
+    collector.refuse([StatusCode::UNAUTHORIZED; 9]);
+    let (code, said, _) = command(&world, &settings, &["doctor"]).await;
+    assert!(code == 1 && said.contains("✗ tidal") && said.contains("✗ tracing"), "{said}");
 }
 
 #[tokio::test]

@@ -8,11 +8,10 @@ use doubles::{
 };
 use engine::script::{Reply, calls, says};
 use expect_test::{Expect, expect};
-use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{Collector, Process, Span, TestApp, Upstream, World, tree};
+use crate::support::{Collector, Process, Span, SpanKind, TestApp, Upstream, World, tree};
 
 const SHOWN: &[&str] = &[
     ".end",
@@ -84,6 +83,8 @@ fn assert_joined(spans: &[Span], start: &Value) {
         assert_eq!(span.attributes["langfuse.trace.tags"], json!(["tasks"]));
         assert_eq!(spans.iter().filter(|other| other.id == span.id).count(), 1, "each span once");
         assert_eq!(span.kind == SpanKind::Client, span.name == "generation");
+        let about: Vec<_> = span.resource.keys().map(String::as_str).collect();
+        assert_eq!(about, ["service.instance.id", "service.name", "service.version"]);
     }
 }
 

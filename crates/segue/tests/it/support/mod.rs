@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 #[allow(unused_imports, reason = "the fault tests use it")]
 pub(crate) use self::upstream::Asked;
 pub(crate) use self::{
-    collector::{Collector, Span, tree},
+    collector::{Collector, Span, SpanKind, tree},
     mp3::{mp3, mp3_with_picture},
     people::{JWT_SECRET, Person, claims, signed},
     process::{Process, command},

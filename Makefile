@@ -1,16 +1,21 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
+.PHONY: run release test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
 
 CARGO := cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Always the whole workspace: building a part of it would rebuild shared dependencies with other features.
-RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
+RELEASE := $(TARGET)/release
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
 
 ## Start Segue on http://127.0.0.1:8080 with the sample library. It needs no API key, no other server and no account.
 run: setup web/dist/index.html models
+	$(CARGO) build --profile quick --workspace --bin segue
+	$(TARGET)/quick/segue serve
+
+## Build the fully optimised server for installation: target/release/segue. It takes nearly twice as long as the build of `make run`.
+release: setup web/dist/index.html
 	$(CARGO) build --release --workspace --bin segue
-	$(RELEASE)/segue serve
 
 ## Run every test on SQLite and on a temporary PostgreSQL, and test the page in a real browser.
 test: setup-test web/dist/index.html

@@ -25,7 +25,7 @@ fn assert_steps(recipe: &str, steps: &[&str]) {
 #[test]
 fn make_run_installs_what_running_needs_builds_the_page_and_the_server_and_starts_it() {
     let recipe = recipe("run");
-    assert_steps(&recipe, &["tools/setup run", "npm", "cargo build --release", "segue serve"]);
+    assert_steps(&recipe, &["tools/setup run", "npm", "cargo build --profile quick", "segue serve"]);
     assert!(!recipe.contains("tools/setup test"), "no browser and no PostgreSQL to run it:\n{recipe}");
     let setup = fs::read_to_string(crates_dir().join("../tools/setup")).unwrap();
     let (for_running, for_tests) = setup.split_once("= test ]").expect("what only the tests need");

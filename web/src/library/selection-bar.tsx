@@ -54,7 +54,9 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
 
   return (
     <div className="selection-bar rise" role="toolbar" aria-label={t('Selected tracks')}>
-      <span className="selection-count">{tracks.length === 0 ? t('Select tracks') : plural(tracks.length, '{n} selected', '{n} selected')}</span>
+      <span className="selection-count">
+        {tracks.length === 0 ? t('Select tracks') : plural(tracks.length, '{n} selected', '{n} selected')}
+      </span>
       <button type="button" className="button small" disabled={tracks.length === 0} onClick={() => setAdding(true)}>
         <ListPlus size={15} aria-hidden /> <Label full={t('Add to playlist …')} short={t('Add')} />
       </button>

@@ -3,7 +3,16 @@ import { speak } from '../i18n';
 import fr from '../i18n/fr.json';
 import { limitLabel } from './limit-label';
 
-const LABELS = ['without drums', 'not in French', 'instrumental', 'at most 2 per artist', 'under 4:00', 'until 1999', '1990–1999', 'key A minor'];
+const LABELS = [
+  'without drums',
+  'not in French',
+  'instrumental',
+  'at most 2 per artist',
+  'under 4:00',
+  'until 1999',
+  '1990–1999',
+  'key A minor',
+];
 
 afterEach(() => speak('en', {}));
 

@@ -38,7 +38,7 @@ export function limitLabel(label: string): string {
   return label;
 }
 
-const CODES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'sv', 'da', 'fi', 'pl', 'cs', 'ru', 'uk', 'el', 'tr', 'ar', 'hi', 'ja', 'ko', 'zh'];
+const CODES = 'en de fr es it pt nl sv da fi pl cs ru uk el tr ar hi ja ko zh'.split(' ');
 
 function languageName(english: string): string {
   const inEnglish = new Intl.DisplayNames('en', { type: 'language' });

@@ -23,8 +23,10 @@ pub struct Account {
     pub id: Uuid,
     pub name: String,
     pub created_at: DateTime<Utc>,
+    /// Whether the account may change the settings of the installation, also without `SEGUE_OPERATORS`.
+    pub is_operator: bool,
 }
-from_row!(Account { id, name, created_at });
+from_row!(Account { id, name, created_at, is_operator });
 
 impl Account {
     /// The user id that owns this person's data.
@@ -62,17 +64,19 @@ pub struct NewKey {
 pub struct KeyHolder {
     pub id: Uuid,
     pub name: String,
+    pub is_operator: bool,
     pub expires_at: Option<DateTime<Utc>>,
 }
-from_row!(KeyHolder { id, name, expires_at });
+from_row!(KeyHolder { id, name, is_operator, expires_at });
 
 #[derive(Clone, Debug)]
 pub struct Credentials {
     pub id: Uuid,
     pub name: String,
     pub password_hash: String,
+    pub is_operator: bool,
 }
-from_row!(Credentials { id, name, password_hash });
+from_row!(Credentials { id, name, password_hash, is_operator });
 
 /// The statements that delete all data of a user, children first. A test fails if a table with a `user_id` is missing
 /// here.
@@ -116,13 +120,21 @@ const FORGET_WORDS: &str = "DELETE FROM ingested_tracks WHERE owner = $1";
 /// Enrichment of public documents continues for their other owners.
 const FORGET_QUEUE: &str = "UPDATE ingest_steps SET for_user = '' WHERE for_user = $1";
 
-const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
-    RETURNING id, name, created_at";
+const INSERT: &str = "INSERT INTO accounts (id, name, name_key, password_hash, created_at, is_operator)
+    VALUES ($1, $2, $3, $4, $5, $6) RETURNING id, name, created_at, is_operator";
 
 const NAME_TAKEN: &str = "this name is taken";
 
 impl Store {
     pub async fn add_account(&self, name: &str, password_hash: &str) -> Result<Account, StoreError> {
+        self.insert_account(name, password_hash, false).await
+    }
+
+    pub async fn add_operator(&self, name: &str, password_hash: &str) -> Result<Account, StoreError> {
+        self.insert_account(name, password_hash, true).await
+    }
+
+    async fn insert_account(&self, name: &str, password_hash: &str, is_operator: bool) -> Result<Account, StoreError> {
         let added = self
             .write(INSERT)
             .bind(Uuid::now_v7())
@@ -130,24 +142,25 @@ impl Store {
             .bind(name_key(name))
             .bind(password_hash)
             .bind(self.clock.now())
+            .bind(is_operator)
             .fetch_one()
             .await;
         added.map_err(name_taken)
     }
 
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        const SQL: &str = "SELECT id, name, created_at FROM accounts ORDER BY name_key";
+        const SQL: &str = "SELECT id, name, created_at, is_operator FROM accounts ORDER BY name_key";
         Ok(self.read(SQL).fetch_all().await?)
     }
 
     pub async fn account(&self, name: &str) -> Result<Account, StoreError> {
-        const SQL: &str = "SELECT id, name, created_at FROM accounts WHERE name_key = $1";
+        const SQL: &str = "SELECT id, name, created_at, is_operator FROM accounts WHERE name_key = $1";
         let found = self.read(SQL).bind(name_key(name)).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
     pub async fn credentials(&self, name: &str) -> Result<Option<Credentials>, StoreError> {
-        const SQL: &str = "SELECT id, name, password_hash FROM accounts WHERE name_key = $1";
+        const SQL: &str = "SELECT id, name, password_hash, is_operator FROM accounts WHERE name_key = $1";
         Ok(self.read(SQL).bind(name_key(name)).fetch_optional().await?)
     }
 
@@ -190,7 +203,8 @@ impl Store {
 
     /// The owner of this key, unless it has expired or was revoked.
     pub async fn key_holder(&self, hash: &Hash, kind: KeyKind) -> Result<Option<KeyHolder>, StoreError> {
-        const SQL: &str = "SELECT a.id, a.name, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
+        const SQL: &str =
+            "SELECT a.id, a.name, a.is_operator, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
             WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
         let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(self.clock.now()).fetch_optional().await?;
         Ok(holder)
@@ -259,7 +273,8 @@ impl Store {
             return Err(StoreError::NotFound);
         }
         let insert = tx.query(INSERT).bind(Uuid::now_v7()).bind(name).bind(name_key(name));
-        let account = insert.bind(password_hash).bind(self.clock.now()).fetch_one().await.map_err(name_taken)?;
+        let insert = insert.bind(password_hash).bind(self.clock.now()).bind(false);
+        let account = insert.fetch_one().await.map_err(name_taken)?;
         tx.commit().await?;
         Ok(account)
     }

@@ -71,7 +71,11 @@ const BEFORE_PROVIDERS: &[Setting] = &[
         "provider:model that writes descriptions of tracks and rewords searches; when empty, the main model does so, unless it runs on this machine",
     ),
     setting("SEGUE_MODEL_PORTS", "11434,8080,1234,8000", "Loopback ports where Segue looks for model servers, or off"),
-    setting("SEGUE_OPERATORS", "", "Accounts or token subjects that may change the settings, separated by commas"),
+    setting(
+        "SEGUE_OPERATORS",
+        "",
+        "Accounts or token subjects that may change the settings, separated by commas; `segue user add --operator` adds such an account",
+    ),
     setting(
         "SEGUE_SECRET_KEY",
         "",

@@ -25,6 +25,12 @@ impl Accounts {
         Ok(self.store.add_account(&checked_name(name)?, password_hash).await?)
     }
 
+    /// Adds an account that may change the settings of the installation.
+    #[instrument(name = "accounts.add_operator", skip_all)]
+    pub async fn add_operator(&self, name: AccountName, password_hash: &str) -> Result<Account, Error> {
+        Ok(self.store.add_operator(&checked_name(name)?, password_hash).await?)
+    }
+
     /// Every account, by name.
     #[instrument(name = "accounts.list", skip_all)]
     pub async fn list(&self) -> Result<Vec<Account>, Error> {

@@ -76,7 +76,7 @@ struct Found {
 }
 
 async fn list(State(state): Shared, caller: Caller) -> Json<ModelList> {
-    let is_operator = caller.is_operator(&state.app.config);
+    let is_operator = caller.may_operate(&state.app.config);
     let named = |model: &NamedModel| Named {
         name: model.name.clone(),
         price: model

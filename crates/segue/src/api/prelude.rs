@@ -26,5 +26,5 @@ pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// Returns 403 unless the caller is an operator. `rule` says what only operators may do.
 pub(super) fn check_operator(state: &AppState, caller: &Caller, rule: &'static str) -> Result<()> {
-    if caller.is_operator(&state.app.config) { Ok(()) } else { Err(ApiError::forbidden(rule)) }
+    if caller.may_operate(&state.app.config) { Ok(()) } else { Err(ApiError::forbidden(rule)) }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::{
     Error,
-    services::accounts::{self as service, Account, AccountName, KeyKind, NewKey},
+    services::accounts::{self as service, Account, AccountName, KeyHolder, KeyKind, NewKey},
 };
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -82,7 +82,8 @@ impl Accounts {
             Some(found) => {
                 service.take_attempt_back(&subjects.all).await?;
                 service.forget_attempts(&subjects.name_from_address).await?;
-                Ok(Caller { id: UserId::new(found.id.to_string()), name: found.name })
+                let id = UserId::new(found.id.to_string());
+                Ok(Caller { id, name: found.name, is_operator: found.is_operator })
             }
             None => Err(ApiError::unauthorized("The name or the password is wrong.")),
         }
@@ -149,7 +150,7 @@ pub(super) async fn caller(
 ) -> Result<Admitted, ApiError> {
     if let Some(token) = bearer(headers)? {
         let holder = service.key_holder(&hash_of(token), KeyKind::Token).await?.ok_or_else(please_sign_in)?;
-        return Ok(Caller { id: UserId::new(holder.id.to_string()), name: holder.name }.into());
+        return Ok(Caller::from(holder).into());
     }
     let session = session(headers).ok_or_else(please_sign_in)?;
     let hash = hash_of(&session);
@@ -160,7 +161,13 @@ pub(super) async fn caller(
         service.extend_key(&hash, session_end()).await?;
         renewed_cookie = Some(set_cookie(headers, &Session(session)));
     }
-    Ok(Admitted { caller: Caller { id: UserId::new(holder.id.to_string()), name: holder.name }, renewed_cookie })
+    Ok(Admitted { caller: holder.into(), renewed_cookie })
+}
+
+impl From<KeyHolder> for Caller {
+    fn from(holder: KeyHolder) -> Self {
+        Self { id: UserId::new(holder.id.to_string()), name: holder.name, is_operator: holder.is_operator }
+    }
 }
 
 /// The session in the cookie, if there is one.

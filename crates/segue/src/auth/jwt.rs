@@ -106,7 +106,7 @@ impl Verifier {
         let name = claims.name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| sub.to_owned());
         #[allow(clippy::cast_possible_truncation, reason = "a time that does not fit is no time")]
         let expires_at = DateTime::from_timestamp(claims.exp as i64, 0).ok_or("its end is no time")?;
-        Ok(Verified { caller: Caller { id: UserId::new(sub), name }, expires_at })
+        Ok(Verified { caller: Caller { id: UserId::new(sub), name, is_operator: false }, expires_at })
     }
 
     fn rules(&self, algorithm: Algorithm) -> Validation {

@@ -46,6 +46,8 @@ pub const LOCAL_USER: &str = "local";
 pub struct Caller {
     pub id: UserId,
     pub name: String,
+    /// Set for an account that was added as an operator.
+    pub(crate) is_operator: bool,
 }
 
 /// A caller, and a cookie for the browser.
@@ -107,7 +109,7 @@ impl Auth {
     async fn caller(&self, app: &App, request: &Parts) -> Result<Admitted, ApiError> {
         match self {
             // In local mode, `local::refuse_others` has already checked the request.
-            Auth::Local => Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into() }.into()),
+            Auth::Local => Ok(Caller { id: UserId::new(LOCAL_USER), name: "You".into(), is_operator: true }.into()),
             Auth::Accounts(_) => accounts::caller(app.accounts(), &request.method, &request.headers).await,
             Auth::Jwt(verifier) => token_session::caller(verifier, &request.method, &request.headers).await,
         }

@@ -15,11 +15,11 @@ use crate::{error::ApiError, router::AppState};
 
 impl Caller {
     /// Whether the caller may change the installation's settings. In `local` mode the only user may.
-    pub(crate) fn is_operator(&self, config: &Config) -> bool {
+    pub(crate) fn may_operate(&self, config: &Config) -> bool {
         // With an external issuer, users can often choose their own name, so only the subject counts.
         let has_own_names = config.auth == AuthMode::Accounts;
         let is_named = |name: &String| *name == self.id.as_str() || (has_own_names && *name == self.name);
-        config.auth == AuthMode::Local || config.operators.iter().any(is_named)
+        self.is_operator || config.operators.iter().any(is_named)
     }
 }
 

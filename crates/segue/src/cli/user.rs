@@ -36,6 +36,9 @@ enum Action {
     Add {
         /// The name to sign in with
         name: String,
+        /// The account may change the settings of the installation
+        #[arg(long)]
+        operator: bool,
         #[command(flatten)]
         how: How,
     },
@@ -63,7 +66,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let admin = Admin::open(&config).await?;
     let accounts = admin.accounts();
     let (told, how) = match args.action {
-        Action::Add { name, how } => (add(&accounts, &name).await, how),
+        Action::Add { name, operator, how } => (add(&accounts, &name, operator).await, how),
         Action::List(how) => (list(&accounts).await, how),
         Action::Remove { name, how } => (remove(&accounts, &name).await, how),
         Action::Invite(how) => (invite(&accounts).await, how),
@@ -77,13 +80,15 @@ fn checked(name: &str) -> anyhow::Result<String> {
     checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
 }
 
-async fn add(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput> {
+async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Result<CommandOutput> {
     let name = checked(name)?;
     let password = new_password()?;
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
-    let account = accounts.add(AccountName::new(&name), &passwords::hash(&password)?).await?;
+    let (name, hash) = (AccountName::new(&name), passwords::hash(&password)?);
+    let account =
+        if is_operator { accounts.add_operator(name, &hash).await? } else { accounts.add(name, &hash).await? };
     Ok(CommandOutput { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
@@ -101,8 +106,10 @@ fn new_password() -> anyhow::Result<String> {
 
 async fn list(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
     let all = accounts.list().await?;
-    let line =
-        |account: &Account| format!("{}  {}  {}", account.id, account.created_at.format("%Y-%m-%d"), account.name);
+    let line = |account: &Account| {
+        let role = if account.is_operator { "  (operator)" } else { "" };
+        format!("{}  {}  {}{role}", account.id, account.created_at.format("%Y-%m-%d"), account.name)
+    };
     let lines: Vec<_> = all.iter().map(line).collect();
     Ok(CommandOutput { text: lines.join("\n"), json: json!({"users": all}) })
 }

@@ -8,7 +8,7 @@ use reqwest::{Method, Response, header};
 use segue::auth::{keys::Key, passwords};
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, World};
+use crate::support::{Process, TestApp, World, command, command_with_input};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -277,5 +277,25 @@ async fn signing_out_ends_every_session_a_browser_sends() {
     for key in [old, new] {
         ann.cookie = Some(format!("segue_session={}", key.text));
         assert!(!ann.is_signed_in().await);
+    }
+}
+
+#[tokio::test]
+async fn an_account_that_was_added_as_an_operator_may_change_the_settings() {
+    let world = World::new().await;
+    let settings = [("SEGUE_AUTH", "accounts".to_owned())];
+    for args in [["user", "add", "Ann", "--operator"].as_slice(), &["user", "add", "Bob"]] {
+        let (code, _, error) = command_with_input(&world, &settings, args, &format!("{PASSWORD}\n")).await;
+        assert_eq!(code, 0, "{error}");
+    }
+    let (_, listed, _) = command(&world, &settings, &["user", "list"]).await;
+    assert!(listed.contains("Ann  (operator)") && listed.trim_end().ends_with("Bob"), "{listed}");
+
+    let server = Process::start(&world, &settings).await;
+    for (name, expected) in [("Ann", 200), ("Bob", 403)] {
+        let (_, token, _) = command(&world, &settings, &["token", name]).await;
+        let request =
+            reqwest::Client::new().get(format!("{}/api/settings/connections", server.url)).bearer_auth(token.trim());
+        assert_eq!(request.send().await.unwrap().status(), expected, "{name}");
     }
 }

@@ -31,7 +31,7 @@ pub(crate) use self::{
     collector::{Collector, Span, SpanKind, tree},
     mp3::{mp3, mp3_with_picture},
     people::{JWT_SECRET, Person, claims, signed},
-    process::{Process, command},
+    process::{Process, command, command_with_input},
     redact::{frames, redacted},
     sources::Sources,
     sse::{Stream, read_until_cut},

@@ -9,7 +9,7 @@ use std::{
 use reqwest::Method;
 use serde_json::Value;
 use tokio::{
-    io::{AsyncBufReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     process::{Child, Command},
 };
 
@@ -160,9 +160,25 @@ pub(crate) async fn command(
     settings: &[(&'static str, String)],
     args: &[&str],
 ) -> (i32, String, String) {
+    command_with_input(world, settings, args, "").await
+}
+
+/// The same, with text on stdin.
+pub(crate) async fn command_with_input(
+    world: &World,
+    settings: &[(&'static str, String)],
+    args: &[&str],
+    input: &str,
+) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
     command.args(args).envs(world.settings()).envs(settings.iter().map(|(name, value)| (*name, value)));
-    let output = command.kill_on_drop(true).output().await.expect("the binary starts");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    // A command that reads nothing may have closed it.
+    let _ = stdin.write_all(input.as_bytes()).await;
+    drop(stdin);
+    let output = child.wait_with_output().await.expect("the command ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     (output.status.code().expect("the command was not killed"), text(output.stdout), text(output.stderr))
 }

@@ -64,7 +64,7 @@ impl fmt::Display for Capabilities {
             write!(f, ", {speed:.0} tokens/s")?;
         }
         if self.reasons {
-            f.write_str(", thinks aloud")?;
+            f.write_str(", sends its reasoning")?;
         }
         Ok(())
     }

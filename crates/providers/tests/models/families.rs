@@ -233,7 +233,7 @@ async fn the_probe_describes_a_model_in_one_line() {
             Family::LmStudio,
             call().thinking("The user wants me to report a number."),
             vec![],
-            "m on LM Studio: streams, calls tools natively, context 8192 tokens, thinks aloud",
+            "m on LM Studio: streams, calls tools natively, context 8192 tokens, sends its reasoning",
         ),
         (
             Family::Vllm,

@@ -71,13 +71,11 @@ fn print_tracks(tracks: &[Value]) {
     for track in tracks {
         let text = |field: &str| shown(track[field].as_str().unwrap_or_default());
         let owned = if track["inLibrary"] == true { "♥" } else { " " };
-        println!(
-            "{:.2} {owned} {} — {} ({})",
-            track["score"].as_f64().unwrap_or(0.0),
-            text("title"),
-            text("artist"),
-            text("album")
-        );
+        // A file without tags has neither.
+        let by = Some(text("artist")).filter(|name| !name.is_empty()).map(|name| format!(" — {name}"));
+        let on = Some(text("album")).filter(|name| !name.is_empty()).map(|name| format!(" ({name})"));
+        let (by, on) = (by.unwrap_or_default(), on.unwrap_or_default());
+        println!("{:.2} {owned} {}{by}{on}", track["score"].as_f64().unwrap_or(0.0), text("title"));
         println!("       {}", text("shortDescription"));
     }
 }

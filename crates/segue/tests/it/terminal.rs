@@ -112,6 +112,16 @@ async fn the_search_and_export_commands_print_complete_results() {
     assert_eq!((n_messages, n_tracks), (2, 101), "the export contains the sample tracks of the library");
 }
 
+#[tokio::test]
+async fn a_found_track_without_an_album_is_printed_without_brackets() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), World::new().await);
+    let file = folder.path().join("list.csv");
+    std::fs::write(&file, "title,artist\nPaper Harbour,The Tidewaiters\n").unwrap();
+    good(&world, &["import", &file.display().to_string()]).await;
+    let (out, _) = good(&world, &["search", "Paper Harbour"]).await;
+    assert!(out.trim_end().ends_with("Paper Harbour — The Tidewaiters"), "{out}");
+}
+
 /// `make run` starts this on a fresh machine: only the address is set.
 #[tokio::test]
 async fn the_first_start_logs_its_address_and_loads_the_sample() {

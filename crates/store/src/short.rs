@@ -148,7 +148,7 @@ mod tests {
         let next = |pace: &Pace| pace.part(&rows).0.len();
         pace.learn(FIRST, Duration::from_millis(1));
         assert_eq!(next(&pace), 2 * FIRST, "it doubles at most");
-        pace.learn(2 * FIRST, Duration::from_millis(200));
+        pace.learn(2 * FIRST, Duration::from_millis(100));
         assert_eq!(next(&pace), 3);
         pace.learn(3, Duration::from_secs(60));
         assert_eq!(next(&pace), 1, "at least one row is written");

@@ -2,19 +2,16 @@
 //! meaning (the built-in table) and by its form (a question, an order, a story). `make train-topic` gives each sentence
 //! of the folder `training` its weight and writes `assets/topic.txt`.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 use query::{errands, frame::frame, stop::content_words, words::words};
 
-use super::{embed::wordpiece::vocabulary, fuse::dot, why::table};
+use super::{embed::wordpiece::is_piece, fuse::dot, why::table};
 
 /// How much the form counts beside the meaning, whose vector has the length 1.
 const FORM: f32 = 0.4;
 /// How fast the influence of a sentence falls with its distance.
 const FALL: f32 = 1.0;
-
-/// The whole words of the table. It reads every other word, such as a name, in pieces, which say little about its meaning.
-static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| vocabulary().collect());
 
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
 
@@ -92,7 +89,8 @@ impl Topic {
 
 /// The probability that a message is about daily life. A single word is a search term, which is about neither.
 fn daily_life(message: &str, english: &str) -> Option<f32> {
-    let is_known = |start: usize, end: usize| KNOWN.contains(english[start..end].to_lowercase().as_str());
+    // The table reads every other word, such as a name, in pieces, which say little about its meaning.
+    let is_known = |start: usize, end: usize| is_piece(&english[start..end].to_lowercase());
     let knows_one = content_words(english).iter().any(|content| is_known(content.word.start, content.word.end));
     if words(message).len() < 2 || !knows_one {
         return None;

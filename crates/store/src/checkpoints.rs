@@ -10,6 +10,8 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::task::AbortOnDropHandle;
 
 const EVERY: Duration = Duration::from_millis(200);
+/// Fewer new pages (1 MiB) are not copied: a page that changes with every commit would be copied again and again.
+const WORTH_A_COPY: i64 = 256;
 /// SQLite starts the log again when all of it is copied. While turns are running, a commit always follows the copied
 /// pages, so the writer copies the last ones itself when the log has become this long (16 MiB).
 const LONG: i64 = 4096;
@@ -35,16 +37,29 @@ pub(crate) fn start(read: SqlitePool, write: SqlitePool) -> AbortOnDropHandle<()
 }
 
 async fn copy(read: &SqlitePool, write: &SqlitePool) -> Result<(), sqlx::Error> {
-    if checkpoint(read).await? >= LONG {
-        checkpoint(write).await?;
+    let log = Log::after(read, "PRAGMA wal_checkpoint(NOOP)").await?;
+    if log.n_pages - log.n_copied < WORTH_A_COPY {
+        return Ok(());
+    }
+    if Log::after(read, PASSIVE).await?.n_pages >= LONG {
+        Log::after(write, PASSIVE).await?;
     }
     Ok(())
 }
 
-/// Copies what can be copied without waiting for anything. Returns the length of the log in pages.
-async fn checkpoint(pool: &SqlitePool) -> Result<i64, sqlx::Error> {
-    let row = pool.fetch_one("PRAGMA wal_checkpoint(PASSIVE)").await?;
-    row.try_get(1)
+/// Copies what can be copied without waiting for anything.
+const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
+struct Log {
+    n_pages: i64,
+    n_copied: i64,
+}
+
+impl Log {
+    async fn after(pool: &SqlitePool, checkpoint: &'static str) -> Result<Self, sqlx::Error> {
+        let row = pool.fetch_one(checkpoint).await?;
+        Ok(Self { n_pages: row.try_get(1)?, n_copied: row.try_get(2)? })
+    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ use super::{
     db::{Db, Tx},
 };
 
-/// No transaction of a long task holds the writer for longer.
-const PROMISE: Duration = Duration::from_millis(50);
+/// The longest time that a transaction of a long task should hold the writer. A longer one is logged.
+const LIMIT: Duration = Duration::from_millis(50);
 /// On a busy machine or a slow disk a transaction may take several times as long as the previous one.
 const GOAL: Duration = Duration::from_millis(10);
 const FIRST: usize = 16;
@@ -122,7 +122,7 @@ impl Store {
         tx.commit().await?;
         pace.learn(n_rows, wrote);
         let held = began.elapsed();
-        if held > PROMISE {
+        if held > LIMIT {
             let committed = held.saturating_sub(wrote);
             tracing::debug!(n_rows, ?wrote, ?committed, "a transaction of a long task held the writer for too long");
         }

@@ -23,6 +23,11 @@ pub fn vocabulary() -> impl Iterator<Item = &'static str> {
     include_str!("../../assets/embedder/vocab.txt").lines()
 }
 
+/// Whether a word is one piece.
+pub(crate) fn is_piece(word: &str) -> bool {
+    IDS.contains_key(word)
+}
+
 /// The pieces of a text, without the special tokens around it.
 pub fn encode(text: &str) -> Vec<u32> {
     let mut pieces = Vec::new();

@@ -105,7 +105,7 @@ async fn from_form(body: Body, boundary: String, folder: &Path) -> Result<Vec<Up
         }
     }
     if files.is_empty() {
-        return Err(ApiError::invalid_field("file", "The form holds no file."));
+        return Err(ApiError::invalid_field("file", "The form has no file."));
     }
     Ok(files)
 }

@@ -77,7 +77,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
 }
 
 fn checked(name: &str) -> anyhow::Result<String> {
-    checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!("the name {}", ApiError::from(error).message))
+    checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!(ApiError::from(error).message))
 }
 
 async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Result<CommandOutput> {

@@ -299,3 +299,11 @@ async fn an_account_that_was_added_as_an_operator_may_change_the_settings() {
         assert_eq!(request.send().await.unwrap().status(), expected, "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_name_that_is_not_allowed_is_named_once_in_the_error_of_the_command() {
+    let world = World::new().await;
+    let settings = [("SEGUE_AUTH", "accounts".to_owned())];
+    let (code, _, error) = command_with_input(&world, &settings, &["user", "add", ""], "").await;
+    assert_eq!((code, error.matches("name").count()), (1, 1), "{error}");
+}

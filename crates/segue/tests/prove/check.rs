@@ -28,9 +28,8 @@ pub(crate) async fn broken(server: &Process, seen: &Seen) -> Vec<String> {
             broken.extend(wrong_with_answer(question, &pair[1], may_stop, &mut expected));
         }
         let next = json!({"message": "plain", "conversationId": conversation["id"]});
-        let frames = server.chat(next).await.rest().await;
-        if frames.last().is_none_or(|last| last["stopReason"] != "complete") {
-            broken.push(format!("a conversation accepts no new message: {:?}", frames.last()));
+        if let Some(end) = incomplete(server, next).await {
+            broken.push(format!("a conversation accepts no new message: {end}"));
         }
     }
     if !seen.events.is_empty() {
@@ -54,6 +53,29 @@ pub(crate) async fn until_nothing_runs(server: &Process, path: &str) {
         }
         read_until_cut(response, &mut Vec::new()).await;
     }
+}
+
+/// Sends a message and returns the last event of its answer, unless the answer is complete.
+pub(crate) async fn incomplete(server: &Process, message: Value) -> Option<Value> {
+    let events = server.chat(message).await.rest().await;
+    let end = read_to_end(server, events).await.pop().unwrap_or_default();
+    (end["stopReason"] != "complete").then_some(end)
+}
+
+/// Requests the rest of a stream, again after each cut, until its end.
+async fn read_to_end(server: &Process, mut events: Vec<Value>) -> Vec<Value> {
+    let Some(turn) = events.first().and_then(|start| start["turnId"].as_str()).map(str::to_owned) else {
+        return events;
+    };
+    for _ in 0..MOST_CUTS {
+        let last = events.last().unwrap();
+        if is_end(last) {
+            break;
+        }
+        let after = last["seq"].as_u64().unwrap();
+        events.extend(server.follow(&turn, after).await.rest().await);
+    }
+    events
 }
 
 pub(crate) fn is_end(event: &Value) -> bool {
@@ -115,16 +137,7 @@ fn wrong_with_answer(
 /// Compares the events that the client saw, and the rest of the stream, with the stored answer.
 async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
     let mut broken = Vec::new();
-    let mut all = seen.events.clone();
-    let turn = seen.events[0]["turnId"].as_str().unwrap();
-    for _ in 0..MOST_CUTS {
-        let last = all.last().unwrap();
-        if is_end(last) {
-            break;
-        }
-        let after = last["seq"].as_u64().unwrap();
-        all.extend(server.follow(turn, after).await.rest().await);
-    }
+    let all = read_to_end(server, seen.events.clone()).await;
     let numbers: Vec<_> = all.iter().filter_map(|event| event["seq"].as_u64()).collect();
     if numbers != (1..=all.len() as u64).collect::<Vec<_>>() {
         broken.push(format!("the events of the stream are numbered {numbers:?}"));
@@ -136,7 +149,8 @@ async fn wrong_with_stream(server: &Process, seen: &Seen) -> Vec<String> {
         broken.push(format!("the stream ends with {end}"));
     }
     if seen.is_stopped && end["stopReason"] != "stopped" && all.len() > seen.events.len() {
-        broken.push("a turn continued after its stop was confirmed".into());
+        let (n_seen, n_all) = (seen.events.len(), all.len());
+        broken.push(format!("a turn continued after its stop was confirmed, from event {n_seen} to {n_all}: {end}"));
     }
     // A reply that was complete when its server died costs less the second time, because no text remains.
     let n_steps = seen.question.map_or(0, |question| script(question).len() as u64 - 1);

@@ -69,9 +69,8 @@ async fn taken_at(scenario: &Scenario, settings: &[(&'static str, String)], n: u
         // The node may still be paused later.
         return (false, broken);
     }
-    let healthy = node.chat(serde_json::json!({"message": "plain", "agent": "tasks"})).await.rest().await;
-    if healthy.last().is_none_or(|last| last["stopReason"] != "complete") {
-        broken.push(format!("the resumed node cannot answer: {:?}", healthy.last()));
+    if let Some(end) = check::incomplete(&node, serde_json::json!({"message": "plain", "agent": "tasks"})).await {
+        broken.push(format!("the resumed node cannot answer: {end}"));
     }
     (was_paused, broken)
 }

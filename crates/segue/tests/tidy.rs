@@ -17,6 +17,7 @@ use app::config::SETTINGS;
 
 /// The crates of the workspace, and every workspace crate that each may depend on. Tests may use `doubles` too.
 const CRATES: &[(&str, &[&str])] = &[
+    ("background", &[]),
     ("engine", &[]),
     ("music", &[]),
     ("http_client", &[]),
@@ -25,11 +26,23 @@ const CRATES: &[(&str, &[&str])] = &[
     ("offline", &["engine", "music", "query"]),
     ("providers", &["engine", "http_client"]),
     ("sources", &["engine", "http_client", "music"]),
-    ("search", &["engine", "http_client", "music", "query"]),
+    ("search", &["background", "engine", "http_client", "music", "query"]),
     ("store", &["engine", "music"]),
     (
         "app",
-        &["engine", "formats", "http_client", "music", "offline", "providers", "query", "search", "sources", "store"],
+        &[
+            "background",
+            "engine",
+            "formats",
+            "http_client",
+            "music",
+            "offline",
+            "providers",
+            "query",
+            "search",
+            "sources",
+            "store",
+        ],
     ),
     ("segue", &["app", "engine", "music"]),
     ("doubles", &[]),

@@ -77,6 +77,7 @@ mod tests {
         let Db::Sqlite { read, write } = &open_sqlite(path.to_str().unwrap(), 2).await.unwrap() else {
             panic!("SQLite")
         };
+        let write = write.pool();
         write.execute("CREATE TABLE filler (bytes BLOB)").await.unwrap();
         copy(read, write).await.unwrap();
         let length = |ending: &str| std::fs::metadata(format!("{}{ending}", path.display())).unwrap().len();

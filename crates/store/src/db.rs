@@ -15,14 +15,17 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-use super::{Store, StoreError, leases::Clock};
+use super::{
+    Store, StoreError,
+    leases::Clock,
+    writer::{Durability, Writer},
+};
 
-/// SQLite allows one writer at a time. The write pool has one connection, so that writers wait instead of failing.
 #[derive(Clone)]
 pub(crate) enum Db {
     Sqlite {
         read: SqlitePool,
-        write: SqlitePool,
+        write: Writer,
     },
     /// Commits on `log` do not wait for the disk.
     Postgres {
@@ -53,6 +56,7 @@ pub(crate) struct Query<'c> {
 
 enum Target<'c> {
     SqlitePool(&'c SqlitePool, SqliteArguments),
+    SqliteWriter(&'c Writer, SqliteArguments),
     SqliteTx(&'c mut SqliteConnection, SqliteArguments),
     PostgresPool(&'c PgPool, PgArguments),
     PostgresTx(&'c mut PgConnection, PgArguments),
@@ -79,6 +83,11 @@ macro_rules! on_target {
         }
         match $query.target {
             Target::SqlitePool($db, $arguments) => $run,
+            Target::SqliteWriter(writer, $arguments) => {
+                let mut connection = writer.acquire(Durability::Power).await?;
+                let $db = &mut *connection;
+                $run
+            }
             Target::SqliteTx($db, $arguments) => $run,
             Target::PostgresPool($db, $arguments) => $run,
             Target::PostgresTx($db, $arguments) => $run,
@@ -105,7 +114,9 @@ impl<'c> Query<'c> {
 
     pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
         let added = match &mut self.target {
-            Target::SqlitePool(_, arguments) | Target::SqliteTx(_, arguments) => Arguments::add(arguments, value),
+            Target::SqlitePool(_, arguments) | Target::SqliteWriter(_, arguments) | Target::SqliteTx(_, arguments) => {
+                Arguments::add(arguments, value)
+            }
             Target::PostgresPool(_, arguments) | Target::PostgresTx(_, arguments) => Arguments::add(arguments, value),
         };
         self.failed = self.failed.or(added.err());
@@ -225,12 +236,16 @@ impl Tx {
 
 impl Store {
     pub(crate) fn begin(&self) -> BoxFuture<'_, Result<Tx, StoreError>> {
+        self.begin_with(Durability::Power)
+    }
+
+    /// On PostgreSQL every transaction survives a power cut.
+    pub(crate) fn begin_with(&self, durability: Durability) -> BoxFuture<'_, Result<Tx, StoreError>> {
         Box::pin(async move {
             #[cfg(debug_assertions)]
             crate::failpoint::reached();
             let open = match &self.db {
-                // IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-                Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+                Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin(durability).await?),
                 Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
             };
             Ok(Tx { open, clock: self.clock.clone() })
@@ -249,7 +264,7 @@ impl Store {
     /// A single write statement, in its own transaction.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         let target = match &self.db {
-            Db::Sqlite { write, .. } => Target::SqlitePool(write, SqliteArguments::default()),
+            Db::Sqlite { write, .. } => Target::SqliteWriter(write, SqliteArguments::default()),
             Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
         };
         Query::new(sql, target, &self.clock)

@@ -81,6 +81,7 @@ mod uploads;
 mod users;
 mod views;
 mod without_document;
+mod writer;
 
 use std::{
     fs::File,
@@ -147,12 +148,14 @@ pub use tasks::{NewTask, Task, TaskChange, TaskFilter, TaskId};
 pub use tracks::TrackChange;
 pub use trash::{KEPT as TRASH_KEPT, TrashItem, TrashKind, TrashPlace};
 pub use turn_end::{Ended, TurnEnd};
-pub use turn_log::{Durability, EventRow, Save, Saved};
+pub use turn_log::{EventRow, Save, Saved};
 pub use turn_store::{Pending, TurnStore};
 pub use turns::{Again, NewTurn, Start, StartedTurn, TurnRow};
 pub use undo::{UndoId, Undone};
 pub use users::{Account, Credentials, Hash, KeyHolder, KeyKind, NewKey, name_key};
 pub use views::{AlbumLine, ArtistLine, GroupLine};
+pub use writer::Durability;
+use writer::Writer;
 
 #[derive(Clone)]
 pub struct Store {
@@ -199,14 +202,14 @@ impl Store {
         let migrated = match &db {
             Db::Sqlite { write, .. } => {
                 let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
-                migrations::sqlite().run(write).await
+                migrations::sqlite().run(write.pool()).await
             }
             Db::Postgres { pool, .. } => migrations::postgres().run(pool).await,
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
         let checkpoints = match &db {
-            Db::Sqlite { read, write } => Some(Arc::new(checkpoints::start(read.clone(), write.clone()))),
+            Db::Sqlite { read, write } => Some(Arc::new(checkpoints::start(read.clone(), write.pool().clone()))),
             Db::Postgres { .. } => None,
         };
         let store = Self {
@@ -229,7 +232,10 @@ impl Store {
             |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
         match &self.db {
             Db::Sqlite { read, write } => {
-                vec![reading("read", read.size(), read.num_idle()), reading("write", write.size(), write.num_idle())]
+                vec![
+                    reading("read", read.size(), read.num_idle()),
+                    reading("write", write.pool().size(), write.pool().num_idle()),
+                ]
             }
             Db::Postgres { pool, log } => {
                 vec![reading("postgres", pool.size(), pool.num_idle()), reading("log", log.size(), log.num_idle())]
@@ -254,7 +260,7 @@ impl Store {
         match &self.db {
             Db::Sqlite { read, write } => {
                 read.close().await;
-                write.close().await;
+                write.pool().close().await;
             }
             Db::Postgres { pool, log } => {
                 pool.close().await;
@@ -346,7 +352,7 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .await?;
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
-    Ok(Db::Sqlite { read, write })
+    Ok(Db::Sqlite { read, write: Writer::new(write) })
 }
 
 /// A folder that is created for the database is private. An existing folder is not changed, because other programs may

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{
     Store, StoreError,
     db::{Db, Tx},
+    writer::Durability,
 };
 
 /// The longest time that a transaction of a long task should hold the writer. A longer one is logged.
@@ -111,7 +112,8 @@ impl Store {
             Db::Sqlite { .. } => self.paces.place.clone().acquire_owned().await.ok(),
             Db::Postgres { .. } => None,
         };
-        let tx = self.begin().await?;
+        // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
+        let tx = self.begin_with(Durability::Process).await?;
         Ok(ShortTx { tx, began: Instant::now(), _place: place })
     }
 
@@ -158,5 +160,29 @@ mod tests {
         assert_eq!(next(&pace), MOST);
         pace.learn(1, Duration::from_millis(1));
         assert_eq!(next(&pace), MOST, "a small last part does not change the size");
+    }
+
+    #[tokio::test]
+    async fn only_the_transactions_of_long_tasks_do_not_wait_for_the_disk() {
+        const NORMAL: i64 = 1;
+        const FULL: i64 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        for _ in 0..2 {
+            let mut short = store.begin_short().await.unwrap();
+            assert_eq!(synchronous(&mut short).await, NORMAL);
+            store.commit_short(short, &Pace::default(), 1).await.unwrap();
+            let mut tx = store.begin().await.unwrap();
+            assert_eq!(synchronous(&mut tx).await, FULL);
+            tx.commit().await.unwrap();
+        }
+        drop(store.begin_short().await.unwrap());
+        let (single,): (i64,) = store.write("PRAGMA synchronous").fetch_one().await.unwrap();
+        assert_eq!(single, FULL, "also after a rollback");
+    }
+
+    async fn synchronous(tx: &mut Tx) -> i64 {
+        let (value,): (i64,) = tx.query("PRAGMA synchronous").fetch_one().await.unwrap();
+        value
     }
 }

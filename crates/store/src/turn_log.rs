@@ -9,10 +9,14 @@ use engine::{
     TurnId,
     mutants::{Mutant, statement},
 };
-use sqlx::{Connection, Executor, PgPool, Sqlite, SqliteConnection, SqlitePool, pool::PoolConnection};
+use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Db};
+use super::{
+    Store, StoreError,
+    db::Db,
+    writer::{Durability, Writer},
+};
 
 /// Events of an ended turn can be replayed for this long. After that, only the stored conversation remains.
 pub(super) const KEEP_EVENTS: TimeDelta = TimeDelta::hours(1);
@@ -40,15 +44,6 @@ pub enum Saved {
     Holds(i64),
     /// The turn has ended, or another node holds its lease.
     Lost,
-}
-
-/// What a commit survives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// The end of this process. A power cut may lose the last commits.
-    Process,
-    /// A power cut.
-    Power,
 }
 
 pub(super) const INSERT_EVENTS: &str = "INSERT INTO turn_log (turn_id, position, events) VALUES ($1, $2, $3)";
@@ -121,37 +116,8 @@ impl Store {
     }
 }
 
-async fn save_one_by_one(pool: &SqlitePool, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
-    let mut connection = pool.acquire().await?;
-    if durability == Durability::Power {
-        return save_in(&mut connection, saves).await;
-    }
-    let mut relaxed = Relaxed { connection, is_restored: false };
-    relaxed.connection.execute("PRAGMA synchronous = NORMAL").await?;
-    let saved = save_in(&mut relaxed.connection, saves).await;
-    relaxed.connection.execute("PRAGMA synchronous = FULL").await?;
-    relaxed.is_restored = true;
-    saved
-}
-
-/// A connection whose commits do not wait for the disk: `synchronous` is a property of the connection. If the value was not
-/// restored, the connection is closed, so that no later commit is less durable than it should be. The drop does it, because a
-/// future that is dropped between two statements runs nothing else.
-struct Relaxed {
-    connection: PoolConnection<Sqlite>,
-    is_restored: bool,
-}
-
-impl Drop for Relaxed {
-    fn drop(&mut self) {
-        if !self.is_restored {
-            self.connection.close_on_drop();
-        }
-    }
-}
-
-async fn save_in(connection: &mut SqliteConnection, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
-    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+async fn save_one_by_one(writer: &Writer, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
+    let mut tx = writer.begin(durability).await?;
     let mut saved = Vec::new();
     for save in saves {
         let advanced: Option<(Uuid,)> =

@@ -73,7 +73,7 @@ impl Imports {
     ) -> Result<Vec<Imported>, ImportFailure> {
         // Parsing runs on a separate thread, because a large history takes seconds.
         let scratch = self.scratch.clone();
-        let files = tokio::task::spawn_blocking(move || match given {
+        let files = background::spawn_blocking(move || match given {
             Given::Path(path) => gather_files(&path, &scratch),
             Given::Upload { file, name } => gather_uploaded(file, &name, &scratch),
         });
@@ -119,7 +119,7 @@ impl Imports {
         let (kind, name) = (file.kind, file.name.clone());
         // A large file takes a while, so this runs on a separate thread, which also frees the parsed data.
         let of = owner.clone();
-        let prepared = tokio::task::spawn_blocking(move || {
+        let prepared = background::spawn_blocking(move || {
             let GatheredFile { name, kind, gathered } = file;
             let import = Import { is_sync, ..Import::new(&of, &name, kind, &gathered, &matches, own) };
             (import, Report::new(&name, kind, &gathered, matches))

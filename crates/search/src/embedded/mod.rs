@@ -153,3 +153,9 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, IndexError> {
     tokio::task::spawn_blocking(work).await.context("the index thread died")?
 }
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
+) -> Result<T, IndexError> {
+    background::spawn_blocking(work).await.context("the index thread died")?
+}

@@ -11,11 +11,11 @@ use tantivy::IndexWriter;
 
 use super::{
     super::{Change, IndexError, document},
-    EmbeddedIndex, Shared, blocking,
+    EmbeddedIndex, Shared, in_background,
     open::try_lock,
     schema::{Note, Slots},
 };
-use crate::embed::Kind;
+use crate::embed::embed_documents;
 use music::{DocumentId, Track};
 
 /// The right to write. Dropping it releases the lock.
@@ -53,17 +53,17 @@ impl EmbeddedIndex {
         let shared = &self.shared;
         let _turn = shared.turn.lock().await;
         let (preparing, changes) = (shared.clone(), changes.to_vec());
-        let (steps, chunks) = blocking(move || preparing.prepare(changes)).await?;
-        let vectors =
-            if chunks.is_empty() { Vec::new() } else { shared.embedder.embed(&chunks, Kind::Document).await? };
+        let (steps, chunks) = in_background(move || preparing.prepare(changes)).await?;
+        let vectors = embed_documents(shared.embedder.clone(), chunks).await?;
         let committing = shared.clone();
-        blocking(move || committing.commit(steps, &vectors, revision)).await
+        in_background(move || committing.commit(steps, &vectors, revision)).await
     }
 }
 
 impl Shared {
     pub(super) fn own(&self, lock: File) -> Result<(), IndexError> {
-        let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+        // The writer starts threads.
+        let writer = background::run(|| self.index.writer_with_num_threads(1, WRITER_BYTES))?;
         *self.owned.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owned { writer, _lock: lock });
         self.is_owner.store(true, Ordering::Release);
         Ok(())

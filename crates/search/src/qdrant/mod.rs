@@ -29,7 +29,7 @@ use super::{
     Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document, read_track::ReadTrack,
     recent::Recent,
 };
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, embed_documents};
 use client::Client;
 pub use client::QdrantSettings;
 use music::{DocumentId, Track};
@@ -148,7 +148,7 @@ impl QdrantIndex {
         let written: Vec<(&Change, &Track)> =
             last.values().filter_map(|change| Some((*change, change.track.as_ref()?))).collect();
         let chunks: Vec<Vec<String>> = written.iter().map(|(_, track)| document::chunks(track)).collect();
-        let vectors = self.embedder.embed(&chunks.concat(), Kind::Document).await?;
+        let vectors = embed_documents(self.embedder.clone(), chunks.concat()).await?;
         let mut vectors = vectors.into_iter();
         let mut new = Vec::new();
         for ((change, track), chunks) in written.into_iter().zip(&chunks) {

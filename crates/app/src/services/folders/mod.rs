@@ -279,7 +279,7 @@ fn service_error(failure: ImportFailure) -> Error {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = background::spawn_blocking(work).await;
     done.map_err(|error| StoreError::Database(sqlx::Error::Io(std::io::Error::other(error))).into())
 }
 

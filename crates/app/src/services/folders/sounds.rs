@@ -113,7 +113,7 @@ impl Folders {
             let is_as_scanned = stamp(&path).is_ok_and(|now| now == scanned);
             is_as_scanned.then(|| fingerprint(&path, &|| !ended.is_cancelled()))
         };
-        let sound = match tokio::task::spawn_blocking(decode).await {
+        let sound = match background::spawn_blocking(decode).await {
             Ok(Some(Ok(known))) => Sound::Known(known),
             Ok(Some(Err(why @ NoFingerprint::Undecodable(_)))) => Sound::Damaged(why.to_string()),
             Ok(Some(Err(NoFingerprint::Stopped)) | None) => return Ok(None),

@@ -135,7 +135,7 @@ impl Folders {
         let (tell, mut heard) = mpsc::channel(1);
         let (hearing, ended) = (Hearing { store: self.store.clone(), owner: owner.clone() }, ended.clone());
         let runtime = Handle::current();
-        let decoding = tokio::task::spawn_blocking(move || {
+        let decoding = background::spawn_blocking(move || {
             visit(&mut |name, file| {
                 let sound = hearing.hear(file, name, &runtime, &ended);
                 sound.is_none_or(|sound| tell.blocking_send(sound).is_ok()) && !ended.is_cancelled()

@@ -1,0 +1,80 @@
+//! Processor-heavy work of imports and enrichment runs on threads of low priority. When all cores are busy, the system
+//! gives them to the threads that answer requests first, and an import takes longer instead.
+
+use std::{sync::LazyLock, thread};
+
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+};
+
+/// A separate runtime, because a thread without privileges cannot raise its priority again and the blocking threads of the
+/// main runtime also serve requests. It runs no async task.
+static THREADS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let built = Builder::new_current_thread().thread_name("background").on_thread_start(lower_priority).build();
+    built.inspect_err(|error| tracing::warn!(%error, "background work runs with normal priority")).ok()
+});
+
+/// Like `tokio::task::spawn_blocking`, on a thread of low priority. The caller must be in a Tokio runtime.
+pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    match &*THREADS {
+        Some(runtime) => runtime.spawn_blocking(work),
+        None => tokio::task::spawn_blocking(work),
+    }
+}
+
+/// Runs on a new thread of low priority and waits for it. The threads that it starts inherit the priority.
+///
+/// # Panics
+/// Panics when `work` panics.
+pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let lowered = || {
+        lower_priority();
+        work()
+    };
+    match thread::scope(|scope| scope.spawn(lowered).join()) {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// About a tenth of the processor time of a thread with normal priority. With less, a thread that holds a lock could delay a
+/// request that waits for the lock.
+#[cfg(target_os = "linux")]
+const NICE: libc::c_int = 10;
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "only the C library can set the priority of a thread")]
+fn lower_priority() {
+    // SAFETY: the call takes numbers only. 0 is the calling thread on Linux.
+    let done = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    if done != 0 {
+        tracing::debug!(error = %std::io::Error::last_os_error(), "the priority of a thread cannot be lowered");
+    }
+}
+
+/// Other systems set the priority of the whole process.
+#[cfg(not(target_os = "linux"))]
+fn lower_priority() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The nice value of the calling thread, from `/proc`.
+    fn nice() -> i64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let after_name = stat.rsplit_once(") ").unwrap().1;
+        // The 19th field of the line; the name is the 2nd.
+        after_name.split(' ').nth(16).unwrap().parse().unwrap()
+    }
+
+    #[tokio::test]
+    async fn only_background_threads_have_a_low_priority() {
+        let before = nice();
+        assert_eq!(spawn_blocking(nice).await.unwrap(), i64::from(NICE));
+        assert_eq!(tokio::task::spawn_blocking(nice).await.unwrap(), before);
+        assert_eq!(run(|| thread::spawn(nice).join().unwrap()), i64::from(NICE), "it is inherited");
+        assert_eq!(nice(), before);
+    }
+}

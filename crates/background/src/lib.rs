@@ -1,5 +1,5 @@
-//! Processor-heavy work of imports and enrichment runs on threads of low priority. When all cores are busy, the system
-//! gives them to the threads that answer requests first, and an import takes longer instead.
+//! Processor-heavy work runs on threads of low priority: imports, enrichment, and the hashes of passwords, which anyone can
+//! request. When all cores are busy, the system gives them to the threads that answer requests first.
 
 use std::{sync::LazyLock, thread};
 

@@ -44,7 +44,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("segue", &["app", "engine", "music"]),
+    ("segue", &["app", "background", "engine", "music"]),
     ("doubles", &[]),
     ("bench", &["doubles", "engine", "music", "providers", "search", "store"]),
 ];

@@ -1,7 +1,8 @@
 //! Short transactions for long work: an import or a batch of enrichment writes many rows, and SQLite has one writer.
 //!
 //! The rows of one task are divided so that each transaction holds the writer for about [`GOAL`], and only one such
-//! transaction waits for the writer at a time. A user's own write waits for one of them at most.
+//! transaction waits for the writer at a time. A user's own write waits for one of them at most. While turns are running,
+//! long work pauses between its transactions, because turns need the processor as well.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -24,6 +25,10 @@ use super::{
 const LIMIT: Duration = Duration::from_millis(50);
 /// On a busy machine or a slow disk a transaction may take several times as long as the previous one.
 const GOAL: Duration = Duration::from_millis(10);
+/// While turns are running, the pause after a transaction is this many times as long as the transaction.
+const PAUSE: u32 = 2;
+/// A turn that has written something is running for at least this long, as far as long work is concerned.
+const RUNS_FOR: Duration = Duration::from_secs(1);
 const FIRST: usize = 16;
 const MOST: usize = 1000;
 
@@ -62,6 +67,11 @@ pub(crate) struct Paces {
     pub(crate) documents: Pace,
     place: Arc<Semaphore>,
     longest_us: AtomicU64,
+    /// The following times are microseconds since this one.
+    start: Instant,
+    /// 0: no turn has written anything.
+    turn_wrote_us: AtomicU64,
+    paused_until_us: AtomicU64,
 }
 
 impl Default for Paces {
@@ -73,14 +83,42 @@ impl Default for Paces {
             documents: Pace::default(),
             place: Arc::new(Semaphore::new(1)),
             longest_us: AtomicU64::default(),
+            start: Instant::now(),
+            turn_wrote_us: AtomicU64::default(),
+            paused_until_us: AtomicU64::default(),
         }
     }
+}
+
+impl Paces {
+    pub(crate) fn turn_wrote(&self) {
+        self.turn_wrote_us.store(micros(self.start.elapsed()).max(1), Ordering::Relaxed);
+    }
+
+    /// A transaction of long work has ended that held the writer for this long.
+    fn ended(&self, held: Duration) {
+        self.longest_us.fetch_max(micros(held), Ordering::Relaxed);
+        let (now, wrote_us) = (self.start.elapsed(), self.turn_wrote_us.load(Ordering::Relaxed));
+        let is_turn_running = wrote_us > 0 && now < Duration::from_micros(wrote_us) + RUNS_FOR;
+        let pause = if is_turn_running { held * PAUSE } else { Duration::ZERO };
+        self.paused_until_us.store(micros(now + pause), Ordering::Relaxed);
+    }
+
+    fn pause_left(&self) -> Duration {
+        let until = Duration::from_micros(self.paused_until_us.load(Ordering::Relaxed));
+        until.saturating_sub(self.start.elapsed())
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A transaction of a long task.
 pub(crate) struct ShortTx {
     tx: Tx,
     began: Instant,
+    paces: Arc<Paces>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -99,9 +137,16 @@ impl DerefMut for ShortTx {
 }
 
 impl ShortTx {
-    /// Commits a transaction whose size cannot be chosen.
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        self.tx.commit().await
+        let wrote = self.began.elapsed();
+        self.tx.commit().await?;
+        let held = self.began.elapsed();
+        if held > LIMIT {
+            let committed = held.saturating_sub(wrote);
+            tracing::debug!(?wrote, ?committed, "a transaction of a long task held the writer for too long");
+        }
+        self.paces.ended(held);
+        Ok(())
     }
 }
 
@@ -109,27 +154,23 @@ impl Store {
     /// Begins a transaction of a long task. On SQLite it waits until no other such transaction is open.
     pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
         let place = match &self.db {
-            Db::Sqlite { .. } => self.paces.place.clone().acquire_owned().await.ok(),
+            Db::Sqlite { .. } => {
+                let place = self.paces.place.clone().acquire_owned().await.ok();
+                tokio::time::sleep(self.paces.pause_left()).await;
+                place
+            }
             Db::Postgres { .. } => None,
         };
         // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
         let tx = self.begin_with(Durability::Process).await?;
-        Ok(ShortTx { tx, began: Instant::now(), _place: place })
+        Ok(ShortTx { tx, began: Instant::now(), paces: self.paces.clone(), _place: place })
     }
 
     /// Commits, and adjusts the size of the next transaction.
     pub(crate) async fn commit_short(&self, tx: ShortTx, pace: &Pace, n_rows: usize) -> Result<(), StoreError> {
-        let ShortTx { tx, began, _place } = tx;
-        let wrote = began.elapsed();
+        let wrote = tx.began.elapsed();
         tx.commit().await?;
         pace.learn(n_rows, wrote);
-        let held = began.elapsed();
-        if held > LIMIT {
-            let committed = held.saturating_sub(wrote);
-            tracing::debug!(n_rows, ?wrote, ?committed, "a transaction of a long task held the writer for too long");
-        }
-        let held_us = u64::try_from(held.as_micros()).unwrap_or(u64::MAX);
-        self.paces.longest_us.fetch_max(held_us, Ordering::Relaxed);
         Ok(())
     }
 
@@ -160,6 +201,19 @@ mod tests {
         assert_eq!(next(&pace), MOST);
         pace.learn(1, Duration::from_millis(1));
         assert_eq!(next(&pace), MOST, "a small last part does not change the size");
+    }
+
+    #[test]
+    fn long_work_pauses_while_turns_are_running() {
+        let (mut paces, held) = (Paces::default(), Duration::from_secs(60));
+        paces.ended(held);
+        assert_eq!(paces.pause_left(), Duration::ZERO, "no turn is running");
+        paces.turn_wrote();
+        paces.ended(held);
+        assert!(paces.pause_left() > held);
+        paces.start = paces.start.checked_sub(held * PAUSE + RUNS_FOR).unwrap();
+        paces.ended(held);
+        assert_eq!(paces.pause_left(), Duration::ZERO, "the turn has ended");
     }
 
     #[tokio::test]

@@ -72,7 +72,10 @@ impl Store {
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
         let saved = match &self.db {
-            Db::Sqlite { write, .. } => save_one_by_one(write, saves, durability).await?,
+            Db::Sqlite { write, .. } => {
+                self.paces.turn_wrote();
+                save_one_by_one(write, saves, durability).await?
+            }
             Db::Postgres { pool, log } => {
                 let pool = if durability == Durability::Process { log } else { pool };
                 save_together(pool, saves).await?

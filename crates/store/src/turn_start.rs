@@ -19,6 +19,7 @@ impl Store {
     /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
     /// returns the existing turn.
     pub async fn start_turn(&self, owner: &UserId, new: &NewTurn<'_>) -> Result<Start, StoreError> {
+        self.paces.turn_wrote();
         if new.may_exist()
             && let Some(existing) = self.turn_of_client_message(owner, new.client_message_id).await?
         {

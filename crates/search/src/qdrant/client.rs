@@ -65,10 +65,12 @@ impl Client {
     /// quarter of an hour. `used`: several requests may fail on the same connections.
     fn reconnect(&self, used: &Arc<Qdrant>) {
         let mut qdrant = self.qdrant.write().unwrap_or_else(PoisonError::into_inner);
-        if Arc::ptr_eq(&qdrant, used)
-            && let Ok(new) = Qdrant::new(used.config.clone())
-        {
-            *qdrant = Arc::new(new);
+        if !Arc::ptr_eq(&qdrant, used) {
+            return;
+        }
+        match Qdrant::new(used.config.clone()) {
+            Ok(new) => *qdrant = Arc::new(new),
+            Err(error) => tracing::warn!(%error, "no new connections to Qdrant can be prepared; keeping the old ones"),
         }
     }
 

@@ -62,7 +62,7 @@ impl Passwords {
             let _slot = slot;
             work()
         };
-        tokio::task::spawn_blocking(held).await.map_err(|_| ApiError::internal())
+        background::spawn_blocking(held).await.map_err(|_| ApiError::internal())
     }
 }
 

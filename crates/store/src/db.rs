@@ -41,7 +41,8 @@ pub(crate) struct Tx {
 }
 
 enum OpenTx {
-    Sqlite(Transaction<'static, Sqlite>),
+    /// The writer, if the commit waits for the disk.
+    Sqlite(Transaction<'static, Sqlite>, Option<Writer>),
     Postgres(Transaction<'static, Postgres>),
 }
 
@@ -84,9 +85,10 @@ macro_rules! on_target {
         match $query.target {
             Target::SqlitePool($db, $arguments) => $run,
             Target::SqliteWriter(writer, $arguments) => {
-                let mut connection = writer.acquire(Durability::Power).await?;
-                let $db = &mut *connection;
-                $run
+                let $db = writer.pool();
+                let done = $run;
+                writer.flush().await?;
+                done
             }
             Target::SqliteTx($db, $arguments) => $run,
             Target::PostgresPool($db, $arguments) => $run,
@@ -197,7 +199,7 @@ impl From<PgRow> for AnyRow {
 impl Tx {
     pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
         let target = match &mut self.open {
-            OpenTx::Sqlite(tx) => Target::SqliteTx(tx, SqliteArguments::default()),
+            OpenTx::Sqlite(tx, _) => Target::SqliteTx(tx, SqliteArguments::default()),
             OpenTx::Postgres(tx) => Target::PostgresTx(tx, PgArguments::default()),
         };
         Query::new(sql, target, &self.clock)
@@ -213,7 +215,12 @@ impl Tx {
             #[cfg(debug_assertions)]
             crate::failpoint::reached();
             match self.open {
-                OpenTx::Sqlite(tx) => tx.commit().await?,
+                OpenTx::Sqlite(tx, writer) => {
+                    tx.commit().await?;
+                    if let Some(writer) = writer {
+                        writer.flush().await?;
+                    }
+                }
                 OpenTx::Postgres(tx) => tx.commit().await?,
             }
             #[cfg(debug_assertions)]
@@ -228,7 +235,7 @@ impl Tx {
 
     pub(crate) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self.open {
-            OpenTx::Sqlite(_) => sqlite,
+            OpenTx::Sqlite(..) => sqlite,
             OpenTx::Postgres(_) => postgres,
         }
     }
@@ -245,7 +252,10 @@ impl Store {
             #[cfg(debug_assertions)]
             crate::failpoint::reached();
             let open = match &self.db {
-                Db::Sqlite { write, .. } => OpenTx::Sqlite(write.begin(durability).await?),
+                Db::Sqlite { write, .. } => {
+                    let flush = (durability == Durability::Power).then(|| write.clone());
+                    OpenTx::Sqlite(write.begin().await?, flush)
+                }
                 Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
             };
             Ok(Tx { open, clock: self.clock.clone() })

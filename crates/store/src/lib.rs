@@ -335,8 +335,8 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .create_if_missing(true)
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
-        // Every commit survives a power cut, except commits with `Durability::Process`.
-        .synchronous(SqliteSynchronous::Full)
+        // `writer` waits for the disk, after the commit.
+        .synchronous(SqliteSynchronous::Normal)
         // `checkpoints` copies the log.
         .pragma("wal_autocheckpoint", "0")
         .busy_timeout(Duration::from_secs(5))
@@ -352,7 +352,7 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .await?;
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
-    Ok(Db::Sqlite { read, write: Writer::new(write) })
+    Ok(Db::Sqlite { read, write: Writer::new(write, path) })
 }
 
 /// A folder that is created for the database is private. An existing folder is not changed, because other programs may

@@ -215,28 +215,4 @@ mod tests {
         paces.ended(held);
         assert_eq!(paces.pause_left(), Duration::ZERO, "the turn has ended");
     }
-
-    #[tokio::test]
-    async fn only_the_transactions_of_long_tasks_do_not_wait_for_the_disk() {
-        const NORMAL: i64 = 1;
-        const FULL: i64 = 2;
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
-        for _ in 0..2 {
-            let mut short = store.begin_short().await.unwrap();
-            assert_eq!(synchronous(&mut short).await, NORMAL);
-            store.commit_short(short, &Pace::default(), 1).await.unwrap();
-            let mut tx = store.begin().await.unwrap();
-            assert_eq!(synchronous(&mut tx).await, FULL);
-            tx.commit().await.unwrap();
-        }
-        drop(store.begin_short().await.unwrap());
-        let (single,): (i64,) = store.write("PRAGMA synchronous").fetch_one().await.unwrap();
-        assert_eq!(single, FULL, "also after a rollback");
-    }
-
-    async fn synchronous(tx: &mut Tx) -> i64 {
-        let (value,): (i64,) = tx.query("PRAGMA synchronous").fetch_one().await.unwrap();
-        value
-    }
 }

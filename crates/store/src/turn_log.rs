@@ -120,7 +120,7 @@ impl Store {
 }
 
 async fn save_one_by_one(writer: &Writer, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
-    let mut tx = writer.begin(durability).await?;
+    let mut tx = writer.begin().await?;
     let mut saved = Vec::new();
     for save in saves {
         let advanced: Option<(Uuid,)> =
@@ -138,6 +138,9 @@ async fn save_one_by_one(writer: &Writer, saves: &[Save], durability: Durability
         }
     }
     tx.commit().await?;
+    if durability == Durability::Power {
+        writer.flush().await?;
+    }
     Ok(saved)
 }
 
@@ -152,56 +155,4 @@ async fn save_together(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, Store
         .fetch_all(pool)
         .await?;
     Ok(saved.into_iter().map(|(id,)| id).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{future::poll_fn, task::Poll};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn what_a_user_has_seen_waits_for_the_disk_on_sqlite() {
-        const FULL: i64 = 2;
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
-        let synchronous = async || store.write("PRAGMA synchronous").fetch_one::<(i64,)>().await.unwrap().0;
-        assert_eq!(synchronous().await, FULL);
-        store.save_events(&[], Durability::Process).await.unwrap();
-        assert_eq!(synchronous().await, FULL, "only the text of a running turn does not wait");
-    }
-
-    #[tokio::test]
-    async fn a_save_that_is_dropped_at_any_point_leaves_later_commits_durable() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
-        // How often a save is polled depends on the scheduler, so the points are tried several times.
-        for _ in 0..10 {
-            let mut n_polls = 0;
-            while !polled(&store, n_polls).await {
-                n_polls += 1;
-                assert!(n_polls < 100, "100 polls are enough to save");
-            }
-        }
-    }
-
-    /// Polls a save this often, and drops it the next time that it is woken. Returns whether it was complete.
-    async fn polled(store: &Store, n_polls: usize) -> bool {
-        const FULL: i64 = 2;
-        const NOTHING: &[Save] = &[];
-        let mut save = Box::pin(store.save_events(NOTHING, Durability::Process));
-        let mut left = n_polls;
-        let is_saved = poll_fn(|context| {
-            if left == 0 {
-                return Poll::Ready(false);
-            }
-            left -= 1;
-            save.as_mut().poll(context).map(|saved| saved.is_ok())
-        });
-        let is_saved = is_saved.await;
-        drop(save);
-        let (synchronous,): (i64,) = store.write("PRAGMA synchronous").fetch_one().await.unwrap();
-        assert_eq!(synchronous, FULL, "dropped after {n_polls} polls");
-        is_saved
-    }
 }

@@ -1,11 +1,21 @@
-//! The connection that writes to SQLite, and whether its commits wait for the disk.
+//! The connection that writes to SQLite, and commits that survive a power cut.
+//!
+//! With `synchronous = FULL`, every commit waits for the disk inside the transaction, and all other writers wait for it. Here
+//! the connection has `NORMAL`: a commit only appends to the write-ahead log. Who needs more waits afterwards until the log is on
+//! the disk, while the next transaction is already running. One `fsync` serves everyone who waits for it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU8, Ordering},
+use std::{
+    fs::File,
+    io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use sqlx::{Executor, Sqlite, SqliteConnection, SqlitePool, Transaction, pool::PoolConnection};
+use sqlx::{Sqlite, SqlitePool, Transaction};
+use tokio::sync::Mutex;
 
 /// What a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,56 +27,137 @@ pub enum Durability {
 }
 
 /// SQLite allows one writer at a time. The pool has one connection, so that writers wait instead of failing.
-///
-/// `PRAGMA synchronous` belongs to the connection, not to a transaction. It is changed when a transaction needs another value
-/// than the previous one. A new connection has the value of [`Durability::Power`].
 #[derive(Clone)]
 pub(crate) struct Writer {
     pool: SqlitePool,
-    /// The value of the connection: see [`value`]. While it is being changed, it is unknown.
-    synchronous: Arc<AtomicU8>,
+    log: Arc<Log>,
 }
 
-const UNKNOWN: u8 = 0;
-
-fn value(durability: Durability) -> (u8, &'static str) {
-    match durability {
-        Durability::Process => (1, "PRAGMA synchronous = NORMAL"),
-        Durability::Power => (2, "PRAGMA synchronous = FULL"),
-    }
+/// The write-ahead log.
+struct Log {
+    path: PathBuf,
+    n_asked: AtomicU64,
+    /// Everyone up to this number has their commits on the disk. Locked by the one who calls `fsync`.
+    flushed: Mutex<u64>,
+    n_syncs: AtomicU64,
 }
 
 impl Writer {
-    pub(crate) fn new(pool: SqlitePool) -> Self {
-        Self { pool, synchronous: Arc::new(AtomicU8::new(UNKNOWN)) }
+    /// `path` is the database file.
+    pub(crate) fn new(pool: SqlitePool, path: &str) -> Self {
+        let path = PathBuf::from(format!("{path}-wal"));
+        let log = Log { path, n_asked: AtomicU64::new(0), flushed: Mutex::new(0), n_syncs: AtomicU64::new(0) };
+        Self { pool, log: Arc::new(log) }
     }
 
     pub(crate) fn pool(&self) -> &SqlitePool {
         &self.pool
     }
 
-    /// Waits for the connection. The next commits on it survive what `durability` says.
-    pub(crate) async fn acquire(&self, durability: Durability) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
-        let mut connection = self.pool.acquire().await?;
-        self.set(&mut connection, durability).await?;
-        Ok(connection)
+    /// IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        self.pool.begin_with("BEGIN IMMEDIATE").await
     }
 
-    async fn set(&self, connection: &mut SqliteConnection, durability: Durability) -> Result<(), sqlx::Error> {
-        let (wanted, pragma) = value(durability);
-        if self.synchronous.load(Ordering::Acquire) == wanted {
+    /// Waits until everything that was committed before this call is on the disk. After an error this is not known.
+    pub(crate) async fn flush(&self) -> Result<(), sqlx::Error> {
+        self.log.flush().await.map_err(sqlx::Error::Io)
+    }
+}
+
+impl Log {
+    async fn flush(self: &Arc<Self>) -> io::Result<()> {
+        let number = self.n_asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut flushed = self.flushed.lock().await;
+        if *flushed >= number {
             return Ok(());
         }
-        // This future may be dropped before the statement has run.
-        self.synchronous.store(UNKNOWN, Ordering::Release);
-        connection.execute(pragma).await?;
-        self.synchronous.store(wanted, Ordering::Release);
+        // Everyone who has asked by now committed before asking.
+        let n_asked = self.n_asked.load(Ordering::SeqCst);
+        let log = self.clone();
+        tokio::task::spawn_blocking(move || log.sync()).await.map_err(io::Error::other)??;
+        *flushed = n_asked;
         Ok(())
     }
 
-    /// IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-    pub(crate) async fn begin(&self, durability: Durability) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-        let connection = self.acquire(durability).await?;
-        Transaction::begin(connection, Some(sqlx::SqlStr::from_static("BEGIN IMMEDIATE"))).await
+    fn sync(&self) -> io::Result<()> {
+        self.n_syncs.fetch_add(1, Ordering::Relaxed);
+        // Opened each time: SQLite deletes the log with its last connection and creates another one. SQLite has no locks on
+        // this file, which closing it would release.
+        match File::open(&self.path) {
+            Ok(file) => file.sync_data(),
+            // Everything is in the database file.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Store, db::Db};
+
+    async fn store() -> (tempfile::TempDir, Store, Arc<Log>) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        let Db::Sqlite { write, .. } = &store.db else { panic!("SQLite") };
+        let log = write.log.clone();
+        (folder, store, log)
+    }
+
+    #[tokio::test]
+    async fn only_the_text_of_turns_and_the_transactions_of_long_work_do_not_wait_for_the_disk() {
+        let (_folder, store, log) = store().await;
+        assert!(log.path.exists(), "{}", log.path.display());
+        let n_syncs = || log.n_syncs.swap(0, Ordering::Relaxed);
+        n_syncs();
+        store.save_events(&[], Durability::Process).await.unwrap();
+        store.begin_short().await.unwrap().commit().await.unwrap();
+        drop(store.begin().await.unwrap());
+        assert_eq!(n_syncs(), 0);
+        store.save_events(&[], Durability::Power).await.unwrap();
+        assert_eq!(n_syncs(), 1, "events that are not text");
+        store.begin().await.unwrap().commit().await.unwrap();
+        assert_eq!(n_syncs(), 1, "a transaction");
+        store.write("DELETE FROM tasks").execute().await.unwrap();
+        assert_eq!(n_syncs(), 1, "a single statement");
+    }
+
+    #[tokio::test]
+    async fn one_sync_serves_everyone_who_committed_before_it() {
+        let (_folder, _store, log) = store().await;
+        log.n_syncs.store(0, Ordering::Relaxed);
+        let syncing = log.flushed.lock().await;
+        let waiting: Vec<_> = (0..5)
+            .map(|_| {
+                tokio::spawn({
+                    let log = log.clone();
+                    async move { log.flush().await }
+                })
+            })
+            .collect();
+        while log.n_asked.load(Ordering::SeqCst) < 5 {
+            tokio::task::yield_now().await;
+        }
+        drop(syncing);
+        for one in waiting {
+            one.await.unwrap().unwrap();
+        }
+        assert_eq!(log.n_syncs.load(Ordering::Relaxed), 1);
+        log.flush().await.unwrap();
+        assert_eq!(log.n_syncs.load(Ordering::Relaxed), 2, "a later commit is not covered");
+    }
+
+    #[tokio::test]
+    async fn a_log_that_cannot_be_written_to_the_disk_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        // A file under a file: neither found nor readable.
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let pool = SqlitePool::connect_lazy("sqlite::memory:").unwrap();
+        let writer = Writer::new(pool, &format!("{}/s.db", file.display()));
+        writer.flush().await.unwrap_err();
+        assert_eq!(*writer.log.flushed.lock().await, 0, "the next one tries again");
     }
 }

@@ -7,12 +7,23 @@ use std::{
 
 use anyhow::{Context, anyhow};
 
-/// The positions of all texts in batches of at most `size`. The longest come first, so that no thread begins a long
-/// batch when the others have nothing left to do.
+/// The positions of all texts in batches of at most `size` word pieces, or of one longer text. The longest come first, so
+/// that no thread begins a long batch when the others have nothing left to do.
 pub(super) fn by_length(lengths: &[usize], size: usize) -> Vec<Vec<usize>> {
     let mut positions: Vec<usize> = (0..lengths.len()).collect();
     positions.sort_by_key(|at| std::cmp::Reverse(lengths[*at]));
-    positions.chunks(size).map(<[usize]>::to_vec).collect()
+    let (mut batches, mut space): (Vec<Vec<usize>>, usize) = (Vec::new(), 0);
+    for at in positions {
+        match batches.last_mut().filter(|_| lengths[at] <= space) {
+            Some(batch) => batch.push(at),
+            None => {
+                batches.push(vec![at]);
+                space = size.max(lengths[at]);
+            }
+        }
+        space -= lengths[at];
+    }
+    batches
 }
 
 /// Computes one result for each position of the batches, in the order of the positions. Each worker takes the next batch
@@ -52,12 +63,15 @@ mod tests {
     #[test]
     fn every_text_is_computed_once_with_texts_of_similar_length() {
         let lengths: Vec<usize> = (0..37).map(|n| n * 7919 % 41).collect();
-        let batches = by_length(&lengths, 4);
+        let batches = by_length(&lengths, 64);
         let mut sorted = lengths.clone();
         sorted.sort_unstable();
         let taken: Vec<usize> = batches.iter().flatten().rev().map(|at| lengths[*at]).collect();
         assert_eq!(taken, sorted);
-        assert!(batches.iter().all(|batch| batch.len() <= 4));
+        let size = |batch: &Vec<usize>| batch.iter().map(|at| lengths[*at]).sum::<usize>();
+        assert!(batches.iter().all(|batch| size(batch) <= 64));
+        assert!(batches.windows(2).all(|pair| size(&pair[0]) + lengths[pair[1][0]] > 64), "a batch has space left");
+        assert_eq!(by_length(&[3, 90, 2], 64), [vec![1], vec![0, 2]]);
         for workers in [&[1][..], &[1, 2, 3]] {
             let own = |_: &i32, batch: &[usize]| Ok(batch.iter().map(|at| lengths[*at]).collect());
             assert_eq!(compute(workers, &batches, own).unwrap(), lengths);

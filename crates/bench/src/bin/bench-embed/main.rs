@@ -11,7 +11,7 @@ use anyhow::Context;
 use music::{DocumentId, Track, TrackId};
 use search::{
     Change, EmbeddedIndex, TrackIndex, document,
-    embed::{Embedder, Kind, MiniLm},
+    embed::{Embedder, Kind, MiniLm, minilm::Arithmetic},
 };
 
 /// As many as `search::catch_up` reads at once.
@@ -42,28 +42,46 @@ async fn main() -> anyhow::Result<()> {
         1000.0 * cpu / n_tracks as f64,
         cpu / wall
     );
-    if let Some(minilm) = MiniLm::find(&models)? {
-        let some: Vec<String> = sample.iter().take(40).flat_map(document::chunks).collect();
-        println!("least similarity of a vector computed alone and among others: {:.6}", alone(&minilm, &some).await?);
-        let started = Instant::now();
-        for query in library::QUERIES {
-            minilm.embed(&[query.to_owned()], Kind::Query).await?;
-        }
-        let n_queries = library::QUERIES.len() as f64;
-        println!("{:.1} ms a query", 1000.0 * started.elapsed().as_secs_f64() / n_queries);
+    let some: Vec<String> = sample.iter().take(40).flat_map(document::chunks).collect();
+    if let (Some(minilm), Some(floats)) = (MiniLm::find(&models)?, MiniLm::find_with(&models, Arithmetic::Floats)?) {
+        let together = minilm.embed(&some, Kind::Document).await?;
+        print_similarity("computed alone and among others", &together, &alone(&minilm, &some).await?);
+        let precise = floats.embed(&some, Kind::Document).await?;
+        print_similarity("computed with the arithmetic of this processor and with floats", &together, &precise);
+        println!("{:?}: {:.2} ms a query", Arithmetic::of_this_processor(), query_ms(&minilm).await?);
+        println!("{:?}: {:.2} ms a query", Arithmetic::Floats, query_ms(&floats).await?);
     }
     Ok(())
 }
 
-/// A text has the same vector alone and among others, but for rounding.
-async fn alone(embedder: &impl Embedder, texts: &[String]) -> anyhow::Result<f32> {
-    let together = embedder.embed(texts, Kind::Document).await?;
-    let mut least = f32::INFINITY;
-    for (text, vector) in texts.iter().zip(&together) {
-        let alone = embedder.embed(slice::from_ref(text), Kind::Document).await?;
-        least = least.min(alone[0].iter().zip(vector).map(|(a, b)| a * b).sum());
+#[expect(clippy::print_stdout, reason = "the table is the result")]
+fn print_similarity(how: &str, some: &[Vec<f32>], others: &[Vec<f32>]) {
+    let similarities = some.iter().zip(others).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>());
+    let (least, sum) = similarities.fold((f32::INFINITY, 0.0), |(least, sum), x| (least.min(x), sum + x));
+    println!("similarity of vectors {how}: mean {:.6}, least {least:.6}", sum / some.len() as f32);
+}
+
+/// The median of ten rounds.
+async fn query_ms(embedder: &impl Embedder) -> anyhow::Result<f64> {
+    let mut rounds = Vec::new();
+    for _ in 0..10 {
+        let started = Instant::now();
+        for query in library::QUERIES {
+            embedder.embed(&[query.to_owned()], Kind::Query).await?;
+        }
+        rounds.push(1000.0 * started.elapsed().as_secs_f64() / library::QUERIES.len() as f64);
     }
-    Ok(least)
+    rounds.sort_by(f64::total_cmp);
+    Ok(rounds[rounds.len() / 2])
+}
+
+/// A text has the same vector alone and among others, but for rounding.
+async fn alone(embedder: &impl Embedder, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
+    let mut vectors = Vec::new();
+    for text in texts {
+        vectors.extend(embedder.embed(slice::from_ref(text), Kind::Document).await?);
+    }
+    Ok(vectors)
 }
 
 /// The same texts under another title would be found in the cache of the embedder, so each line gets the number too.

@@ -4,6 +4,8 @@
 // The attribute expands to an `unsafe` call of a function with more instructions, after a check that the CPU has them.
 #![allow(unsafe_code)]
 
+use std::f32::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
+
 use multiversion::multiversion;
 
 const LANES: usize = 32;
@@ -75,8 +77,8 @@ pub(super) fn softmax(row: &mut [f32]) -> f32 {
 
 #[inline(always)]
 fn gelu_of(x: f32) -> f32 {
-    const A: [f32; 5] = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
-    let y = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    const A: [f32; 5] = [0.254_829_6, -0.284_496_72, 1.421_413_8, -1.453_152_1, 1.061_405_4];
+    let y = x.abs() * FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * y);
     let tail = ((((A[4] * t + A[3]) * t + A[2]) * t + A[1]) * t + A[0]) * t * exp(-y * y);
     // 1 + erf is `2 - tail` on the right of zero and `tail` on its left.
@@ -86,8 +88,8 @@ fn gelu_of(x: f32) -> f32 {
 /// `e` to the power of a number that is at most 0: a power of two by the bits of the exponent, times a series.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    const C: [f32; 6] = [0.693_147_18, 0.240_226_5, 0.055_504_11, 0.009_618_129, 0.001_333_356, 0.000_154_035_3];
-    let power = larger(x * std::f32::consts::LOG2_E, -126.0);
+    const C: [f32; 6] = [LN_2, 0.240_226_5, 0.055_504_11, 0.009_618_129, 0.001_333_355_8, 0.000_154_035_3];
+    let power = larger(x * LOG2_E, -126.0);
     let shifted = power + ROUND;
     let rest = power - (shifted - ROUND);
     let series = 1.0 + rest * (C[0] + rest * (C[1] + rest * (C[2] + rest * (C[3] + rest * (C[4] + rest * C[5])))));
@@ -181,8 +183,8 @@ mod tests {
 
     #[test]
     fn a_normed_row_has_the_mean_and_the_variance_of_its_gain_and_bias() {
-        let (mut row, other) = (waves(384), vec![0.25; 384]);
-        add_and_norm(&mut row, &other, &vec![2.0; 384], &vec![0.5; 384]);
+        let mut row = waves(384);
+        add_and_norm(&mut row, &[0.25; 384], &[2.0; 384], &[0.5; 384]);
         let mean = row.iter().sum::<f32>() / 384.0;
         let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / 384.0;
         assert!((mean - 0.5).abs() < 1e-4 && (variance - 4.0).abs() < 1e-3, "{mean} {variance}");

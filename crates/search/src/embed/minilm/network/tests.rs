@@ -48,7 +48,7 @@ fn texts() -> [Vec<u32>; 3] {
     [(0..9).collect(), vec![7], (0..70).map(|at| at * 11 % 40).collect()]
 }
 
-fn times(rows: &Rows, matrix: &Matrix) -> Rows {
+fn times(rows: &[Vec<f64>], matrix: &Matrix) -> Rows {
     let n_out = matrix.scale.len();
     let cell = |row: &Vec<f64>, column: usize| {
         let weights = matrix.bytes.iter().skip(column).step_by(n_out);
@@ -58,7 +58,7 @@ fn times(rows: &Rows, matrix: &Matrix) -> Rows {
     rows.iter().map(|row| (0..n_out).map(|column| cell(row, column)).collect()).collect()
 }
 
-fn normed(rows: &Rows, others: &Rows, norm: &Norm) -> Rows {
+fn normed(rows: &[Vec<f64>], others: &[Vec<f64>], norm: &Norm) -> Rows {
     let one = |(row, other): (&Vec<f64>, &Vec<f64>)| {
         let row: Vec<f64> = row.iter().zip(other).map(|(a, b)| a + b).collect();
         let mean = row.iter().sum::<f64>() / DIMS as f64;
@@ -70,7 +70,7 @@ fn normed(rows: &Rows, others: &Rows, norm: &Norm) -> Rows {
 }
 
 /// Attention as in the paper, one pair of rows after the other.
-fn attended(query: &Rows, key: &Rows, value: &Rows) -> Rows {
+fn attended(query: &[Vec<f64>], key: &[Vec<f64>], value: &[Vec<f64>]) -> Rows {
     let cell = |row: &Vec<f64>, column: usize| {
         let head = column / HEAD * HEAD..(column / HEAD + 1) * HEAD;
         let score = |key: &Vec<f64>| {
@@ -92,7 +92,7 @@ fn plain(network: &Network, text: &[u32]) -> Vec<f32> {
         let parts = network.words.row(*piece as usize).zip(network.positions.row(position)).zip(&network.sentence);
         parts.map(|((a, b), c)| f64::from(a) + f64::from(b) + f64::from(*c)).collect()
     });
-    let rows = normed(&embedded.collect(), &zeros, &norm);
+    let rows = normed(&embedded.collect::<Rows>(), &zeros, &norm);
     let seen = attended(&times(&rows, &query), &times(&rows, &key), &times(&rows, &value));
     let rows = normed(&rows, &times(&seen, &output), &output_norm);
     let mut hidden = times(&rows, &up);
